@@ -1,0 +1,35 @@
+// What the disk itself takes to make something durable, where the journal's file is.
+import { Buffer } from 'node:buffer';
+import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs';
+import path from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { DatabaseSync } from 'node:sqlite';
+
+const PAGE = Buffer.alloc(4096, 7);
+
+function timed(work) {
+  const startedAt = performance.now();
+  work();
+  return performance.now() - startedAt;
+}
+
+/** Probes of the disk under a folder: each call does one thing durably and returns the milliseconds it took. */
+export function openDisk(folder) {
+  const file = openSync(path.join(folder, 'append'), 'w');
+  const database = new DatabaseSync(path.join(folder, 'commit.db'));
+  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE written (text TEXT)');
+  const insert = database.prepare('INSERT INTO written VALUES (?)');
+  const row = 'x'.repeat(500);
+  return {
+    append: () =>
+      timed(() => {
+        writeSync(file, PAGE);
+        fdatasyncSync(file);
+      }),
+    commit: () => timed(() => insert.run(row)),
+    close() {
+      closeSync(file);
+      database.close();
+    },
+  };
+}

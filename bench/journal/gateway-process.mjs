@@ -1,0 +1,49 @@
+// A gateway as it is built, in a process of its own. Only what opens its journal can be exchanged.
+import { createRequire } from 'node:module';
+import process from 'node:process';
+import { serve } from './processes.mjs';
+import { counting, noJournal } from './stand-ins.mjs';
+
+const require = createRequire(import.meta.url);
+
+/** A clock that never rings: nothing runs in the background, so that whatever is counted was caused by a call. */
+const stillClock = { now: () => Date.now(), after: () => ({ cancel: () => {} }) };
+
+// As scripts/start.mjs does.
+process.setSourceMapsEnabled(true);
+
+await serve(async ({ serviceUrl, journalUrl, count }) => {
+  require('reflect-metadata');
+  const { pino } = require('pino');
+  const { readConfig } = require('../../dist/config.js');
+  const { startGateway } = require('../../dist/gateway.js');
+  const { openJournal } = require('../../dist/datasources/journal/open.js');
+  const config = readConfig({
+    PORT: '0',
+    SERVICE_BASE_URL: serviceUrl,
+    SERVICE_API_KEY: 'bench-api-key-0123456789',
+    SERVICE_SECRET_KEY: 'bench-secret-key-0123456789',
+    ...(journalUrl && { DATABASE_URL: journalUrl }),
+  });
+  let counts = {};
+  const open = async (url) => {
+    if (!journalUrl) return noJournal();
+    const journal = await openJournal(url);
+    if (!count) return journal;
+    const wrapped = counting(journal);
+    counts = wrapped.counts;
+    return wrapped.counted;
+  };
+  const log = pino({ level: 'info' }, pino.destination({ dest: '/dev/null', sync: true }));
+  const gateway = await startGateway(config, log, count ? stillClock : undefined, open);
+  return {
+    ready: gateway.url,
+    /** What the journal was asked since the last question. */
+    answer: async () => {
+      const since = { ...counts };
+      Object.keys(counts).forEach((name) => delete counts[name]);
+      return since;
+    },
+    stop: () => gateway.close(),
+  };
+});

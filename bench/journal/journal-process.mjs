@@ -1,0 +1,74 @@
+// The journal alone, in a process of its own: what one create asks of it, begin and settle, over and over.
+import { randomUUID } from 'node:crypto';
+import { createRequire } from 'node:module';
+import { performance } from 'node:perf_hooks';
+import process from 'node:process';
+import { serve } from './processes.mjs';
+
+const require = createRequire(import.meta.url);
+
+function newAttempt() {
+  const now = Date.now();
+  return {
+    id: randomUUID(),
+    service: 'http://127.0.0.1:4001/',
+    client: 'local',
+    key: randomUUID(),
+    kind: 'payment',
+    fingerprint: `0a1b2c3d.${'5e'.repeat(32)}`,
+    channel: '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10',
+    method: 'card',
+    externalId: randomUUID(),
+    currency: 'EUR',
+    value: '10.00',
+    shown: '{}',
+    reserve: false,
+    owner: 'bench',
+    leaseUntil: now + 4000,
+    startedAt: now,
+    sendUntil: now + 11_000,
+  };
+}
+
+async function cycle(journal) {
+  const attempt = newAttempt();
+  const begun = await journal.begin(attempt);
+  if (begun.kind !== 'started') throw new Error(`The journal says ${begun.kind}.`);
+  await journal.settle(attempt.id, {
+    outcome: 'succeeded',
+    transactionId: randomUUID(),
+    status: 'processing',
+    settledAt: Date.now(),
+  });
+}
+
+await serve(async ({ journalUrl }) => {
+  const journal = await require('../../dist/datasources/journal/open.js').openJournal(journalUrl);
+  await journal.ping();
+  return {
+    ready: null,
+    /** Runs cycles, so many at once, for some time. */
+    async answer({ concurrency, milliseconds }) {
+      const startedAt = performance.now();
+      const cpuBefore = process.cpuUsage();
+      let cycles = 0;
+      let refused = 0;
+      const loop = async () => {
+        while (performance.now() - startedAt < milliseconds) {
+          await cycle(journal).then(
+            () => (cycles += 1),
+            (error) => {
+              if (error.name !== 'JournalUnavailable') throw error;
+              refused += 1;
+            },
+          );
+        }
+      };
+      await Promise.all(Array.from({ length: concurrency }, loop));
+      const { user, system } = process.cpuUsage(cpuBefore);
+      const seconds = (performance.now() - startedAt) / 1000;
+      return { rate: cycles / seconds, cpuMs: (user + system) / 1000 / cycles, refused };
+    },
+    stop: () => journal.close(),
+  };
+});

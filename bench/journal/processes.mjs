@@ -1,0 +1,42 @@
+// The parts under measurement run in processes of their own; they are asked by messages, one at a time.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import process from 'node:process';
+
+/** Starts a program of this folder with its options; resolves with what it says when it is ready. */
+export async function start(program, options) {
+  const child = fork(path.join(import.meta.dirname, program), [JSON.stringify(options)]);
+  const exited = once(child, 'exit');
+  const next = async () => {
+    const answer = await Promise.race([once(child, 'message'), exited.then(() => [{ error: 'It ended.' }])]);
+    if (answer[0].error) throw new Error(`${program}: ${answer[0].error}`);
+    return answer[0].result;
+  };
+  const ready = await next();
+  return {
+    ready,
+    ask(question = {}) {
+      const answer = next();
+      child.send(question);
+      return answer;
+    },
+    async stop() {
+      if (child.connected) child.disconnect();
+      await exited;
+    },
+  };
+}
+
+/** The other side: starts with the options, answers what is asked, and stops when nobody is there to ask any more. */
+export async function serve(begin) {
+  const tell = (work) =>
+    work.then(
+      (result) => process.send?.({ result }),
+      (error) => process.send?.({ error: error.stack ?? String(error) }),
+    );
+  const begun = begin(JSON.parse(process.argv[2]));
+  process.on('message', (question) => tell(begun.then(({ answer }) => answer(question))));
+  process.on('disconnect', () => void begun.then(({ stop }) => stop()).finally(() => process.exit()));
+  await tell(begun.then(({ ready }) => ready));
+}

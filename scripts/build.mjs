@@ -1,0 +1,74 @@
+// Compiles src into dist. The new tree is made beside the old one and swapped in, so that a gateway which
+// starts meanwhile from the same checkout never sees half of it.
+import { spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import process from 'node:process';
+
+const root = path.resolve(import.meta.dirname, '..');
+const dist = path.join(root, 'dist');
+const stamp = path.join(dist, '.built');
+
+const newestChange = (place) => {
+  const found = statSync(place, { throwIfNoEntry: false });
+  if (!found) return 0;
+  if (!found.isDirectory()) return found.mtimeMs;
+  return Math.max(found.mtimeMs, ...readdirSync(place).map((name) => newestChange(path.join(place, name))));
+};
+
+/** Whether dist holds what src says. Where there is no src (a production image), dist is all there is. */
+export function isFresh() {
+  if (!existsSync(path.join(root, 'src'))) return true;
+  const built = statSync(stamp, { throwIfNoEntry: false });
+  if (!built) return false;
+  const sources = ['src', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'];
+  return sources.every((name) => newestChange(path.join(root, name)) <= built.mtimeMs);
+}
+
+/** Another build may end in the same moment: whichever comes second leaves the first one's tree. */
+function swapIn(fresh, old) {
+  try {
+    if (existsSync(dist)) renameSync(dist, old);
+    renameSync(fresh, dist);
+  } catch (error) {
+    if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(error.code)) throw error;
+  }
+}
+
+export function build() {
+  const startedAt = new Date();
+  const fresh = path.join(root, `dist-${process.pid}`);
+  const old = path.join(root, `dist-${process.pid}-old`);
+  const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+  try {
+    const done = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', fresh], {
+      cwd: root,
+      stdio: 'inherit',
+    });
+    if (done.status !== 0) return false;
+    mkdirSync(fresh, { recursive: true });
+    writeFileSync(path.join(fresh, '.built'), '');
+    utimesSync(path.join(fresh, '.built'), startedAt, startedAt);
+    // Another start may have built the same sources meanwhile: then that one stays.
+    if (isFresh()) return true;
+    swapIn(fresh, old);
+    return isFresh();
+  } finally {
+    rmSync(fresh, { recursive: true, force: true });
+    rmSync(old, { recursive: true, force: true });
+  }
+}
+
+if (process.argv[1] === import.meta.filename) {
+  process.exitCode = build() ? 0 : 1;
+}

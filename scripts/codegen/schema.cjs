@@ -1,0 +1,11 @@
+// The public schema, built as the gateway builds it: codegen's loader and plugins start from here.
+require('reflect-metadata');
+const { build, isFresh } = require('../build.mjs');
+
+if (!isFresh() && !build()) throw new Error('The sources do not compile.');
+
+module.exports = () => {
+  const { buildSchema } = require('../../dist/schema/build-schema.js');
+  const { resolvers } = require('../../dist/resolvers/index.js');
+  return buildSchema([...resolvers]);
+};

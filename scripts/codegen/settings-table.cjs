@@ -1,0 +1,27 @@
+// docs/configuration.md, from the settings that src/config.ts reads.
+require('./schema.cjs');
+const { SETTINGS } = require('../../dist/config.js');
+
+const rows = Object.entries(SETTINGS).map(
+  ([name, { about, expected, unset, secret }]) =>
+    `| \`${name}\`${secret ? ` or \`${name}_FILE\`` : ''} | ${about} | ${expected} | ${unset} |`,
+);
+
+const plugin = () => `# Configuration
+
+Made by \`npm run codegen\` from \`src/config.ts\`; do not edit.
+
+The gateway is set by environment variables. All of them are read and checked once, at start: if any is wrong, every
+fault is named at once with what is expected, nothing is started, and the exit code is 1. An empty variable counts as not
+set. A secret may be given in a file instead, by the path in \`…_FILE\`; no value of a secret is ever printed.
+
+| setting | what it does | expected | when not set |
+|---|---|---|---|
+${rows.join('\n')}
+
+Certificates: the gateway trusts the certificate authorities that Node.js trusts; \`NODE_EXTRA_CA_CERTS\` adds others.
+
+The obligations (\`test/obligations\`) have settings of their own: see \`test/obligations/README.md\`.
+`;
+
+module.exports = { plugin };

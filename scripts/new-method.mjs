@@ -1,0 +1,108 @@
+// npm run new-method -- <wire_type>: begins a method. Makes its room, its line in the registry and its golden bodies;
+// everything else (enums, unions, inputs, the sandbox, the docs' tables) follows from those.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+
+const root = path.resolve(import.meta.dirname, '..');
+const type = process.argv[2] ?? '';
+
+function stop(message) {
+  process.stderr.write(`${message}\n`);
+  process.exit(1);
+}
+
+if (!/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/.test(type)) {
+  stop('Usage: npm run new-method -- <wire_type>, for example: npm run new-method -- pay_now');
+}
+
+const kebab = type.replaceAll('_', '-');
+const camel = type.replace(/_(.)/g, (_, letter) => letter.toUpperCase());
+const pascal = camel.charAt(0).toUpperCase() + camel.slice(1);
+const upper = type.toUpperCase();
+
+const room = `import { Field, InputType, ObjectType } from 'type-graphql';
+import { PaymentResource } from '../payment';
+import { PayoutResource } from '../payout';
+import { Text } from '../rules';
+import { ServiceField } from '../service-field';
+import { maskAllButLastFour, type MethodRoom } from './room';
+import { AccountMaskField } from './wallet-account';
+
+@InputType({ description: 'A payment by ${pascal}, server-to-server.' })
+export class ${pascal}PaymentInput {
+  @Field(() => String, { description: "The payer's account number." })
+  @Text(64)
+  account!: string;
+}
+
+@InputType({ description: 'A payout by ${pascal}.' })
+export class ${pascal}PayoutInput {
+  @Field(() => String, { description: "The recipient's account number." })
+  @Text(64)
+  accountNumber!: string;
+}
+
+@ObjectType({ implements: PaymentResource, description: 'A payment by ${pascal}.' })
+export class ${pascal}Payment extends PaymentResource {
+  @ServiceField("The payer's account number; null in the redirect flow.")
+  account?: string;
+}
+
+@ObjectType({ implements: PayoutResource, description: 'A payout by ${pascal}.' })
+export class ${pascal}Payout extends PayoutResource {
+  @AccountMaskField()
+  accountMask?: string | null;
+}
+
+export const ${camel}: MethodRoom = {
+  payment: {
+    name: '${upper}',
+    type: '${type}',
+    description: '${pascal}.',
+    payment: ${pascal}Payment,
+    redirect: 'The payer finishes on the hosted page.',
+    input: { arm: '${camel}', input: ${pascal}PaymentInput, description: '${pascal}, its account given.' },
+    sandbox: { type: '${type}', redirect: [], direct: { required: ['account'] }, echo: ['account'] },
+  },
+  payout: {
+    name: '${upper}',
+    type: '${type}',
+    description: '${pascal}.',
+    payout: ${pascal}Payout,
+    input: { arm: '${camel}', input: ${pascal}PayoutInput, description: 'To an account at ${pascal}.' },
+    show: (input: ${pascal}PayoutInput) => ({ accountMask: maskAllButLastFour(input.accountNumber) }),
+    sandbox: { type: '${type}', required: ['account_number'] },
+  },
+};
+`;
+
+/** The golden bodies of a room that has both: copied from the one whose fields this scaffold starts with, less its currency. */
+const golden = readFileSync(path.join(root, 'test/methods/golden/jazz_cash.json'), 'utf8')
+  .replaceAll('jazz_cash', type)
+  .replaceAll('jazzCash', camel)
+  .replaceAll('JazzCash', pascal)
+  .replaceAll('JAZZ_CASH', upper);
+
+const made = {
+  [`src/schema/methods/${kebab}.ts`]: room,
+  [`test/methods/golden/${type}.json`]: golden,
+};
+for (const file of Object.keys(made)) {
+  if (existsSync(path.join(root, file))) stop(`${file} is there already.`);
+}
+for (const [file, text] of Object.entries(made)) writeFileSync(path.join(root, file), text);
+
+const registry = path.join(root, 'src/schema/methods/registry.ts');
+const lines = readFileSync(registry, 'utf8');
+// The room that takes in unknown methods stays last.
+writeFileSync(registry, lines.replace(/(?=export \{ other \})/, `export { ${camel} } from './${kebab}';\n`));
+
+process.stdout.write(`Made:
+${Object.keys(made)
+  .map((file) => `  ${file}\n`)
+  .join('')}  one line in src/schema/methods/registry.ts
+
+Now make the room say what the specification says, and the golden bodies too; delete the half (payment or payout) that
+the method does not have. Then: npm run codegen && npm run check
+`);

@@ -1,0 +1,99 @@
+import { JournalUnavailable } from './journal';
+
+interface Waiting<Op, Result> {
+  op: Op;
+  /** When it is given up, in milliseconds since 1970. */
+  until: number;
+  resolve(result: Result): void;
+  reject(error: unknown): void;
+}
+
+interface BatcherOptions<Op, Result> {
+  /** Does all of a batch, or none, and begins nothing after `until`; the results in the order of the operations. */
+  flush(ops: readonly Op[], until: number): Promise<readonly Result[]>;
+  maxBatch: number;
+  /** How many batches may be under way at once. */
+  concurrency: number;
+  /** How long an operation may take, in milliseconds; then it is refused, and not begun any more. */
+  deadlineMs: number;
+  /** What an operation wants for somebody: of two who want the same, the later one waits for another batch. */
+  wants?(op: Op): { thing: string; by: unknown } | null;
+}
+
+/** Group commit: what arrives while a batch is being written goes into the next one, so that many share one sync. */
+export class Batcher<Op, Result> {
+  readonly #options: BatcherOptions<Op, Result>;
+  readonly #waiting = new Set<Waiting<Op, Result>>();
+  #underWay = 0;
+  #closed: PromiseWithResolvers<void> | undefined;
+
+  constructor(options: BatcherOptions<Op, Result>) {
+    this.#options = options;
+  }
+
+  add(op: Op): Promise<Result> {
+    if (this.#closed) return Promise.reject(new JournalUnavailable(new Error('It is closed.')));
+    return new Promise((resolve, reject) => {
+      const { deadlineMs } = this.#options;
+      const waiting = { op, until: Date.now() + deadlineMs, resolve, reject };
+      this.#waiting.add(waiting);
+      // What else arrives in this turn of the event loop goes along.
+      if (this.#waiting.size === 1) setImmediate(() => this.#run());
+      // An answer that is there already, but was not read while this process was busy, comes first.
+      const timer = setTimeout(() => setImmediate(() => this.#giveUp(waiting)), deadlineMs);
+      waiting.resolve = (result) => (clearTimeout(timer), resolve(result));
+      waiting.reject = (error) => (clearTimeout(timer), reject(error));
+    });
+  }
+
+  /** Refuses what comes from now on; resolves when all that came before is done. */
+  close(): Promise<void> {
+    this.#closed ??= Promise.withResolvers();
+    this.#run();
+    return this.#closed.promise;
+  }
+
+  #giveUp(waiting: Waiting<Op, Result>): void {
+    this.#waiting.delete(waiting);
+    waiting.reject(new JournalUnavailable(new Error('It took too long.')));
+    this.#run();
+  }
+
+  #run(): void {
+    while (this.#waiting.size > 0 && this.#underWay < this.#options.concurrency) {
+      const batch = this.#take();
+      this.#underWay += 1;
+      void this.#options
+        .flush(
+          batch.map(({ op }) => op),
+          Math.min(...batch.map(({ until }) => until)),
+        )
+        .then(
+          (results) => batch.forEach(({ resolve }, place) => resolve(results[place] as Result)),
+          (error: unknown) => batch.forEach(({ reject }) => reject(error)),
+        )
+        .finally(() => {
+          this.#underWay -= 1;
+          this.#run();
+        });
+    }
+    if (this.#waiting.size === 0 && this.#underWay === 0) this.#closed?.resolve();
+  }
+
+  #take(): Waiting<Op, Result>[] {
+    const { maxBatch, wants } = this.#options;
+    const wanted = new Map<string, unknown>();
+    const batch: Waiting<Op, Result>[] = [];
+    for (const waiting of this.#waiting) {
+      if (batch.length === maxBatch) break;
+      const want = wants?.(waiting.op);
+      if (want) {
+        if (wanted.has(want.thing) && wanted.get(want.thing) !== want.by) continue;
+        wanted.set(want.thing, want.by);
+      }
+      batch.push(waiting);
+    }
+    batch.forEach((waiting) => this.#waiting.delete(waiting));
+    return batch;
+  }
+}

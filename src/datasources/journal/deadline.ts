@@ -1,0 +1,19 @@
+import { JournalUnavailable } from './journal';
+
+/** Callers hear within half a second that the journal cannot be reached; this leaves them time to say so. */
+export const DEADLINE_MS = 400;
+
+/** Waits for something, but not longer; what comes later is left to `late`. */
+export function within<T>(ms: number, waited: Promise<T>, late: (value: T) => void = () => {}): Promise<T> {
+  return new Promise((resolve, reject) => {
+    let over = false;
+    const timer = setTimeout(
+      () => {
+        over = true;
+        reject(new JournalUnavailable(new Error('It took too long.')));
+      },
+      Math.max(0, ms),
+    );
+    waited.then((value) => (over ? late(value) : resolve(value)), reject).finally(() => clearTimeout(timer));
+  });
+}

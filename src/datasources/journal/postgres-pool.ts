@@ -1,0 +1,110 @@
+import { Client, Pool, type PoolClient } from 'pg';
+import { DEADLINE_MS, within } from './deadline';
+import { JournalUnavailable } from './journal';
+import { migrate } from './migrations';
+import type { Row } from './rows';
+
+const MAX_CONNECTIONS = 8;
+const MIGRATION_TIMEOUT_MS = 10_000;
+/** Any number, as long as every instance uses the same: one at a time makes the tables. */
+const MIGRATION_LOCK = 7_215_044;
+
+/** Connections to PostgreSQL that answer in time or not at all, to a database that has the journal's tables. */
+export class PostgresPool {
+  readonly #url: string;
+  readonly #pool: Pool;
+  readonly #underWay = new Set<Promise<unknown>>();
+  /** Short names of statements: a statement with a name is parsed once per connection. */
+  readonly #names = new Map<string, string>();
+  #migrated: Promise<readonly string[]> | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(url: string) {
+    this.#url = url;
+    this.#pool = new Pool({
+      connectionString: url,
+      max: MAX_CONNECTIONS,
+      connectionTimeoutMillis: DEADLINE_MS,
+      // What nobody waits for any more must not hold locks, nor be written later.
+      statement_timeout: DEADLINE_MS,
+      keepAlive: true,
+      application_name: 'paygraph',
+      // A plan made for an empty table must not be kept while the table grows.
+      options: '-c plan_cache_mode=force_custom_plan',
+    });
+    // A connection that breaks is replaced at the next use; the pool itself hears only of those that are idle.
+    this.#pool.on('error', () => undefined);
+    this.#pool.on('connect', (client) => client.on('error', () => undefined));
+  }
+
+  query(text: string, values: unknown[], until = Date.now() + DEADLINE_MS): Promise<Row[]> {
+    if (this.#closing) return Promise.reject(new JournalUnavailable(new Error('It is closed.')));
+    return this.#track(this.#query({ name: this.#nameOf(text), text, values }, until));
+  }
+
+  /** Makes the tables, once; tried again at the next use where that failed. Returns the names of the steps taken. */
+  migrate(): Promise<readonly string[]> {
+    if (this.#closing) return Promise.reject(new JournalUnavailable(new Error('It is closed.')));
+    this.#migrated ??= this.#track(this.#migrate()).catch((error: unknown) => {
+      this.#migrated = undefined;
+      throw new JournalUnavailable(error);
+    });
+    return this.#migrated;
+  }
+
+  /** Waits for what is under way. */
+  close(): Promise<void> {
+    this.#closing ??= Promise.allSettled(this.#underWay).then(() => this.#pool.end());
+    return this.#closing;
+  }
+
+  async #query(query: { name: string; text: string; values: unknown[] }, until: number): Promise<Row[]> {
+    let client: PoolClient | undefined;
+    try {
+      await within(until - Date.now(), this.migrate());
+      client = await within(until - Date.now(), this.#pool.connect(), (late) => late.release());
+      const { rows } = await within(until - Date.now(), client.query<Row>(query));
+      client.release();
+      return rows;
+    } catch (error) {
+      // The connection may still be busy with the query: it is not used again.
+      client?.release(true);
+      throw error instanceof JournalUnavailable ? error : new JournalUnavailable(error);
+    }
+  }
+
+  async #migrate(): Promise<readonly string[]> {
+    const client = new Client({
+      connectionString: this.#url,
+      connectionTimeoutMillis: DEADLINE_MS,
+      query_timeout: MIGRATION_TIMEOUT_MS,
+      application_name: 'paygraph',
+    });
+    client.on('error', () => undefined);
+    const execute = async (text: string): Promise<Row[]> => (await client.query<Row>(text)).rows;
+    try {
+      await client.connect();
+      await execute('BEGIN');
+      await execute(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+      const steps = await migrate({ dialect: 'postgres', execute });
+      await execute('COMMIT');
+      return steps;
+    } finally {
+      // What was not committed is undone with the connection, which may be one that never ends.
+      void client.end().catch(() => undefined);
+    }
+  }
+
+  #track<T>(work: Promise<T>): Promise<T> {
+    this.#underWay.add(work);
+    const done = (): boolean => this.#underWay.delete(work);
+    work.then(done, done);
+    return work;
+  }
+
+  #nameOf(text: string): string {
+    const name = this.#names.get(text) ?? `paygraph_${this.#names.size}`;
+    this.#names.set(text, name);
+    return name;
+  }
+}

@@ -1,0 +1,111 @@
+import { once } from 'node:events';
+import { existsSync, mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { Batcher } from './batcher';
+import { DEADLINE_MS } from './deadline';
+import { JournalUnavailable } from './journal';
+import type { BatchAnswer, Job } from './sqlite-messages';
+import type { Row } from './rows';
+
+const MAX_BATCH = 512;
+/** So much of the time is left for writing, and not spent on waiting for another process that holds the file. */
+const WRITING_MS = 50;
+/** Several processes that start at once wait for the one that makes the tables. */
+const OPENING_MS = 10_000;
+
+interface UnderWay {
+  resolve(results: Row[][][]): void;
+  reject(error: Error): void;
+}
+
+/** The thread that keeps the file, seen from the gateway: jobs go in, rows come out. */
+export class SqliteThread {
+  readonly #worker: Worker;
+  readonly #underWay = new Map<number, UnderWay>();
+  readonly #batcher: Batcher<Job, Row[][]>;
+  #batches = 0;
+  #dead: Error | undefined;
+  #closing: Promise<void> | undefined;
+
+  private constructor(worker: Worker) {
+    this.#worker = worker;
+    this.#batcher = new Batcher({
+      flush: (jobs, until) => this.#send(jobs, until - WRITING_MS),
+      maxBatch: MAX_BATCH,
+      concurrency: 1,
+      deadlineMs: DEADLINE_MS,
+    });
+    worker.on('message', (answer: BatchAnswer) => this.#answered(answer));
+    worker.on('error', (error) => this.#died(error));
+    worker.on('exit', () => this.#died(new Error('The thread ended.')));
+    worker.unref();
+  }
+
+  /** Opens the file, and makes it and its folder where they are not there. Rejects where that cannot be done. */
+  static async open(file: string): Promise<SqliteThread> {
+    // One level: what else is missing is more likely a mistake in the path.
+    if (!existsSync(path.dirname(file))) mkdirSync(path.dirname(file));
+    // Under jest the sources run as they are; Node.js strips the types of this one file itself.
+    const program = path.join(__dirname, `sqlite-worker.m${path.extname(__filename).slice(1)}`);
+    const worker = new Worker(program, {
+      workerData: { path: file, busyTimeoutMs: OPENING_MS },
+    });
+    await once(worker, 'message');
+    return new SqliteThread(worker);
+  }
+
+  /** Runs statements that belong together, in time or not at all; a write is durable when this resolves. */
+  run(job: Job): Promise<Row[][]> {
+    return this.#batcher.add(job);
+  }
+
+  /** Runs one statement, however long it takes. */
+  async runPatiently(sql: string): Promise<Row[]> {
+    const [rows] = await this.#send(
+      [{ write: false, statements: [{ sql, params: [] }] }],
+      Date.now() + OPENING_MS,
+    );
+    return rows?.[0] ?? [];
+  }
+
+  /** Writes what is queued, then lets the file go. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.#batcher.close();
+    if (this.#dead) return;
+    this.#worker.ref();
+    const ended = once(this.#worker, 'exit');
+    this.#worker.postMessage('close');
+    await ended;
+  }
+
+  #send(jobs: readonly Job[], until: number): Promise<Row[][][]> {
+    if (this.#dead) return Promise.reject(new JournalUnavailable(this.#dead));
+    return new Promise((resolve, reject) => {
+      const batch = (this.#batches += 1);
+      this.#underWay.set(batch, { resolve, reject });
+      // The process does not end while something is being written.
+      this.#worker.ref();
+      this.#worker.postMessage({ batch, jobs, until });
+    });
+  }
+
+  #answered(answer: BatchAnswer): void {
+    const waiting = this.#underWay.get(answer.batch);
+    this.#underWay.delete(answer.batch);
+    if (this.#underWay.size === 0) this.#worker.unref();
+    if ('results' in answer) waiting?.resolve(answer.results);
+    else waiting?.reject(new JournalUnavailable(answer.error));
+  }
+
+  #died(error: Error): void {
+    this.#dead ??= error;
+    for (const { reject } of this.#underWay.values()) reject(new JournalUnavailable(error));
+    this.#underWay.clear();
+  }
+}

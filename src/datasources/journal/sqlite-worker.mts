@@ -1,0 +1,66 @@
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { parentPort, workerData } from 'node:worker_threads';
+import type { BatchAnswer, BatchMessage, Job } from './sqlite-messages.js';
+
+/**
+ * Keeps the SQLite file, in a thread of its own: a sync of the disk, or another process that holds the file, stops
+ * nothing but this thread. It knows nothing of the journal: it runs statements. (This file imports nothing but
+ * types from the project: a thread has to find its way alone, also where the sources run as they are.)
+ */
+
+interface WorkerOptions {
+  path: string;
+  busyTimeoutMs: number;
+}
+
+const { path, busyTimeoutMs } = workerData as WorkerOptions;
+const database = new DatabaseSync(path, { timeout: busyTimeoutMs });
+database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
+
+const prepared = new Map<string, StatementSync>();
+
+function prepare(sql: string): StatementSync {
+  const known = prepared.get(sql) ?? database.prepare(sql);
+  prepared.set(sql, known);
+  return known;
+}
+
+const runJob = ({ statements }: Job): Record<string, unknown>[][] =>
+  statements.map(({ sql, params }) => prepare(sql).all(...params));
+
+/** All writes of a batch in one transaction, and so one sync; then its reads. */
+function runBatch({ jobs, until }: BatchMessage): Record<string, unknown>[][][] {
+  database.exec(`PRAGMA busy_timeout = ${Math.max(0, until - Date.now())}`);
+  const results: Record<string, unknown>[][][] = [];
+  if (jobs.some(({ write }) => write)) {
+    database.exec('BEGIN IMMEDIATE');
+    try {
+      jobs.forEach((job, place) => {
+        if (job.write) results[place] = runJob(job);
+      });
+      database.exec('COMMIT');
+    } catch (error) {
+      if (database.isTransaction) database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+  jobs.forEach((job, place) => {
+    if (!job.write) results[place] = runJob(job);
+  });
+  return results;
+}
+
+parentPort?.on('message', (message: BatchMessage | 'close') => {
+  if (message === 'close') {
+    database.close();
+    parentPort?.close();
+    return;
+  }
+  const { batch } = message;
+  try {
+    parentPort?.postMessage({ batch, results: runBatch(message) } satisfies BatchAnswer);
+  } catch (error) {
+    parentPort?.postMessage({ batch, error: String(error) } satisfies BatchAnswer);
+  }
+});
+parentPort?.postMessage('open');

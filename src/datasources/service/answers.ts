@@ -1,0 +1,125 @@
+import { isUuid, normalizeDecimal } from '../../schema/scalars';
+import { isWireObject, wireText, type WireObject } from '../../schema/wire';
+import { readJsonObject } from './json-body';
+import { readRefusalText } from './refusal-text';
+import { ServiceError } from './service-error';
+import { CallFailure, type RawAnswer } from './transport';
+
+/** What an answer must agree with to be believed: the question. */
+export interface Question {
+  channel?: string;
+  transactionId?: string;
+  externalId?: string;
+  amount?: { currency: string; value: string };
+  /** What was sent and must not come back in a message. */
+  secrets?: readonly string[];
+}
+
+/** What became of a create or a confirm, as far as the service's answer says. */
+export type MoneyOutcome<T> =
+  | { kind: 'accepted'; answer: T }
+  | { kind: 'refused'; httpStatus: number; message: string }
+  /** The service may have acted: nothing in the answer says that it did not. */
+  | { kind: 'unknown' };
+
+const sameText = (said: unknown, asked: string | undefined): boolean =>
+  said === undefined || said === null || asked === undefined || said === asked;
+
+const sameId = (said: unknown, asked: string | undefined): boolean =>
+  sameText(typeof said === 'string' ? said.toLowerCase() : said, asked?.toLowerCase());
+
+function sameAmount(said: unknown, asked: Question['amount']): boolean {
+  if (said === undefined || said === null || asked === undefined) return true;
+  if (!isWireObject(said)) return false;
+  const value = wireText(said['value']);
+  return said['currency'] === asked.currency && value !== null && normalizeDecimal(value) === asked.value;
+}
+
+/** Whether an answer has what every resource has, and speaks of what was asked. What it leaves out cannot contradict. */
+export function agrees(answer: WireObject, asked: Question): boolean {
+  const id = answer['transaction_id'];
+  const status = answer['status'];
+  return (
+    typeof id === 'string' &&
+    isUuid(id) &&
+    typeof status === 'string' &&
+    status !== '' &&
+    sameId(id, asked.transactionId) &&
+    sameId(answer['channel'], asked.channel) &&
+    sameText(answer['external_id'], asked.externalId) &&
+    sameAmount(answer['amount'], asked.amount)
+  );
+}
+
+/** Retry-After in milliseconds, where it is a number of seconds. */
+function retryAfterMs({ headers }: RawAnswer): number | undefined {
+  const text = headers['retry-after'];
+  return typeof text === 'string' && /^\d{1,5}$/.test(text) ? Number(text) * 1000 : undefined;
+}
+
+const unavailable = (raw: RawAnswer): ServiceError =>
+  new ServiceError('UNAVAILABLE', 'The payment service cannot serve this now.', retryAfterMs(raw));
+
+const authFailed = (): ServiceError =>
+  new ServiceError('AUTH_FAILED', "The payment service refused the gateway's credentials or clock.");
+
+const invalid = (): ServiceError =>
+  new ServiceError(
+    'RESPONSE_INVALID',
+    "The payment service's answer cannot be read or contradicts the request.",
+  );
+
+/** Statuses that leave open whether the service acted: timeouts, conflicts, too early. */
+const OPEN_STATUSES: ReadonlySet<number> = new Set([408, 409, 425]);
+
+/** What the answer to a create or confirm means. Throws where it is certain that the service did not act and the caller cannot mend it. */
+export function readMoneyAnswer(raw: RawAnswer, asked: Question): MoneyOutcome<WireObject> {
+  const { status } = raw;
+  if (status === 200 || status === 201) {
+    const answer = readJsonObject(raw);
+    return answer && agrees(answer, asked) ? { kind: 'accepted', answer } : { kind: 'unknown' };
+  }
+  if (status === 401) throw authFailed();
+  if (status === 429) throw unavailable(raw);
+  if (status >= 400 && status < 500 && !OPEN_STATUSES.has(status)) {
+    return { kind: 'refused', httpStatus: status, message: readRefusalText(raw, asked.secrets) };
+  }
+  return { kind: 'unknown' };
+}
+
+/** What the answer to a lookup says; null when the service has no such transaction. */
+export function readLookupAnswer(raw: RawAnswer, asked: Question, notFoundStatus: number): WireObject | null {
+  const { status } = raw;
+  if (status === 200) {
+    const answer = readJsonObject(raw);
+    if (answer && agrees(answer, asked)) return answer;
+    throw invalid();
+  }
+  if (status === notFoundStatus) return null;
+  if (status === 401 || status === 403) throw authFailed();
+  if (status === 408 || status === 425 || status === 429 || status >= 500) throw unavailable(raw);
+  if (status >= 400) throw new ServiceError('LOOKUP_REFUSED', readRefusalText(raw, asked.secrets));
+  throw invalid();
+}
+
+const notTried = (): ServiceError =>
+  new ServiceError('UNAVAILABLE', 'The payment service is not answering now; nothing was sent.', 1000, true);
+
+/** What a create or confirm that ended without an answer means. Throws where it is certain that nothing was sent. */
+export function readMoneyFailure(failure: unknown): { kind: 'unknown' } {
+  if (!(failure instanceof CallFailure)) throw failure;
+  if (!failure.nothingSent) return { kind: 'unknown' };
+  if (failure.reason === 'refused') throw notTried();
+  throw new ServiceError('UNAVAILABLE', 'The payment service cannot be reached; nothing was sent.');
+}
+
+/** What a caller sees when a lookup ends without an answer. */
+export function lookupFault(failure: unknown): ServiceError {
+  if (!(failure instanceof CallFailure)) throw failure;
+  if (failure.reason === 'timeout')
+    return new ServiceError('TIMEOUT', 'The payment service did not answer in time.');
+  if (failure.reason === 'refused') return notTried();
+  return failure.reason === 'too-large'
+    ? invalid()
+    : new ServiceError('UNAVAILABLE', 'The payment service cannot be reached.');
+}

@@ -1,0 +1,119 @@
+import type { Secret } from '../../secret';
+import type { WireObject } from '../../schema/wire';
+import {
+  lookupFault,
+  readLookupAnswer,
+  readMoneyAnswer,
+  readMoneyFailure,
+  type MoneyOutcome,
+  type Question,
+} from './answers';
+import type { Lane } from './guard';
+import { LookupRetries } from './lookup-retries';
+import { CallFailure, serviceTime, type Call, type RawAnswer, type ServiceTransport } from './transport';
+
+/** What a transaction is looked up by: at least one of the two ids (spec 4.1, 4.3). */
+export interface LookupKey {
+  channel: string;
+  transactionId?: string;
+  externalId?: string;
+  /** An amount that an answer must not contradict; not sent. */
+  amount?: { currency: string; value: string };
+}
+
+/** An answer, and when the service gave it by its own clock, in milliseconds since 1970; undefined where it did not say. */
+export interface Answered {
+  answer: WireObject;
+  serviceTime: number | undefined;
+}
+
+/** What the operator learns of a call that did not go well; nothing of request or answer. */
+export interface CallFault {
+  /** The path below api/v1/, and whether it was a lookup. */
+  call: string;
+  /** The HTTP status, where there was an answer. */
+  status?: number;
+  /** The system's word, where there was none. */
+  code?: string;
+  ms: number;
+}
+
+interface MoneyCall {
+  path: string;
+  lane: Lane;
+  body: string;
+}
+
+/** The two kinds of call the service knows: lookups, and calls that move money. */
+export class ServiceClient {
+  readonly #retries = new LookupRetries();
+
+  constructor(
+    private readonly transport: ServiceTransport,
+    private readonly notFoundStatus: number,
+    /** The gateway's own credentials, which no answer may carry to a caller. */
+    private readonly credentials: readonly Secret[],
+    /** Hears of every call that did not go well, for the operator. */
+    private readonly reportFault: (fault: CallFault) => void,
+  ) {}
+
+  /**
+   * A lookup; null when the service has no such transaction. Tried again while that may help: at most three times
+   * and within one deadline.
+   */
+  async lookUp(path: string, key: LookupKey): Promise<Answered | null> {
+    const call = { path, query: lookupQuery(key) };
+    const asked = { ...key, secrets: this.#secrets() };
+    return this.#retries.run(this.transport.timeoutMs, async (timeoutMs) => {
+      const raw = await this.#send(call, 'lookups', timeoutMs).catch((failure: unknown) => {
+        throw lookupFault(failure);
+      });
+      const answer = readLookupAnswer(raw, asked, this.notFoundStatus);
+      return answer && { answer, serviceTime: serviceTime(raw) };
+    });
+  }
+
+  /**
+   * Sends a create or confirm once. It is never repeated here: whether it may be is a question of money, not of
+   * transport. Throws only where it is certain that the service did not act.
+   */
+  async sendMoney({ path, lane, body }: MoneyCall, asked: Question): Promise<MoneyOutcome<WireObject>> {
+    const question = { ...asked, secrets: [...(asked.secrets ?? []), ...this.#secrets()] };
+    return this.#send({ path, body }, lane).then((raw) => readMoneyAnswer(raw, question), readMoneyFailure);
+  }
+
+  /** Sends a call and tells the operator when it did not go well. */
+  async #send(call: Call, lane: Lane, timeoutMs?: number): Promise<RawAnswer> {
+    const startedAt = performance.now();
+    const report = (fault: Pick<CallFault, 'status' | 'code'>): void =>
+      this.reportFault({
+        call: `${'query' in call ? 'GET' : 'POST'} ${call.path}`,
+        ...fault,
+        ms: Math.round(performance.now() - startedAt),
+      });
+    try {
+      const raw = await this.transport.send(call, lane, timeoutMs);
+      if (raw.status >= 300 && raw.status !== this.notFoundStatus) report({ status: raw.status });
+      return raw;
+    } catch (failure) {
+      report({ code: failure instanceof CallFailure ? failure.code : 'UNKNOWN' });
+      throw failure;
+    }
+  }
+
+  #secrets(): string[] {
+    return this.credentials.map((secret) => secret.reveal());
+  }
+}
+
+/** The query string: written once, signed and sent as it is. */
+export function lookupQuery({ channel, transactionId, externalId }: LookupKey): string {
+  const parts = [`channel=${encodeURIComponent(channel)}`];
+  if (transactionId !== undefined) parts.push(`transaction_id=${encodeURIComponent(transactionId)}`);
+  if (externalId !== undefined) parts.push(`external_id=${encodeURIComponent(externalId)}`);
+  return parts.join('&');
+}
+
+/** The typed form of what was accepted; any other outcome as it is. */
+export const mapAccepted = <A, B>(outcome: MoneyOutcome<A>, map: (answer: A) => B): MoneyOutcome<B> =>
+  outcome.kind === 'accepted' ? { kind: 'accepted', answer: map(outcome.answer) } : outcome;

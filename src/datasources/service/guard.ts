@@ -1,0 +1,54 @@
+import {
+  ConsecutiveBreaker,
+  ExponentialBackoff,
+  bulkhead,
+  circuitBreaker,
+  handleWhen,
+  wrap,
+  type BulkheadPolicy,
+} from 'cockatiel';
+import { CallFailure, type RawAnswer } from './transport';
+
+/** Calls that share a limit: so many at a time, so that a stall of one kind leaves the others working. */
+export type Lane = 'lookups' | 'payments' | 'payouts';
+
+const AT_A_TIME: Record<Lane, number> = { lookups: 128, payments: 96, payouts: 32 };
+/** Calls that wait for their turn; more than these are refused at once. */
+const WAITING = 2000;
+
+/**
+ * So many in a row, without an answer between them, and the service counts as down. Silence costs every caller the
+ * whole deadline, so it takes less of it than of failures that come at once.
+ */
+const SILENCES_IN_A_ROW = 10;
+const FAILURES_IN_A_ROW = 50;
+
+const isSilence = (error: unknown): boolean => error instanceof CallFailure && error.reason === 'timeout';
+const isFailure = (error: unknown): boolean => error instanceof CallFailure && error.reason !== 'timeout';
+const isServerError = (result: unknown): boolean => (result as RawAnswer).status >= 500;
+
+const halfOpenAfter = () => new ExponentialBackoff({ initialDelay: 1000, maxDelay: 30_000 });
+
+/** Lets calls through while the service works, one at a time to try it while it does not. */
+export class Guard {
+  readonly #lanes: Record<Lane, BulkheadPolicy> = {
+    lookups: bulkhead(AT_A_TIME.lookups, WAITING),
+    payments: bulkhead(AT_A_TIME.payments, WAITING),
+    payouts: bulkhead(AT_A_TIME.payouts, WAITING),
+  };
+  readonly #breakers = wrap(
+    circuitBreaker(handleWhen(isSilence), {
+      breaker: new ConsecutiveBreaker(SILENCES_IN_A_ROW),
+      halfOpenAfter: halfOpenAfter(),
+    }),
+    circuitBreaker(handleWhen(isFailure).orWhenResult(isServerError), {
+      breaker: new ConsecutiveBreaker(FAILURES_IN_A_ROW),
+      halfOpenAfter: halfOpenAfter(),
+    }),
+  );
+
+  /** Rejects at once, and runs nothing, while the service counts as down or too many wait. */
+  run<T extends RawAnswer>(lane: Lane, call: () => Promise<T>): Promise<T> {
+    return this.#breakers.execute(() => this.#lanes[lane].execute(call));
+  }
+}

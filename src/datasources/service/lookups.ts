@@ -1,0 +1,66 @@
+import { bulkhead } from 'cockatiel';
+import DataLoader from 'dataloader';
+import type { LookupKey } from './client';
+
+const MAX_AT_A_TIME = 16;
+
+const nameOf = ({ channel, transactionId, externalId }: LookupKey): string =>
+  JSON.stringify([channel, transactionId ?? null, externalId ?? null]);
+
+type LookUp<T> = (key: LookupKey) => Promise<T | null>;
+
+/**
+ * Identical lookups in flight share one call, whichever operations ask: a caller that leaves does not cancel it for
+ * the others, and nothing is kept once the answer has arrived.
+ */
+export class SharedLookups<T> {
+  readonly #inFlight = new Map<string, { channel: string; call: Promise<T | null> }>();
+
+  constructor(private readonly lookUp: LookUp<T>) {}
+
+  load(key: LookupKey): Promise<T | null> {
+    const name = nameOf(key);
+    const shared = this.#inFlight.get(name);
+    if (shared) return shared.call;
+    const call = this.lookUp(key).finally(() => {
+      if (this.#inFlight.get(name)?.call === call) this.#inFlight.delete(name);
+    });
+    this.#inFlight.set(name, { channel: key.channel, call });
+    return call;
+  }
+
+  /** Something on this channel has changed: who asks from now on does not get an answer to an earlier question. */
+  forget(channel: string): void {
+    for (const [name, shared] of this.#inFlight) {
+      if (shared.channel === channel) this.#inFlight.delete(name);
+    }
+  }
+}
+
+/** Every result in its place; a failure stands where its result would. */
+const settleAll = <T>(
+  keys: readonly LookupKey[],
+  limit: Limit,
+  lookUp: LookUp<T>,
+): Promise<(T | null | Error)[]> =>
+  Promise.all(
+    keys.map((key) =>
+      limit
+        .execute(() => lookUp(key))
+        .catch((error: unknown) =>
+          error instanceof Error ? error : new Error('A lookup failed.', { cause: error }),
+        ),
+    ),
+  );
+
+type Limit = ReturnType<typeof lookupLimit>;
+
+/** What all loaders of one operation share: at most 16 lookups at a time. */
+export const lookupLimit = () => bulkhead(MAX_AT_A_TIME, Infinity);
+
+/** The lookups of one GraphQL operation: one call per distinct transaction. The service has no bulk lookup. */
+export const operationLoader = <T>(
+  lookUps: SharedLookups<T>,
+  limit: Limit,
+): DataLoader<LookupKey, T | null, string> =>
+  new DataLoader((keys) => settleAll(keys, limit, (key) => lookUps.load(key)), { cacheKeyFn: nameOf });

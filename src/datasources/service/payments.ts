@@ -1,0 +1,102 @@
+import type { PaymentRoom } from '../../schema/methods/room';
+import type { PaymentResource } from '../../schema/payment';
+import { normalizeDecimal } from '../../schema/scalars';
+import type { WireObject } from '../../schema/wire';
+import type { MoneyOutcome } from './answers';
+import { mapAccepted, type LookupKey, type ServiceClient } from './client';
+import { completeLater, isShort, readPayment, type KnownPayment } from './read-payment';
+
+/** A payment to create, in the gateway's words. */
+export interface PaymentRequest {
+  channel: string;
+  amount: { currency: string; value: string };
+  externalId: string;
+  room: PaymentRoom;
+  /** The fields of payment_method beside type, in wire spelling. */
+  fields: WireObject;
+  returnUrl?: string | null;
+  callbackUrl?: string | null;
+  /** Values of the request that must not come back in a message. */
+  secrets: readonly string[];
+  description?: string | null;
+}
+
+/** A payment to confirm. */
+export interface ConfirmRequest {
+  channel: string;
+  transactionId: string;
+  room: PaymentRoom;
+  /** The fields of the body beside id, in wire spelling. */
+  fields: WireObject;
+}
+
+/** What the gateway remembers of a payment that the service does not show now. */
+export interface RememberedPayment extends KnownPayment {
+  transactionId: string;
+  status: string;
+}
+
+/** The payments of the service (spec 4.3 to 4.5). */
+export class PaymentService {
+  constructor(private readonly client: ServiceClient) {}
+
+  /** POST payment/ (spec 4.4). */
+  async create(request: PaymentRequest): Promise<MoneyOutcome<PaymentResource>> {
+    const body = JSON.stringify({
+      channel: request.channel,
+      amount: { currency: request.amount.currency, value: request.amount.value },
+      external_id: request.externalId,
+      payment_method: { type: request.room.type, ...request.fields },
+      return_url: request.returnUrl ?? undefined,
+      callback_url: request.callbackUrl ?? undefined,
+      description: request.description ?? undefined,
+    });
+    const outcome = await this.client.sendMoney({ path: 'payment/', lane: 'payments', body }, request);
+    return mapAccepted(outcome, (answer) => this.#read(answer, request));
+  }
+
+  /** POST payment/confirm/ (spec 4.5). The body has no channel. */
+  async confirm({
+    channel,
+    transactionId,
+    room,
+    fields,
+  }: ConfirmRequest): Promise<MoneyOutcome<PaymentResource>> {
+    const body = JSON.stringify({ id: transactionId, ...fields });
+    const outcome = await this.client.sendMoney(
+      { path: 'payment/confirm/', lane: 'payments', body },
+      { channel, transactionId },
+    );
+    return mapAccepted(outcome, (answer) => this.#read(answer, { channel, room }));
+  }
+
+  /** GET payment/ (spec 4.3); null when the service has no such payment. */
+  async lookUp(key: LookupKey): Promise<PaymentResource | null> {
+    const found = await this.client.lookUp('payment/', key);
+    if (!found) return null;
+    return Object.assign(readPayment(found.answer, key), { serviceTime: found.serviceTime });
+  }
+
+  /** A payment of which no more than this is known; the rest arrives by one lookup, when it is selected. */
+  remembered({ transactionId, status, ...known }: RememberedPayment): PaymentResource {
+    return this.#read({ transaction_id: transactionId, status }, known);
+  }
+
+  #read(answer: WireObject, known: KnownPayment): PaymentResource {
+    const payment = readPayment(answer, known);
+    if (isShort(answer)) {
+      const { channel, transactionId } = payment;
+      completeLater(payment, async () => {
+        const whole = await this.lookUp({ channel, transactionId });
+        return whole && contradicts(whole, known) ? null : whole;
+      });
+    }
+    return payment;
+  }
+}
+
+/** Whether a payment that was looked up is not the one that was asked for. */
+function contradicts({ amount }: PaymentResource, { amount: asked }: KnownPayment): boolean {
+  if (!asked || !amount || amount instanceof Promise) return false;
+  return amount.currency !== asked.currency || normalizeDecimal(amount.value) !== asked.value;
+}

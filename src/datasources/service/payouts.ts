@@ -1,0 +1,96 @@
+import { Amount } from '../../schema/amount';
+import { payoutRoomOf } from '../../schema/methods';
+import type { PayoutRoom } from '../../schema/methods/room';
+import { readWord } from '../../schema/payment';
+import { PayoutStatus, type PayoutResource } from '../../schema/payout';
+import { wireText, type WireObject } from '../../schema/wire';
+import type { MoneyOutcome } from './answers';
+import { mapAccepted, type LookupKey, type ServiceClient } from './client';
+import { readError } from './read-common';
+
+/** A payout to create, in the gateway's words. */
+export interface PayoutRequest {
+  channel: string;
+  amount: { currency: string; value: string };
+  externalId: string;
+  description?: string | null;
+  room: PayoutRoom;
+  /** payout_method.type: the room's, or the caller's own word. */
+  type: string;
+  /** The fields of payout_method beside type, in wire spelling. */
+  fields: WireObject;
+  /** What the payout may show of these: the service never sends them back. */
+  shown: object;
+  callbackUrl?: string | null;
+  /** Values of the request that must not come back in a message. */
+  secrets: readonly string[];
+}
+
+/** What the gateway knows of a payout beside the answer. */
+export interface KnownPayout {
+  channel: string;
+  externalId?: string;
+  room?: PayoutRoom;
+  type?: string | null;
+  amount?: { currency: string; value: string };
+  shown?: object;
+}
+
+/** The payouts of the service (spec 4.1, 4.2). */
+export class PayoutService {
+  constructor(private readonly client: ServiceClient) {}
+
+  /** POST payout/ (spec 4.2). */
+  async create(request: PayoutRequest): Promise<MoneyOutcome<PayoutResource>> {
+    const body = JSON.stringify({
+      channel: request.channel,
+      amount: { currency: request.amount.currency, value: request.amount.value },
+      external_id: request.externalId,
+      description: request.description ?? undefined,
+      payout_method: { type: request.type, ...request.fields },
+      callback_url: request.callbackUrl ?? undefined,
+    });
+    const outcome = await this.client.sendMoney({ path: 'payout/', lane: 'payouts', body }, request);
+    return mapAccepted(outcome, (answer) => readPayout(answer, request));
+  }
+
+  /**
+   * GET payout/ (spec 4.1); null when the service has no such payout.
+   * @param knownOf what is known, by its transaction id, of a payout beside the answer, which says little
+   */
+  async lookUp(
+    key: LookupKey,
+    knownOf: (transactionId: string) => KnownPayout | Promise<KnownPayout> = () => key,
+  ): Promise<PayoutResource | null> {
+    const found = await this.client.lookUp('payout/', key);
+    if (!found) return null;
+    const transactionId = String(found.answer['transaction_id']).toLowerCase();
+    return readPayout(found.answer, await knownOf(transactionId));
+  }
+
+  /** A payout of which no more than this is known. */
+  remembered(transactionId: string, status: string, known: KnownPayout): PayoutResource {
+    return readPayout({ transaction_id: transactionId, status }, known);
+  }
+}
+
+/** A payout from the service's answer (spec 2.6); what the answer lacks comes from what is known. */
+function readPayout(answer: WireObject, known: KnownPayout): PayoutResource {
+  const said = wireText(answer['method']);
+  const room = said === null ? (known.room ?? payoutRoomOf(null)) : payoutRoomOf(said);
+  const payout = new room.payout(room);
+  const rawStatus = String(answer['status']);
+  const { amount } = known;
+  return Object.assign(payout, room === known.room ? known.shown : {}, {
+    wireType: said ?? known.type ?? null,
+    transactionId: String(answer['transaction_id']).toLowerCase(),
+    channel: known.channel,
+    externalId: wireText(answer['external_id']) ?? known.externalId,
+    status: readWord(PayoutStatus, PayoutStatus.UNKNOWN, rawStatus),
+    rawStatus,
+    amount:
+      amount &&
+      Object.assign(new Amount(), { currency: amount.currency, value: amount.value, received: null }),
+    error: readError(answer['error']),
+  });
+}

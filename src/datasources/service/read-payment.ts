@@ -1,0 +1,95 @@
+import { Amount } from '../../schema/amount';
+import { paymentRoomOf } from '../../schema/methods';
+import type { PaymentRoom } from '../../schema/methods/room';
+import { PaymentStatus, readWord, type PaymentResource } from '../../schema/payment';
+import { readHttpUrl } from '../../schema/scalars';
+import { serviceFieldsOf } from '../../schema/service-field';
+import { isWireObject, wireText, type WireObject } from '../../schema/wire';
+import { readAmount, readError } from './read-common';
+
+/** What the gateway knows of a payment beside the answer: from the lookup, or from the request. */
+export interface KnownPayment {
+  channel: string;
+  externalId?: string | null;
+  /** The method, where the request chose it. */
+  room?: PaymentRoom;
+  /** The fields of payment_method that were sent, in wire spelling. */
+  fields?: WireObject;
+  amount?: { currency: string; value: string };
+}
+
+const MAX_URL_OUT = 8192;
+
+/** A payment from the service's answer; what the answer lacks comes from what is known, else stays undefined. */
+export function readPayment(answer: WireObject, known: KnownPayment): PaymentResource {
+  const method = isWireObject(answer['payment_method']) ? answer['payment_method'] : {};
+  const type = wireText(method['type']);
+  const room = type === null ? (known.room ?? paymentRoomOf(null)) : paymentRoomOf(type);
+  const payment = new room.payment(room);
+  const rawStatus = String(answer['status']);
+  Object.assign(payment, {
+    wireType: type ?? room.type,
+    transactionId: String(answer['transaction_id']).toLowerCase(),
+    channel: known.channel,
+    externalId: wireText(answer['external_id']) ?? known.externalId,
+    status: readWord(PaymentStatus, PaymentStatus.UNKNOWN, rawStatus),
+    rawStatus,
+    amount: readAmount(answer['amount']) ?? askedAmount(known),
+    redirectUrl: readHttpUrl(wireText(answer['redirect_url']) ?? '', MAX_URL_OUT),
+    createDate: wireText(answer['create_date']) ?? undefined,
+    error: readError(answer['error']),
+  });
+  readMethodFields(payment, { method, answer, sent: known.fields ?? {} });
+  return payment;
+}
+
+const askedAmount = ({ amount }: KnownPayment): Amount | undefined =>
+  amount && Object.assign(new Amount(), { currency: amount.currency, value: amount.value, received: null });
+
+interface MethodSources {
+  method: WireObject;
+  answer: WireObject;
+  sent: WireObject;
+}
+
+function readMethodFields(payment: PaymentResource, { method, answer, sent }: MethodSources): void {
+  for (const { name, find } of serviceFieldsOf(Object.getPrototypeOf(payment))) {
+    Reflect.set(payment, name, find(method, answer) ?? find(sent, {}));
+  }
+}
+
+/** Whether an answer is one of the short ones (spec 2.3, 4.4, 4.5): it leaves out what the service knows. */
+export const isShort = (answer: WireObject): boolean =>
+  !isWireObject(answer['payment_method']) ||
+  answer['create_date'] === undefined ||
+  answer['amount'] === undefined;
+
+/** Fields that any payment may lack in a short answer. */
+const COMMON_FIELDS = ['amount', 'redirectUrl', 'createDate', 'error'];
+
+/**
+ * Lets the fields that a short answer lacks arrive by one shared lookup, made when the first of them is selected.
+ * A lookup that fails leaves them null: what was created stays created.
+ */
+export function completeLater(payment: PaymentResource, lookUp: () => Promise<PaymentResource | null>): void {
+  let whole: Promise<PaymentResource | null> | undefined;
+  const complete = (): Promise<PaymentResource | null> => (whole ??= lookUp().catch(() => null));
+  const own = serviceFieldsOf(Object.getPrototypeOf(payment)).map(({ name }) => name);
+  const lacking = [...COMMON_FIELDS, ...own].filter((name) => mayArrive(payment, name));
+  for (const name of lacking) {
+    Object.defineProperty(payment, name, {
+      enumerable: true,
+      get: () => complete().then((found): unknown => found && Reflect.get(found, name)),
+    });
+  }
+  payment.complete = complete;
+}
+
+/** An error belongs to failed payments, a sub-state to unfinished ones: neither is looked for elsewhere. */
+function mayArrive(payment: PaymentResource, name: string): boolean {
+  if (Reflect.get(payment, name) !== undefined) return false;
+  if (name === 'error') return payment.status === PaymentStatus.FAILED;
+  if (name === 'state')
+    return payment.status !== PaymentStatus.COMPLETED && payment.status !== PaymentStatus.FAILED;
+  return true;
+}

@@ -1,0 +1,222 @@
+import { Pool, type Dispatcher } from 'undici';
+import { Guard, type Lane } from './guard';
+import type { Signer } from './signature';
+
+/** An answer of the service, whole: its head and the bytes of its body. */
+export interface RawAnswer {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  body: Buffer;
+}
+
+/**
+ * A call that did not end with an answer. `nothingSent`: it is certain that no byte of the request left, so the
+ * service cannot have acted on it.
+ */
+export class CallFailure extends Error {
+  constructor(
+    readonly reason: 'timeout' | 'too-large' | 'broken' | 'refused',
+    readonly nothingSent: boolean,
+    /** The system's word for it, for logs: ECONNREFUSED, UND_ERR_SOCKET, … */
+    readonly code: string,
+  ) {
+    super(`The call to the service failed (${code}).`);
+    this.name = 'CallFailure';
+  }
+}
+
+/** What a call sends: a query string, or a body, never both. */
+export type Call = { path: string; query: string } | { path: string; body: string };
+
+interface TransportOptions {
+  baseUrl: string;
+  signer: Signer;
+  timeoutMs: number;
+  now(): number;
+}
+
+/** More than any documented answer needs. */
+const MAX_ANSWER_BYTES = 256 * 1024;
+const MAX_CONNECTIONS = 256;
+/** A request begun with less time than this left could not be answered before its deadline anyway. */
+const LEAST_USEFUL_MS = 1000;
+/** The service accepts timestamps of the last five minutes: a smaller difference is not what it refused. */
+const NOTABLE_SKEW_MS = 60_000;
+const MAX_SKEW_MS = 24 * 60 * 60 * 1000;
+
+/** The service's clock by its Date header, in milliseconds since 1970; undefined where it does not say. */
+export function serviceTime({ headers }: RawAnswer): number | undefined {
+  const time = Date.parse(String(headers['date'] ?? ''));
+  return Number.isNaN(time) ? undefined : time;
+}
+
+/** Sends signed requests to one origin over pools of connections; no redirects, and no retries but for the clock. */
+export class ServiceTransport {
+  /** For lookups: connections are kept and used again. */
+  readonly #lookups: Pool;
+  /**
+   * For calls that move money: a connection of its own for each. One that was kept may be closed by the service in
+   * the very moment in which a request is written to it, and then nobody knows whether the request arrived.
+   */
+  readonly #money: Pool;
+  readonly #guard = new Guard();
+  readonly #prefix: string;
+  readonly #options: TransportOptions;
+  /** How far the service's clock is from ours, as far as it mattered. */
+  #skewMs = 0;
+
+  constructor(options: TransportOptions) {
+    const base = new URL(options.baseUrl);
+    this.#options = options;
+    this.#prefix = `${base.pathname}api/v1/`;
+    const settings = {
+      connections: MAX_CONNECTIONS,
+      connect: { timeout: options.timeoutMs },
+      // One deadline covers all of a call: see Exchange.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    };
+    this.#lookups = new Pool(base.origin, { ...settings, pipelining: 1 });
+    this.#money = new Pool(base.origin, { ...settings, pipelining: 0 });
+  }
+
+  /** How long a call may take in all, in milliseconds. */
+  get timeoutMs(): number {
+    return this.#options.timeoutMs;
+  }
+
+  /**
+   * Sends a call and returns the answer, whatever its status. A 401 while the clocks differ is signed once more by
+   * the service's own clock: nothing was done at the first time. The difference is kept as long as it helps.
+   */
+  async send(call: Call, lane: Lane, timeoutMs = this.timeoutMs): Promise<RawAnswer> {
+    const startedAt = performance.now();
+    const raw = await this.#exchange(call, lane, { timeoutMs, skewMs: this.#skewMs });
+    if (raw.status !== 401) return raw;
+    const skewMs = (serviceTime(raw) ?? NaN) - this.#options.now();
+    const left = timeoutMs - (performance.now() - startedAt);
+    const differs = Math.abs(skewMs - this.#skewMs) > NOTABLE_SKEW_MS && Math.abs(skewMs) < MAX_SKEW_MS;
+    this.#skewMs = 0;
+    if (!differs || left <= 0) return raw;
+    const again = await this.#exchange(call, lane, { timeoutMs: left, skewMs });
+    if (again.status !== 401) this.#skewMs = skewMs;
+    return again;
+  }
+
+  /** Ends the connections once the calls under way have ended. */
+  async close(): Promise<void> {
+    await Promise.all([this.#lookups.close(), this.#money.close()]);
+  }
+
+  #exchange(call: Call, lane: Lane, { timeoutMs, skewMs }: Attempt): Promise<RawAnswer> {
+    const exchange = new Exchange(timeoutMs);
+    const pool = lane === 'lookups' ? this.#lookups : this.#money;
+    this.#guard
+      .run(lane, () => exchange.begin(() => pool.dispatch(this.#request(call, skewMs), exchange)))
+      .catch((error: unknown) => exchange.refuse(error));
+    return exchange.answer;
+  }
+
+  /** The request, signed now: the very characters that are signed are sent. */
+  #request(call: Call, skewMs: number): Dispatcher.DispatchOptions {
+    const isLookup = 'query' in call;
+    const data = isLookup ? call.query : call.body;
+    const path = this.#prefix + call.path;
+    const { signer, now } = this.#options;
+    const headers: Record<string, string> = {
+      accept: 'application/json',
+      ...signer.headers(data, now() + skewMs),
+    };
+    if (isLookup) return { method: 'GET', path: `${path}?${data}`, headers };
+    headers['content-type'] = 'application/json';
+    return { method: 'POST', path, headers, body: data };
+  }
+}
+
+interface Attempt {
+  timeoutMs: number;
+  skewMs: number;
+}
+
+/** One request and its answer under one deadline. */
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly answer: Promise<RawAnswer>;
+  readonly #timer: NodeJS.Timeout;
+  /** The last moment at which it is worth beginning. */
+  readonly #beginUntil: number;
+  readonly #chunks: Buffer[] = [];
+  #resolve!: (answer: RawAnswer) => void;
+  #reject!: (failure: CallFailure) => void;
+  #controller: Dispatcher.DispatchController | undefined;
+  #failure: CallFailure | undefined;
+  #size = 0;
+  #status = 0;
+  #headers: RawAnswer['headers'] = {};
+
+  constructor(timeoutMs: number) {
+    this.answer = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    this.#timer = setTimeout(() => this.#fail('timeout', 'DEADLINE'), timeoutMs);
+    this.#beginUntil = performance.now() + timeoutMs - Math.min(LEAST_USEFUL_MS, timeoutMs / 4);
+  }
+
+  /** Dispatches the request, unless its time has run out while it waited for its turn. */
+  begin(dispatch: () => void): Promise<RawAnswer> {
+    this.#checkTime();
+    if (!this.#failure) dispatch();
+    return this.answer;
+  }
+
+  /** Ends an exchange that never got its turn; does nothing to one that has ended. */
+  refuse(error: unknown): void {
+    this.#fail('refused', error instanceof Error ? error.name : 'REFUSED');
+  }
+
+  /** Called when a connection is there, before the first byte is written: an exchange that failed while it waited sends nothing. */
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#checkTime();
+    if (this.#failure) controller.abort(this.#failure);
+    else this.#controller = controller;
+  }
+
+  /** Ends an exchange whose turn came too late; also one whose timer is due in this very tick. */
+  #checkTime(): void {
+    if (performance.now() > this.#beginUntil) this.#fail('timeout', 'DEADLINE');
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: RawAnswer['headers'],
+  ): void {
+    // Informational answers (1xx) come before the real one.
+    this.#status = status;
+    this.#headers = headers;
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#size += chunk.length;
+    if (this.#size > MAX_ANSWER_BYTES) this.#fail('too-large', 'ANSWER_TOO_LARGE');
+    else this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    if (this.#failure) return;
+    clearTimeout(this.#timer);
+    this.#resolve({ status: this.#status, headers: this.#headers, body: Buffer.concat(this.#chunks) });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
+    this.#fail('broken', 'code' in error ? String(error.code) : error.name);
+  }
+
+  #fail(reason: CallFailure['reason'], code: string): void {
+    if (this.#failure) return;
+    clearTimeout(this.#timer);
+    this.#failure = new CallFailure(reason, this.#controller === undefined, code);
+    this.#controller?.abort(this.#failure);
+    this.#reject(this.#failure);
+  }
+}

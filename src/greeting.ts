@@ -1,0 +1,16 @@
+import { STARTER_VARIABLES } from './http/starter-document';
+
+/** What `npm start` says to a newcomer: where everything is, and one query to paste. */
+export const greeting = (gatewayUrl: string, sandboxUrl: string): string => `
+paygraph is listening.
+
+  GraphQL        ${gatewayUrl}/graphql   (open it in a browser for Apollo Sandbox)
+  sandbox        ${sandboxUrl}   (the embedded payment service: no real money)
+
+Create a payment; paste this into another terminal:
+
+  curl -s ${gatewayUrl}/graphql -H 'content-type: application/json' -d '{"query":"mutation { createPayment(input: { idempotencyKey: \\"first-payment\\", channel: \\"${STARTER_VARIABLES.channel}\\", amount: { currency: \\"EUR\\", value: \\"10.00\\" }, method: { redirect: CARD } }) { ... on PaymentSuccess { payment { ... on PaymentResource { transactionId status nextAction { ... on RedirectAction { url } } } } } ... on UserError { message } } }"}'
+
+Stop with Ctrl+C.
+
+`;

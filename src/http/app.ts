@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { ApolloServer } from '@apollo/server';
+import { fastifyApolloHandler } from '@as-integrations/fastify';
+import fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify';
+import type { Logger } from 'pino';
+import type { OperationContext } from '../resolvers/context';
+import { requestScope } from './request-scope';
+
+/** More than any honest operation needs. */
+const BODY_LIMIT_BYTES = 100 * 1024;
+
+/** A bare web server: request ids, and every fault of HTTP as a GraphQL error. */
+export function createApp(log: Logger): FastifyInstance {
+  const app = fastify({
+    // Fastify's own log lines hold URLs, and with them the variables of GET requests.
+    logger: false,
+    bodyLimit: BODY_LIMIT_BYTES,
+    genReqId: () => randomUUID(),
+    requestTimeout: 60_000,
+    return503OnClosing: true,
+    frameworkErrors: (_error, request, reply: FastifyReply) => {
+      void reply
+        .header('x-request-id', request.id)
+        .code(400)
+        .send(httpFault('The address cannot be read.', request.id));
+      return reply;
+    },
+  });
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id);
+    requestScope.run({ requestId: request.id }, done);
+  });
+  closeConnectionsWhenClosing(app);
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    const status = error.statusCode ?? 500;
+    if (status >= 500)
+      log.error({ requestId: request.id, name: error.name, code: error.code }, 'request failed');
+    return reply.code(status).send(httpFault(HTTP_FAULTS[status] ?? OTHER_FAULT, request.id, status));
+  });
+  app.setNotFoundHandler((request, reply) =>
+    reply
+      .code(404)
+      .send(httpFault('There is nothing at this address; the gateway is at /graphql.', request.id)),
+  );
+  return app;
+}
+
+/** A connection that waits for its next request, or for its first, would hold up the shutdown until its client leaves. */
+function closeConnectionsWhenClosing(app: FastifyInstance): void {
+  const waiting = new Set<Socket>();
+  let closing = false;
+  app.server.on('connection', (socket: Socket) => {
+    waiting.add(socket);
+    socket.once('close', () => waiting.delete(socket));
+    if (closing) socket.destroy();
+  });
+  app.server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    waiting.delete(socket);
+    response.once('close', () => !socket.destroyed && waiting.add(socket));
+  });
+  app.addHook('preClose', (done) => {
+    closing = true;
+    waiting.forEach((socket) => socket.destroy());
+    done();
+  });
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    if (closing) void reply.header('connection', 'close');
+    done();
+  });
+}
+
+const OTHER_FAULT = 'The request cannot be served.';
+
+/** Fastify's own messages quote the body: these do not. */
+const HTTP_FAULTS: Readonly<Record<number, string>> = {
+  400: 'The body is not valid JSON.',
+  413: `The body is too large: at most ${BODY_LIMIT_BYTES} bytes.`,
+  415: 'The body must be JSON: content-type application/json.',
+  503: 'The gateway is shutting down.',
+};
+
+const httpFault = (message: string, requestId: string, status = 400) => ({
+  errors: [
+    {
+      message,
+      extensions: {
+        code:
+          status >= 500 ? (status === 503 ? 'SERVICE_UNAVAILABLE' : 'INTERNAL_SERVER_ERROR') : 'BAD_REQUEST',
+        retryable: status === 503,
+        requestId,
+      },
+    },
+  ],
+});
+
+/** Makes what the resolvers of one operation share. */
+export type ContextFactory = (requestId: string) => OperationContext;
+
+/** Adds /graphql. The Apollo server must have been started. */
+export function addGraphql(
+  app: FastifyInstance,
+  apollo: ApolloServer<OperationContext>,
+  contextFor: ContextFactory,
+): void {
+  app.route({
+    method: ['GET', 'POST'],
+    url: '/graphql',
+    handler: fastifyApolloHandler(apollo, { context: async (request) => contextFor(request.id) }),
+  });
+}
+
+/** Adds /healthz (the process lives) and /readyz (it takes work). */
+export function addHealth(app: FastifyInstance, isReady: () => Promise<boolean>): void {
+  app.get('/healthz', () => ({ status: 'ok' }));
+  app.get('/readyz', async (_request, reply) => {
+    const ready = await isReady();
+    return reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not ready' });
+  });
+}

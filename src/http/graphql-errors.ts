@@ -1,0 +1,99 @@
+import { unwrapResolverError } from '@apollo/server/errors';
+import { GraphQLError, type GraphQLFormattedError } from 'graphql';
+import { ServiceError, type ServiceErrorKind } from '../datasources/service/service-error';
+import { publicMessage, publicVariableMessage } from './public-message';
+
+/** The one place where faults become GraphQL errors: code, message and extensions are decided here and nowhere else. */
+
+interface Translation {
+  code: string;
+  retryable: boolean;
+}
+
+const SERVICE_FAULTS: Record<ServiceErrorKind, Translation> = {
+  UNAVAILABLE: { code: 'SERVICE_UNAVAILABLE', retryable: true },
+  TIMEOUT: { code: 'SERVICE_TIMEOUT', retryable: true },
+  AUTH_FAILED: { code: 'SERVICE_AUTH_FAILED', retryable: false },
+  RESPONSE_INVALID: { code: 'SERVICE_RESPONSE_INVALID', retryable: false },
+  LOOKUP_REFUSED: { code: 'BAD_USER_INPUT', retryable: false },
+};
+
+/** Errors in what the caller wrote; their messages are built again. */
+const CALLER_FAULTS: Readonly<Record<string, string>> = {
+  GRAPHQL_PARSE_FAILED: 'The document cannot be parsed.',
+  GRAPHQL_VALIDATION_FAILED: 'The document is not valid.',
+  BAD_USER_INPUT: 'A variable or argument does not fit.',
+  OPERATION_TOO_LARGE: 'The operation is too large.',
+  OPERATION_RESOLUTION_FAILURE: 'Which operation to run is not clear.',
+  BAD_REQUEST:
+    'Not a GraphQL request that is accepted here: send it by POST, as JSON with content-type application/json. A GET needs the header apollo-require-preflight.',
+};
+
+/** Messages of Apollo's own that clients act on; fixed texts. */
+const PROTOCOL_CODES: ReadonlySet<string> = new Set([
+  'PERSISTED_QUERY_NOT_FOUND',
+  'PERSISTED_QUERY_NOT_SUPPORTED',
+]);
+
+type Place = Pick<GraphQLFormattedError, 'locations' | 'path'>;
+
+const inPlace = ({ locations, path }: GraphQLFormattedError): Place => ({
+  ...(locations && { locations }),
+  ...(path && { path }),
+});
+
+function callerMessage(message: string, error: unknown, fallback: string): string {
+  if (!(error instanceof GraphQLError)) return publicMessage(message) ?? fallback;
+  const inner = error.originalError;
+  const isVariable = inner instanceof GraphQLError && message.startsWith('Variable "');
+  return isVariable ? publicVariableMessage(message, inner.message) : (publicMessage(message) ?? fallback);
+}
+
+const TOO_MANY_TOKENS = /^Syntax Error: Document contains more tha. \d+ tokens/;
+
+/** What Apollo says of a persisted query that does not fit, without a code. */
+const PERSISTED_QUERY_FAULTS: ReadonlySet<string> = new Set([
+  'Unsupported persisted query version',
+  'provided sha does not match query',
+]);
+
+/**
+ * The code of an error, also where a library gave it none: graphql-js refuses some values only while it executes,
+ * such as a null in a variable that had a default.
+ */
+function codeOf(cause: unknown, given: unknown): string {
+  const uncoded = cause instanceof GraphQLError && cause.extensions['code'] === undefined;
+  if (uncoded && cause.message.startsWith('Argument "')) return 'BAD_USER_INPUT';
+  if (cause instanceof GraphQLError && TOO_MANY_TOKENS.test(cause.message)) return 'OPERATION_TOO_LARGE';
+  if (uncoded && PERSISTED_QUERY_FAULTS.has(cause.message)) return 'BAD_REQUEST';
+  return String(given ?? '');
+}
+
+/** What a caller sees of an error. `reportBug` hears of everything that should not have happened. */
+export function toPublicError(
+  formatted: GraphQLFormattedError,
+  error: unknown,
+  reportBug: (cause: unknown) => void,
+): GraphQLFormattedError {
+  const cause = unwrapResolverError(error);
+  if (cause instanceof ServiceError) {
+    const { code, retryable } = SERVICE_FAULTS[cause.kind];
+    const wait = cause.retryAfterMs === undefined ? {} : { retryAfterMs: cause.retryAfterMs };
+    return { message: cause.message, ...inPlace(formatted), extensions: { code, retryable, ...wait } };
+  }
+  const code = codeOf(cause, formatted.extensions?.['code']);
+  const fallback = CALLER_FAULTS[code];
+  if (fallback !== undefined) {
+    const message = callerMessage(formatted.message, error, fallback);
+    return { message, ...inPlace(formatted), extensions: { code, retryable: false } };
+  }
+  if (PROTOCOL_CODES.has(code)) {
+    return { message: formatted.message, extensions: { code, retryable: true } };
+  }
+  reportBug(cause);
+  return {
+    message: 'Something went wrong in the gateway.',
+    ...inPlace(formatted),
+    extensions: { code: 'INTERNAL_SERVER_ERROR', retryable: false },
+  };
+}

@@ -1,0 +1,45 @@
+/** What a newcomer finds in the explorer, and what `npm start` prints to paste: it works as it is. */
+export const STARTER_DOCUMENT = `mutation CreatePayment($input: CreatePaymentInput!) {
+  createPayment(input: $input) {
+    ... on PaymentSuccess {
+      payment {
+        ... on PaymentResource {
+          id
+          transactionId
+          status
+          amount { currency value }
+          nextAction { ... on RedirectAction { url } }
+        }
+      }
+    }
+    ... on UserError { code message }
+    ... on InvalidInputError { fields { path rule message } }
+  }
+}
+
+query Payment($channel: UUID!, $externalId: String!) {
+  payment(channel: $channel, externalId: $externalId) {
+    ... on PaymentResource {
+      transactionId
+      method
+      status
+      amount { currency value received }
+      error { code message reason }
+    }
+  }
+}
+`;
+
+/** Values for the variables of the starter document. */
+export const STARTER_VARIABLES = {
+  input: {
+    idempotencyKey: 'first-payment',
+    channel: '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10',
+    amount: { currency: 'EUR', value: '10.00' },
+    externalId: 'order-1',
+    method: { redirect: 'CARD' },
+    returnUrl: 'http://localhost:4000/healthz',
+  },
+  channel: '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10',
+  externalId: 'order-1',
+};

@@ -1,0 +1,27 @@
+import type { Attempt, AttemptPage } from '../datasources/journal/journal';
+import { ServiceError } from '../datasources/service/service-error';
+import { within } from './deadline';
+import type { JournalHand } from './journal-hand';
+
+const PATIENCE_MS = 2000;
+
+/** What the journal tells callers of their own creates. */
+export class AttemptOperations {
+  constructor(private readonly hand: JournalHand) {}
+
+  /** By the key that a client made it with; null when it never used that key. */
+  find(client: string, key: string): Promise<Attempt | null> {
+    return this.#read(this.hand.journal.find({ service: this.hand.service, client, key }));
+  }
+
+  /** A page of a client's attempts, newest first. */
+  list(page: Omit<AttemptPage, 'service'>): Promise<Attempt[]> {
+    return this.#read(this.hand.journal.list({ ...page, service: this.hand.service }));
+  }
+
+  #read<T>(asked: Promise<T>): Promise<T> {
+    return within(PATIENCE_MS, asked).catch(() => {
+      throw new ServiceError('UNAVAILABLE', "The gateway's journal cannot be reached.", 1000, true);
+    });
+  }
+}

@@ -1,0 +1,221 @@
+import { randomUUID } from 'node:crypto';
+import type { Attempt, NewAttempt } from '../datasources/journal/journal';
+import type { MoneyOutcome } from '../datasources/service/answers';
+import { pause, within } from './deadline';
+import { newExternalId } from './external-id';
+import type { CanonicalInput, Fingerprints } from './fingerprint';
+import type { Finder, Transaction } from './finder';
+import type { FollowUps } from './follow-ups';
+import type { JournalHand } from './journal-hand';
+
+/** A create, checked and ready to be sent. */
+export interface CreatePlan<T extends Transaction> {
+  client: string;
+  key: string;
+  /** The method's wire type. */
+  method: string;
+  input: CanonicalInput;
+  /** What the transaction may show of its method. */
+  shown: object;
+  finder: Finder<T>;
+  /** Present where an external id must not have been used before: whether the service has nothing under it. */
+  isFree?(externalId: string): Promise<boolean>;
+  /** Sends it once. Throws ServiceErrors, and only where it is certain that the service did not act. */
+  send(externalId: string): Promise<MoneyOutcome<T>>;
+}
+
+/** How a create ended for its caller. */
+export type CreateEnd<T> =
+  | { kind: 'success'; found: T; replayed: boolean }
+  | { kind: 'refused'; httpStatus: number; message: string }
+  | { kind: 'external_id_taken' }
+  | { kind: 'conflict' }
+  | { kind: 'in_progress' }
+  | { kind: 'unknown'; externalId: string };
+
+interface CreatesOptions {
+  hand: JournalHand;
+  followUps: FollowUps;
+  fingerprints: Fingerprints;
+  timeoutMs: number;
+}
+
+/** How long the caller of a lost answer waits for it to turn up, in milliseconds. */
+const SEARCH_MS = 3000;
+const SEARCH_STEP_MS = 200;
+
+/** How long a caller whose create succeeded waits for the journal to say whose transaction it is. */
+const HOLDER_PATIENCE_MS = 250;
+
+/** How long writing the attempt may take, before the time for sending it begins. */
+const WRITING_MS = 1000;
+
+const isFreed = ({ outcome }: Attempt): boolean => outcome === 'rejected' || outcome === 'not_sent';
+
+/** Creates at most once per key, whatever fails: the heart of the gateway. See docs/exactly-once.md. */
+export class Creates {
+  readonly #options: CreatesOptions;
+  readonly #underWay = new Set<Promise<unknown>>();
+
+  constructor(options: CreatesOptions) {
+    this.#options = options;
+  }
+
+  /** Does what the plan says, or finds out what was done before. Goes on to its end when the caller leaves. */
+  create<T extends Transaction>(plan: CreatePlan<T>): Promise<CreateEnd<T>> {
+    const work = this.#options.hand.alive(async () => {
+      // The key may turn out to be free only after its first attempt has been followed up.
+      const end = (await this.#once(plan, false)) ?? (await this.#once(plan, true));
+      return end ?? { kind: 'in_progress' as const };
+    });
+    this.#underWay.add(work);
+    void work.catch(() => undefined).finally(() => this.#underWay.delete(work));
+    return work;
+  }
+
+  /** Resolves when no create is under way. */
+  async idle(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
+  }
+
+  /** Undefined when the key has just become free. */
+  async #once<T extends Transaction>(
+    plan: CreatePlan<T>,
+    isLast: boolean,
+  ): Promise<CreateEnd<T> | undefined> {
+    if (!(await this.#mayUse(plan))) return this.#taken(plan, isLast);
+    const attempt = this.#newAttempt(plan);
+    const begun = await this.#options.hand.begin(attempt);
+    if (begun.kind === 'started') return this.#send(attempt, plan);
+    return begun.kind === 'reserved' ? this.#taken(plan, isLast) : this.#again(begun.attempt, plan);
+  }
+
+  /**
+   * The external id is taken: perhaps by a call with this very key, which came first. If that has ended meanwhile and
+   * freed both, the caller may try once more.
+   */
+  async #taken<T extends Transaction>(
+    plan: CreatePlan<T>,
+    isLast: boolean,
+  ): Promise<CreateEnd<T> | undefined> {
+    const attempt = await this.#find(plan);
+    if (attempt && !isFreed(attempt)) return this.#again(attempt, plan);
+    return attempt && !isLast ? undefined : { kind: 'external_id_taken' };
+  }
+
+  #find<T extends Transaction>({ client, key }: CreatePlan<T>): Promise<Attempt | null> {
+    const { hand } = this.#options;
+    return hand.required(hand.journal.find({ service: hand.service, client, key }));
+  }
+
+  #newAttempt<T extends Transaction>({ input, ...plan }: CreatePlan<T>): NewAttempt {
+    const { hand, fingerprints, timeoutMs } = this.#options;
+    const now = hand.clock.now();
+    return {
+      id: randomUUID(),
+      service: hand.service,
+      client: plan.client,
+      key: plan.key,
+      kind: plan.finder.kind,
+      fingerprint: fingerprints.of(input),
+      channel: input.channel,
+      method: plan.method,
+      externalId: input.externalId ?? newExternalId(now),
+      currency: input.amount.currency,
+      value: input.amount.value,
+      shown: JSON.stringify(plan.shown),
+      reserve: plan.isFree !== undefined,
+      owner: hand.owner,
+      leaseUntil: hand.leaseUntil(),
+      startedAt: now,
+      sendUntil: now + timeoutMs + WRITING_MS,
+    };
+  }
+
+  /** Asks the service, before a first sending, whether the external id is free. */
+  async #mayUse<T extends Transaction>(plan: CreatePlan<T>): Promise<boolean> {
+    const { externalId } = plan.input;
+    if (!plan.isFree || externalId === null) return true;
+    const before = await this.#find(plan);
+    return (before !== null && !isFreed(before)) || plan.isFree(externalId);
+  }
+
+  async #send<T extends Transaction>(attempt: NewAttempt, plan: CreatePlan<T>): Promise<CreateEnd<T>> {
+    const { hand, followUps } = this.#options;
+    const outcome = await plan.send(attempt.externalId).catch(async (error: unknown) => {
+      await hand.settle(attempt.id, { outcome: 'not_sent', settledAt: hand.clock.now() });
+      throw error;
+    });
+    if (outcome.kind === 'accepted') {
+      if (await this.#isOfAnother(attempt, outcome.answer)) return this.#search(attempt, plan);
+      await followUps.record(attempt, outcome.answer);
+      return { kind: 'success', found: outcome.answer, replayed: false };
+    }
+    if (outcome.kind === 'refused') {
+      await hand.settle(attempt.id, { outcome: 'rejected', settledAt: hand.clock.now() });
+      return outcome;
+    }
+    return this.#search(attempt, plan);
+  }
+
+  /** Whether an answer names a transaction that another attempt has created: then it is not the answer to this one. */
+  async #isOfAnother({ kind, id }: NewAttempt, { transactionId }: Transaction): Promise<boolean> {
+    const { hand } = this.#options;
+    const asked = hand.journal.findByTransaction(hand.service, kind, transactionId);
+    // What has succeeded is not made an error because the journal is slow now.
+    const holder = await within(HOLDER_PATIENCE_MS, asked).catch(() => null);
+    return holder !== null && holder.id !== id;
+  }
+
+  /** The answer was lost: looks for what it may have told, for as long as a caller can be kept waiting. */
+  async #search<T extends Transaction>(
+    attempt: NewAttempt,
+    { finder }: CreatePlan<T>,
+  ): Promise<CreateEnd<T>> {
+    const { followUps, timeoutMs } = this.#options;
+    const begun: Attempt = { ...attempt, ...NOTHING_KNOWN };
+    const deadline = performance.now() + Math.min(SEARCH_MS, timeoutMs * 0.9);
+    for (let step = SEARCH_STEP_MS; ; step *= 2) {
+      const left = deadline - performance.now();
+      const hit = await within(left, finder.find(begun)).catch(() => undefined);
+      if (hit?.kind === 'found') {
+        await followUps.record(attempt, hit.found);
+        return { kind: 'success', found: hit.found, replayed: true };
+      }
+      if (performance.now() + step >= deadline) break;
+      await pause(step);
+    }
+    await followUps.leaveUnknown(attempt.id, 0);
+    return { kind: 'unknown', externalId: attempt.externalId };
+  }
+
+  /** The key was used before. Undefined when it turns out to be free now. */
+  async #again<T extends Transaction>(
+    attempt: Attempt,
+    plan: CreatePlan<T>,
+  ): Promise<CreateEnd<T> | undefined> {
+    const { hand, fingerprints, followUps } = this.#options;
+    const { finder, input, method } = plan;
+    if (attempt.kind !== finder.kind || !fingerprints.matches(attempt, input, method))
+      return { kind: 'conflict' };
+    if (attempt.outcome === 'succeeded') {
+      return { kind: 'success', found: await finder.current(attempt), replayed: true };
+    }
+    if (attempt.outcome === 'in_progress' && attempt.leaseUntil >= hand.clock.now())
+      return { kind: 'in_progress' };
+    const result = await followUps.tryNow(attempt, finder);
+    if (result === null) return { kind: 'in_progress' };
+    if (result.kind === 'found') return { kind: 'success', found: result.found, replayed: true };
+    return result.kind === 'not_sent' ? undefined : { kind: 'unknown', externalId: attempt.externalId };
+  }
+}
+
+const NOTHING_KNOWN = {
+  seq: 0,
+  outcome: 'in_progress',
+  transactionId: null,
+  status: null,
+  settledAt: null,
+  nextCheckAt: null,
+  checks: 0,
+} as const;

@@ -1,0 +1,22 @@
+import type { Attempt, AttemptKind } from '../datasources/journal/journal';
+
+/** What creates have in common, whatever they create. */
+export interface Transaction {
+  transactionId: string;
+  rawStatus: string;
+}
+
+/**
+ * What a lookup by external id shows. `other`: something that is not believed to be what the attempt created. It may
+ * hide it, as the service does not say which of two it shows, and so proves nothing, ever.
+ */
+export type Hit<T> = { kind: 'found'; found: T } | { kind: 'other' } | { kind: 'nothing' };
+
+/** Finds again what an attempt created. */
+export interface Finder<T extends Transaction> {
+  readonly kind: AttemptKind;
+  /** Looks for it by its external id. Throws ServiceErrors. */
+  find(attempt: Attempt): Promise<Hit<T>>;
+  /** What a settled attempt created: its current state, or what the journal remembers where the service does not say. */
+  current(attempt: Attempt): Promise<T>;
+}

@@ -1,0 +1,60 @@
+import { createHash, createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
+import type { Attempt } from '../datasources/journal/journal';
+
+/** What a create asks for, as far as it makes one input differ from another. Security codes are left out. */
+export interface CanonicalInput {
+  kind: string;
+  channel: string;
+  amount: { currency: string; value: string };
+  /** As the caller gave it; null where the gateway chooses. */
+  externalId: string | null;
+  method: Record<string, unknown>;
+  returnUrl?: string | null;
+  callbackUrl?: string | null;
+  description?: string | null;
+}
+
+/** The same text for the same value, whatever the order of its fields; what is null or missing counts for nothing. */
+function canonicalText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalText).join()}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null);
+  const fields = Object.entries(value)
+    .filter(([, inner]) => inner !== null && inner !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, inner]) => `${JSON.stringify(name)}:${canonicalText(inner)}`);
+  return `{${fields.join()}}`;
+}
+
+/** Recognises an input again without keeping it: a keyed hash, so that a card number cannot be guessed from the journal. */
+export class Fingerprints {
+  readonly #key: KeyObject;
+  /** Tells a fingerprint made with another key; says nothing of the key. */
+  readonly #keyId: string;
+
+  /** @param secret any secret that all instances share and that stays the same; the key is derived from it */
+  constructor(secret: string) {
+    const key = Buffer.from(hkdfSync('sha256', secret, '', 'paygraph fingerprint', 32));
+    this.#key = createSecretKey(key);
+    this.#keyId = createHash('sha256').update('paygraph key id').update(key).digest('hex').slice(0, 8);
+  }
+
+  of(input: CanonicalInput): string {
+    return `${this.#keyId}.${createHmac('sha256', this.#key).update(canonicalText(input)).digest('hex')}`;
+  }
+
+  /**
+   * Whether an attempt was made with this input. After the key was changed the hashes cannot be compared; then what
+   * the journal shows of the input decides.
+   */
+  matches(attempt: Attempt, input: CanonicalInput, method: string): boolean {
+    if (attempt.fingerprint.startsWith(`${this.#keyId}.`)) return attempt.fingerprint === this.of(input);
+    return (
+      attempt.kind === input.kind &&
+      attempt.channel === input.channel &&
+      attempt.method === method &&
+      attempt.currency === input.amount.currency &&
+      attempt.value === input.amount.value &&
+      (input.externalId === null || attempt.externalId === input.externalId)
+    );
+  }
+}

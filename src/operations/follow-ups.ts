@@ -1,0 +1,89 @@
+import type { Attempt } from '../datasources/journal/journal';
+import { within } from './deadline';
+import type { Finder, Transaction } from './finder';
+import type { JournalHand } from './journal-hand';
+
+/** What following an attempt up came to. */
+export type FollowedUp<T> =
+  | { kind: 'found'; found: T }
+  /** It is certain now that nothing was created; the key is free. */
+  | { kind: 'not_sent' }
+  /** Not found, which proves nothing yet. */
+  | { kind: 'missing' };
+
+interface FollowUpOptions {
+  hand: JournalHand;
+  timeoutMs: number;
+  /** How long after the last possible moment of sending a payment may still turn up, in milliseconds. */
+  settleMs: number;
+}
+
+const FIRST_CHECK_MS = 500;
+const MAX_CHECK_MS = 60_000;
+
+/** When to look again: soon at first, then less and less often, never all at once. */
+const checkDelay = (checks: number): number =>
+  Math.round(Math.min(MAX_CHECK_MS, FIRST_CHECK_MS * 2 ** Math.min(checks, 10)) * (0.75 + Math.random() / 2));
+
+/** Finds out what became of attempts whose outcome is not known. */
+export class FollowUps {
+  readonly #options: FollowUpOptions;
+  /** Follow-ups of this instance under way, by attempt. */
+  readonly #underWay = new Map<string, Promise<FollowedUp<Transaction>>>();
+
+  constructor(options: FollowUpOptions) {
+    this.#options = options;
+  }
+
+  /** Takes an attempt and looks for it; null when another instance is at it right now. Callers of this instance share one look. */
+  async tryNow<T extends Transaction>(attempt: Attempt, finder: Finder<T>): Promise<FollowedUp<T> | null> {
+    const shared = this.#underWay.get(attempt.id);
+    // The finder of an attempt follows from its kind, so what is shared is of this type.
+    if (shared) return shared as Promise<FollowedUp<T>>;
+    const { hand } = this.#options;
+    const claimed = await hand.required(hand.journal.claim(attempt.id, this.claim()));
+    return claimed && this.follow(claimed, finder);
+  }
+
+  /** A claim that outlives one look. */
+  claim() {
+    return this.#options.hand.claim(this.#options.timeoutMs + 2000);
+  }
+
+  /** Looks for an attempt that this instance has claimed, and records what it found. */
+  follow<T extends Transaction>(claimed: Attempt, finder: Finder<T>): Promise<FollowedUp<T>> {
+    const look = this.#look(claimed, finder).finally(() => this.#underWay.delete(claimed.id));
+    this.#underWay.set(claimed.id, look);
+    return look;
+  }
+
+  async #look<T extends Transaction>(attempt: Attempt, finder: Finder<T>): Promise<FollowedUp<T>> {
+    const { hand, timeoutMs, settleMs } = this.#options;
+    const askedAt = hand.clock.now();
+    const hit = await within(timeoutMs, finder.find(attempt)).catch(() => undefined);
+    if (hit?.kind === 'found') {
+      await this.record(attempt, hit.found);
+      return hit;
+    }
+    const proven = hit?.kind === 'nothing' && askedAt > attempt.sendUntil + settleMs;
+    if (proven && attempt.kind === 'payment') {
+      await hand.settle(attempt.id, { outcome: 'not_sent', settledAt: hand.clock.now() });
+      return { kind: 'not_sent' };
+    }
+    await this.leaveUnknown(attempt.id, attempt.checks);
+    return { kind: 'missing' };
+  }
+
+  /** Records that an attempt created this. */
+  record(attempt: { id: string }, { transactionId, rawStatus }: Transaction): Promise<void> {
+    const { hand } = this.#options;
+    const settledAt = hand.clock.now();
+    return hand.settle(attempt.id, { outcome: 'succeeded', transactionId, status: rawStatus, settledAt });
+  }
+
+  /** Records that it is not known, to be looked for again later. */
+  leaveUnknown(id: string, checks: number): Promise<void> {
+    const { hand } = this.#options;
+    return hand.settle(id, { outcome: 'unknown', nextCheckAt: hand.clock.now() + checkDelay(checks) });
+  }
+}

@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock, Timer } from '../clock';
+import type { Begun, Claim, Journal, NewAttempt, Settlement } from '../datasources/journal/journal';
+import { ServiceError } from '../datasources/service/service-error';
+import { within } from './deadline';
+
+/** A journal that does not answer in this time counts as down: callers hear of it within half a second. */
+const JOURNAL_DEADLINE_MS = 450;
+/** Whoever does not say for so long that it is alive has died. */
+const LEASE_MS = 4000;
+const RENEW_EVERY_MS = 1000;
+/** A settlement that takes longer goes on without the caller, who has the answer already. */
+const SETTLE_PATIENCE_MS = 250;
+
+/** How long a write that was given up may still be on its way. */
+const WITHDRAW_FOR_MS = 60_000;
+
+interface RecordOptions {
+  journal: Journal;
+  clock: Clock;
+  /** Names the service and the credentials used there. */
+  service: string;
+  /** Hears of what could not be written. */
+  warn(facts: object, message: string): void;
+}
+
+/** This instance's hand in the journal: fails closed before money moves, and never fails after it has. */
+export class JournalHand {
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly service: string;
+  /** Names this instance. */
+  readonly owner = randomUUID();
+  readonly #warn: RecordOptions['warn'];
+  /** Attempts that were not sent although the journal may say that they were begun. */
+  readonly #withdrawn = new Map<string, number>();
+  #underWay = 0;
+  #renewal: Timer | undefined;
+
+  constructor({ journal, clock, service, warn }: RecordOptions) {
+    this.journal = journal;
+    this.clock = clock;
+    this.service = service;
+    this.#warn = warn;
+  }
+
+  /** Until when a lease taken now is good. */
+  leaseUntil(): number {
+    return this.clock.now() + LEASE_MS;
+  }
+
+  claim(leaseMs: number): Claim {
+    const now = this.clock.now();
+    return { service: this.service, owner: this.owner, now, leaseUntil: now + leaseMs };
+  }
+
+  /** Something without which nothing may be sent. Throws where the journal does not do it in time. */
+  async required<T>(asked: Promise<T>): Promise<T> {
+    try {
+      return await within(JOURNAL_DEADLINE_MS, asked);
+    } catch (error) {
+      asked.catch(() => undefined);
+      this.#warn({ cause: error instanceof Error ? error.name : 'unknown' }, 'the journal cannot be reached');
+      const says = "The gateway's journal cannot be reached; nothing was sent.";
+      throw new ServiceError('UNAVAILABLE', says, 1000, true);
+    }
+  }
+
+  /** Begins an attempt. One that fails here, but was written all the same, is withdrawn as soon as that can be done. */
+  async begin(attempt: NewAttempt): Promise<Begun> {
+    const begun = this.journal.begin(attempt);
+    try {
+      return await this.required(begun);
+    } catch (error) {
+      this.#withdrawn.set(attempt.id, this.clock.now());
+      void begun.then(
+        () => this.withdraw(),
+        () => undefined,
+      );
+      throw error;
+    }
+  }
+
+  /**
+   * Tells the journal of attempts that were never sent. For a while again and again: a write that was given up may
+   * still arrive after it was taken back.
+   */
+  async withdraw(): Promise<void> {
+    const now = this.clock.now();
+    for (const [id, since] of this.#withdrawn) {
+      const told = await this.journal.settle(id, { outcome: 'not_sent', settledAt: now }).then(
+        () => true,
+        () => false,
+      );
+      if (told && now - since > WITHDRAW_FOR_MS) this.#withdrawn.delete(id);
+    }
+  }
+
+  /** Records how an attempt ended. Never throws, and does not wait for ever: an unrecorded end is found again by lookup. */
+  async settle(id: string, settlement: Settlement): Promise<void> {
+    const settled = this.journal.settle(id, settlement).catch(() => {
+      if (settlement.outcome === 'not_sent' || settlement.outcome === 'rejected')
+        this.#withdrawn.set(id, this.clock.now());
+      this.#warn({ attempt: id, outcome: settlement.outcome }, 'a settlement could not be recorded');
+    });
+    await within(SETTLE_PATIENCE_MS, settled).catch(() => undefined);
+  }
+
+  /** Does something that holds leases, and says meanwhile that this instance is alive. */
+  async alive<T>(work: () => Promise<T>): Promise<T> {
+    this.#underWay += 1;
+    if (!this.#renewal) this.#renewal = this.#renewLater();
+    try {
+      return await work();
+    } finally {
+      this.#underWay -= 1;
+    }
+  }
+
+  #renewLater(): Timer {
+    return this.clock.after(RENEW_EVERY_MS, () => {
+      this.#renewal = undefined;
+      if (this.#underWay === 0) return;
+      this.#renewal = this.#renewLater();
+      this.journal.renew(this.owner, this.leaseUntil()).catch(() => undefined);
+    });
+  }
+}

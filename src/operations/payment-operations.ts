@@ -1,0 +1,94 @@
+import type { PaymentService } from '../datasources/service/payments';
+import type { LookupKey } from '../datasources/service/client';
+import { chosenConfirmation, chosenPaymentMethod, type Chosen } from '../schema/methods/chosen';
+import type { PaymentRoom } from '../schema/methods/room';
+import type { PaymentResource } from '../schema/payment';
+import {
+  PaymentSuccess,
+  type ConfirmPaymentInput,
+  type ConfirmPaymentResult,
+  type CreatePaymentInput,
+  type CreatePaymentResult,
+} from '../schema/payment-mutations';
+import { invalidInput, outcomeUnknown, requestInProgress, rejectedByService } from '../schema/user-errors';
+import type { Confirms } from './confirms';
+import { createFailure } from './create-failure';
+import type { Creates } from './creates';
+import type { Finder } from './finder';
+import { fieldFault, inputFaults, methodFaults } from './input-faults';
+import type { JournalHand } from './journal-hand';
+
+interface PaymentParts {
+  payments: PaymentService;
+  finder: Finder<PaymentResource>;
+  creates: Creates;
+  confirms: Confirms;
+  hand: JournalHand;
+}
+
+const success = (payment: PaymentResource, replayed: boolean): PaymentSuccess =>
+  Object.assign(new PaymentSuccess(), { payment, replayed });
+
+/** What the gateway does with payments. */
+export class PaymentOperations {
+  constructor(private readonly parts: PaymentParts) {}
+
+  /** A payment as the service has it; null when it has none. */
+  lookUp(key: LookupKey): Promise<PaymentResource | null> {
+    return this.parts.payments.lookUp(key);
+  }
+
+  /** Creates a payment, once per key of the client. Mistakes in the input are found before anything is sent. */
+  async create(input: CreatePaymentInput, client: string): Promise<CreatePaymentResult> {
+    const method = chosenPaymentMethod(input.method);
+    const faults = [...inputFaults(input), ...methodFaults(method, input.amount)];
+    if (faults.length > 0) return invalidInput(faults);
+
+    const { payments, creates, finder } = this.parts;
+    const { room, fields, secrets } = method;
+    const end = await creates.create({
+      client,
+      key: input.idempotencyKey,
+      method: method.type,
+      input: { ...input, externalId: input.externalId ?? null, kind: 'payment', method: method.canonical },
+      shown: {},
+      finder,
+      send: (externalId) => payments.create({ ...input, externalId, room, fields, secrets }),
+    });
+    return end.kind === 'success'
+      ? success(end.found, end.replayed)
+      : createFailure(end, input.idempotencyKey);
+  }
+
+  /** Hands in what the payer gave for a payment that waits for it; one at a time per payment. */
+  async confirm(input: ConfirmPaymentInput): Promise<ConfirmPaymentResult> {
+    const method = chosenConfirmation(input.confirmation);
+    const faults = [...inputFaults(input), ...(await this.#contradictions(input, method))];
+    if (faults.length > 0) return invalidInput(faults);
+
+    const { channel, transactionId } = input;
+    const { room, fields } = method;
+    const end = await this.parts.confirms.confirm({ channel, transactionId, room, fields });
+    switch (end.kind) {
+      case 'success':
+        return success(end.found, end.replayed);
+      case 'refused':
+        return rejectedByService(end.httpStatus, end.message);
+      case 'in_progress':
+        return requestInProgress();
+      case 'unknown':
+        return outcomeUnknown({ transactionId });
+    }
+  }
+
+  /** Whether the journal knows that the payment was made by another method than the one it is confirmed by. */
+  async #contradictions({ transactionId }: ConfirmPaymentInput, { room, arm }: Chosen<PaymentRoom>) {
+    const { hand } = this.parts;
+    const attempt = await hand.required(
+      hand.journal.findByTransaction(hand.service, 'payment', transactionId),
+    );
+    if (!attempt || attempt.method === room.type) return [];
+    const says = `must not be used: the payment was made by ${attempt.method}.`;
+    return [fieldFault(['confirmation', arm], 'methodOfPayment', says)];
+  }
+}

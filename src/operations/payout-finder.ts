@@ -1,0 +1,45 @@
+import type { Attempt } from '../datasources/journal/journal';
+import type { KnownPayout, PayoutService } from '../datasources/service/payouts';
+import { payoutRoomOf } from '../schema/methods';
+import type { PayoutResource } from '../schema/payout';
+import type { Finder, Hit } from './finder';
+import type { JournalHand } from './journal-hand';
+
+/** What the journal knows of a payout that the service never sends back. */
+export const knownFromJournal = (attempt: Attempt): KnownPayout => ({
+  channel: attempt.channel,
+  externalId: attempt.externalId,
+  room: payoutRoomOf(attempt.method),
+  type: attempt.method,
+  amount: attempt,
+  shown: JSON.parse(attempt.shown) as object,
+});
+
+/** Finds payouts again. The service shows neither amount nor time of a payout: the lookup before the first sending made sure that a later hit is ours. */
+export class PayoutFinder implements Finder<PayoutResource> {
+  readonly kind = 'payout';
+
+  constructor(
+    private readonly payouts: PayoutService,
+    private readonly hand: JournalHand,
+  ) {}
+
+  async find(attempt: Attempt): Promise<Hit<PayoutResource>> {
+    const { channel, externalId } = attempt;
+    const known = knownFromJournal(attempt);
+    const hit = await this.payouts.lookUp({ channel, externalId, amount: attempt }, () => known);
+    if (!hit) return { kind: 'nothing' };
+    if (hit.wireType !== attempt.method) return { kind: 'other' };
+    const holder = await this.hand.journal.findByTransaction(this.hand.service, 'payout', hit.transactionId);
+    return holder && holder.id !== attempt.id ? { kind: 'other' } : { kind: 'found', found: hit };
+  }
+
+  async current(attempt: Attempt): Promise<PayoutResource> {
+    const { channel, transactionId, status } = attempt;
+    const known = knownFromJournal(attempt);
+    const now = transactionId
+      ? await this.payouts.lookUp({ channel, transactionId }, () => known).catch(() => null)
+      : null;
+    return now ?? this.payouts.remembered(transactionId ?? '', status ?? '', known);
+  }
+}

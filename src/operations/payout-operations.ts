@@ -1,0 +1,65 @@
+import type { LookupKey } from '../datasources/service/client';
+import type { PayoutService } from '../datasources/service/payouts';
+import { chosenPayoutMethod } from '../schema/methods/chosen';
+import type { PayoutResource } from '../schema/payout';
+import { PayoutSuccess, type CreatePayoutInput, type CreatePayoutResult } from '../schema/payout-mutations';
+import { invalidInput } from '../schema/user-errors';
+import { createFailure } from './create-failure';
+import type { Creates } from './creates';
+import type { Finder } from './finder';
+import { inputFaults, methodFaults } from './input-faults';
+import type { JournalHand } from './journal-hand';
+import { within } from './deadline';
+import { knownFromJournal } from './payout-finder';
+
+interface PayoutParts {
+  payouts: PayoutService;
+  finder: Finder<PayoutResource>;
+  creates: Creates;
+  hand: JournalHand;
+  /** Whether an external id is looked up before the first sending. */
+  preflight: boolean;
+}
+
+/** How long a lookup waits for the journal; without it the payout is shown with what the service says. */
+const DETAILS_PATIENCE_MS = 450;
+
+/** What the gateway does with payouts. */
+export class PayoutOperations {
+  constructor(private readonly parts: PayoutParts) {}
+
+  /** A payout as the service has it, with what the journal knows of its method; null when the service has none. */
+  lookUp(key: LookupKey): Promise<PayoutResource | null> {
+    const { payouts, hand } = this.parts;
+    return payouts.lookUp(key, async (transactionId) => {
+      const asked = hand.journal.findByTransaction(hand.service, 'payout', transactionId);
+      const attempt = await within(DETAILS_PATIENCE_MS, asked).catch(() => null);
+      return attempt?.channel === key.channel ? knownFromJournal(attempt) : key;
+    });
+  }
+
+  /** Creates a payout, once per key of the client. Mistakes in the input are found before anything is sent. */
+  async create(input: CreatePayoutInput, client: string): Promise<CreatePayoutResult> {
+    const method = chosenPayoutMethod(input.method);
+    const faults = [...inputFaults(input), ...methodFaults(method, input.amount)];
+    if (faults.length > 0) return invalidInput(faults);
+
+    const { payouts, creates, finder, preflight } = this.parts;
+    const { room, type, fields, shown, secrets } = method;
+    const { channel, idempotencyKey } = input;
+    const isFree = async (externalId: string): Promise<boolean> =>
+      (await payouts.lookUp({ channel, externalId })) === null;
+    const end = await creates.create({
+      client,
+      key: idempotencyKey,
+      method: type,
+      input: { ...input, kind: 'payout', method: method.canonical },
+      shown,
+      finder,
+      ...(preflight && { isFree }),
+      send: (externalId) => payouts.create({ ...input, externalId, room, type, fields, shown, secrets }),
+    });
+    if (end.kind !== 'success') return createFailure(end, idempotencyKey);
+    return Object.assign(new PayoutSuccess(), { payout: end.found, replayed: end.replayed });
+  }
+}

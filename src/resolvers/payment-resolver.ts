@@ -1,0 +1,79 @@
+import { Arg, Ctx, Mutation, Query, Resolver } from 'type-graphql';
+import { Payment } from '../schema/methods/assemble';
+import type { PaymentResource } from '../schema/payment';
+import {
+  ConfirmPaymentInput,
+  ConfirmPaymentResult,
+  CreatePaymentInput,
+  CreatePaymentResult,
+} from '../schema/payment-mutations';
+import { UUID } from '../schema/scalars';
+import { checkBatch, lookupKey } from './bad-request';
+import type { OperationContext } from './context';
+
+const CHANNEL = 'The merchant channel on which the payment was made.';
+
+@Resolver()
+export class PaymentResolver {
+  @Query(() => Payment, {
+    nullable: true,
+    description:
+      'A payment, by at least one of transactionId and externalId; both must fit where both are given. Null when the service has no such payment (spec 4.3).',
+  })
+  payment(
+    @Ctx() { paymentLookups }: OperationContext,
+    @Arg('channel', () => UUID, { description: CHANNEL }) channel: string,
+    @Arg('transactionId', () => UUID, {
+      nullable: true,
+      description: 'The id that the service gave the payment.',
+    })
+    transactionId?: string,
+    @Arg('externalId', () => String, {
+      nullable: true,
+      description: "The identifier in the client's system.",
+    })
+    externalId?: string,
+  ): Promise<PaymentResource | null> {
+    return paymentLookups.load(lookupKey(channel, transactionId, externalId));
+  }
+
+  @Query(() => [Payment], {
+    nullable: 'items',
+    description:
+      'Up to 100 payments, in the order asked, null where not found; one failing lookup makes one null and one error with its path.',
+  })
+  payments(
+    @Ctx() { paymentLookups }: OperationContext,
+    @Arg('channel', () => UUID, { description: CHANNEL }) channel: string,
+    @Arg('transactionIds', () => [UUID], {
+      description: 'The ids that the service gave the payments, at most 100.',
+    })
+    transactionIds: string[],
+  ): Promise<PaymentResource | null>[] {
+    checkBatch(transactionIds);
+    return transactionIds.map((transactionId) => paymentLookups.load({ channel, transactionId }));
+  }
+
+  @Mutation(() => CreatePaymentResult, {
+    description: 'Creates a payment (spec 4.4). Expected failures are members of the result.',
+  })
+  createPayment(
+    @Ctx() { payments, changed, client }: OperationContext,
+    @Arg('input', () => CreatePaymentInput, { description: 'What to collect, from whom and how.' })
+    input: CreatePaymentInput,
+  ): Promise<CreatePaymentResult> {
+    return payments.create(input, client).finally(() => changed(input.channel));
+  }
+
+  @Mutation(() => ConfirmPaymentResult, {
+    description:
+      'Hands in what the payer gave for a server-to-server payment in a waiting state (spec 4.5). Expected failures are members of the result.',
+  })
+  confirmPayment(
+    @Ctx() { payments, changed }: OperationContext,
+    @Arg('input', () => ConfirmPaymentInput, { description: 'The payment, and what the payer gave.' })
+    input: ConfirmPaymentInput,
+  ): Promise<ConfirmPaymentResult> {
+    return payments.confirm(input).finally(() => changed(input.channel));
+  }
+}

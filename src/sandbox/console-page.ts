@@ -1,0 +1,130 @@
+import type { FastifyReply } from 'fastify';
+import type { WireObject } from '../schema/methods/sandbox-behaviour';
+import type { SandboxControl, TransactionSummary } from './control';
+import { FAULT_KINDS, type Counts } from './faults';
+import { html, sendPage, type Html } from './html';
+
+const REFRESH_SECONDS = 3;
+const SHOWN = 50;
+
+export interface ConsoleView {
+  control: SandboxControl;
+  query: WireObject;
+}
+
+/** A page that refreshes itself would empty the forms under one's hands: `?live=off` stops it. */
+export function sendConsole(reply: FastifyReply, { control, query }: ConsoleView): FastifyReply {
+  const live = query['live'] !== 'off';
+  const body = html`<h1>Sandbox</h1>
+    <p class="soft">
+      ${live ? html`Refreshes by itself. <a href="?live=off">Stop</a>` : html`Stands still. <a href="?">Refresh by itself</a>`}
+    </p>
+    ${traffic(control.counts())}
+    <h2>Clock</h2>
+    <form method="post" action="/_sandbox/clock/advance">
+      <button name="ms" value="5000">5 s on</button> <button name="ms" value="60000">1 min on</button>
+      <button name="ms" value="3600000">1 h on</button>
+    </form>
+    <h2>Make the next requests fail</h2>
+    ${faultForm()}${waitingFaults(control)}
+    <h2>Transactions</h2>
+    <div class="scroll">
+      <table>
+        <thead>
+          <tr>
+            <th>Created</th>
+            <th>Kind</th>
+            <th>Id</th>
+            <th>External id</th>
+            <th>Method</th>
+            <th>Amount</th>
+            <th>Status</th>
+            <th></th>
+          </tr>
+        </thead>
+        <tbody>
+          ${control.transactions(SHOWN).map(row)}
+        </tbody>
+      </table>
+    </div>
+    <h2>Start again</h2>
+    <form method="post" action="/_sandbox/reset"><button>Forget everything</button></form>`;
+  const page = { title: 'Sandbox', body, wide: true, refreshSeconds: live ? REFRESH_SECONDS : undefined };
+  return sendPage(reply, { status: 200, page });
+}
+
+function traffic(counts: Counts): Html {
+  const { payment, payout } = counts;
+  return html`<p>
+    Payments: ${payment.created} created, ${payment.creates} creates, ${payment.lookups} lookups,
+    ${payment.confirms} confirms. Payouts: ${payout.created} created, ${payout.creates} creates,
+    ${payout.lookups} lookups.
+  </p>`;
+}
+
+function options(words: readonly string[]): Html[] {
+  return words.map((word) => html`<option>${word}</option>`);
+}
+
+function faultForm(): Html {
+  return html`<form method="post" action="/_sandbox/faults">
+    <label
+      >Operation
+      <select name="operation">
+        ${options(['create', 'lookup', 'confirm'])}
+      </select></label
+    >
+    <label
+      >Of
+      <select name="resource">
+        <option value="">both</option>
+        ${options(['payment', 'payout'])}
+      </select></label
+    >
+    <label
+      >Fault
+      <select name="fault">
+        ${options(FAULT_KINDS)}
+      </select></label
+    >
+    <label>Times <input name="times" type="number" min="1" value="1" /></label>
+    <label>Delay, ms <input name="ms" type="number" min="0" value="1000" /></label>
+    <label>Status <input name="status" type="number" min="400" max="599" value="503" /></label>
+    <button>Inject</button>
+  </form>`;
+}
+
+function waitingFaults(control: SandboxControl): Html[] {
+  return control
+    .faults()
+    .map(
+      (one) =>
+        html`<p><small>Waiting: ${one.fault} for ${one.times} ${one.resource} ${one.operation}</small></p>`,
+    );
+}
+
+function row(one: TransactionSummary): Html {
+  const { value, currency, received } = one.amount;
+  const status = [one.status, one.state, one.error?.code, received && `received ${received}`].filter(Boolean);
+  const open = one.status === 'pending' || one.status === 'processing';
+  return html`<tr>
+    <td>${one.createDate.slice(11, 19)}</td>
+    <td>${one.kind}</td>
+    <td class="id">${one.transactionId}</td>
+    <td class="id">${one.externalId ?? ''}</td>
+    <td>${one.type}</td>
+    <td>${value} ${currency}</td>
+    <td>${status.join(', ')}</td>
+    <td>${open ? buttons(one) : undefined}</td>
+  </tr> `;
+}
+
+function buttons(one: TransactionSummary): Html[] {
+  const words = one.kind === 'payment' ? ['settle', 'decline', 'underpay'] : ['settle', 'decline'];
+  return words.map(
+    (word) =>
+      html`<form method="post" action="/_sandbox/transactions/${one.transactionId}/${word}">
+        <button>${word}</button>
+      </form> `,
+  );
+}

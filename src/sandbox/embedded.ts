@@ -1,0 +1,38 @@
+import { sandboxMethods } from '../schema/methods';
+import type { SandboxLogger } from './logger';
+import { startSandbox, type Sandbox } from './server';
+
+interface EmbeddedOptions {
+  port: number;
+  /** Whether another port may be taken when that one is in use. */
+  anyPortIfTaken: boolean;
+  control: boolean;
+}
+
+interface Credentials {
+  apiKey: { reveal(): string };
+  secretKey: { reveal(): string };
+}
+
+/** Starts the sandbox beside the gateway, on loopback. */
+export async function startEmbeddedSandbox(
+  { port, anyPortIfTaken, control }: EmbeddedOptions,
+  { apiKey, secretKey }: Credentials,
+  logger: SandboxLogger,
+): Promise<Sandbox> {
+  const start = (onPort: number): Promise<Sandbox> =>
+    startSandbox({
+      methods: sandboxMethods(),
+      host: '127.0.0.1',
+      port: onPort,
+      apiKey: apiKey.reveal(),
+      secretKey: secretKey.reveal(),
+      control,
+      logger,
+    });
+  return start(port).catch((error: unknown) => {
+    const taken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+    if (taken && anyPortIfTaken) return start(0);
+    throw error;
+  });
+}

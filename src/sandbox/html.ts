@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto';
+import type { FastifyReply } from 'fastify';
+
+/** Text that is markup already. Everything else is escaped where it enters a page. */
+export class Html {
+  constructor(readonly text: string) {}
+}
+
+const ESCAPES: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+type Part = string | number | Html | readonly Html[] | undefined;
+
+function markup(part: Part): string {
+  if (part === undefined) return '';
+  if (part instanceof Html) return part.text;
+  if (typeof part === 'object') return part.map((one) => one.text).join('');
+  return String(part).replace(/[&<>"']/g, (sign) => ESCAPES[sign] ?? '');
+}
+
+export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
+  return new Html(strings.map((text, place) => text + markup(parts[place])).join(''));
+}
+
+const STYLE = `
+:root { color-scheme: light dark; --ink: #1d2433; --soft: #5b6577; --line: #d9dee8; --card: #fff; --back: #eef1f6; --main: #2457d6; --on-main: #fff; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e8ecf4; --soft: #9aa5b8; --line: #343d4e; --card: #1c2330; --back: #11161f; --main: #7aa2ff; --on-main: #0d1424; }
+}
+* { box-sizing: border-box; }
+body { margin: 0; padding: 1.5rem 1rem; background: var(--back); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
+main { max-width: 26rem; margin: 4vh auto; padding: 1.75rem; background: var(--card); border: 1px solid var(--line); border-radius: 14px; }
+main.wide { max-width: 76rem; margin: 0 auto; }
+h1 { margin: 0 0 .25rem; font-size: 1.25rem; }
+h2 { margin: 1.5rem 0 .5rem; font-size: 1rem; }
+.amount { margin: .5rem 0 1rem; font-size: 2rem; line-height: 1.25; font-weight: 650; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
+.soft, dt, th, small { color: var(--soft); }
+dl { display: grid; grid-template-columns: auto 1fr; gap: .35rem 1rem; margin: 0 0 1.25rem; }
+dt::first-letter { text-transform: uppercase; }
+dd { margin: 0; overflow-wrap: anywhere; }
+form { display: inline-flex; flex-wrap: wrap; gap: .4rem; align-items: end; margin: 0; }
+.choices form { display: block; margin-top: .6rem; }
+button, a.button, input, select { font: inherit; color: inherit; background: transparent; border: 1px solid var(--line); border-radius: 8px; padding: .25rem .6rem; }
+button { cursor: pointer; }
+.choices button, a.button { display: block; width: 100%; padding: .75rem; text-align: center; font-size: 1rem; overflow-wrap: anywhere; }
+button.main, a.button { background: var(--main); border-color: var(--main); color: var(--on-main); text-decoration: none; }
+a { color: var(--main); }
+:focus-visible { outline: 3px solid var(--main); outline-offset: 2px; }
+.scroll { overflow-x: auto; }
+table { width: 100%; border-collapse: collapse; font-size: .875rem; }
+th, td { padding: .4rem .6rem; text-align: left; border-bottom: 1px solid var(--line); white-space: nowrap; }
+td.id { min-width: 10.5rem; max-width: 16rem; white-space: normal; overflow-wrap: anywhere; }
+td form + form { margin-left: .3rem; }
+input[type='number'] { width: 6.5rem; }
+label { display: grid; font-size: .8rem; color: var(--soft); }
+`;
+
+// One piece with its tags: a blank between them, as a formatter might add, would change the hash.
+const STYLE_ELEMENT = new Html(`<style>${STYLE}</style>`);
+const STYLE_HASH = `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`;
+
+export interface Page {
+  title: string;
+  body: Html;
+  wide?: boolean;
+  refreshSeconds?: number;
+}
+
+export function document(page: Page): string {
+  const refresh = page.refreshSeconds
+    ? html`<meta http-equiv="refresh" content="${page.refreshSeconds}" />`
+    : undefined;
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="robots" content="noindex" />
+        ${refresh}
+        <title>${page.title}</title>
+        ${STYLE_ELEMENT}
+      </head>
+      <body>
+        <main class="${page.wide ? 'wide' : ''}">${page.body}</main>
+      </body>
+    </html> `.text;
+}
+
+export interface Sent {
+  status: number;
+  page: Page;
+  /** Where a form's answer may lead beside the sandbox itself: browsers apply form-action to redirects too. */
+  formTarget?: string;
+}
+
+export function sendPage(reply: FastifyReply, { status, page, formTarget }: Sent): FastifyReply {
+  const formAction = ["'self'", formTarget].filter(Boolean).join(' ');
+  const policy = `default-src 'none'; style-src ${STYLE_HASH}; form-action ${formAction}; base-uri 'none'; frame-ancestors 'none'`;
+  return reply
+    .code(status)
+    .headers({
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': policy,
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      // Not no-referrer: forms would then be sent with the origin "null", which the console refuses.
+      'referrer-policy': 'same-origin',
+      'cache-control': 'no-store',
+    })
+    .send(document(page));
+}
+
+/** A return URL as a source that a content security policy can name. */
+export function policySource(url: string): string {
+  const { protocol, origin } = new URL(url);
+  return /^https?:\/\/[a-z0-9.-]+(:\d+)?$/.test(origin) ? origin : protocol;
+}

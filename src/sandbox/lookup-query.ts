@@ -1,0 +1,44 @@
+import { plainText, uuid } from './field-rules';
+import { ObjectReader, Problems } from './object-reader';
+import { invalid } from './refusal';
+
+export interface LookupQuery {
+  channel: string;
+  transactionId?: string;
+  externalId?: string;
+}
+
+/** `raw` is the query string as it came, without the question mark. */
+export function readLookupQuery(raw: string): LookupQuery {
+  const problems = new Problems();
+  const reader = new ObjectReader(parseQuery(raw), problems);
+  const channel = reader.required('channel', uuid);
+  const transactionId = reader.optional('transaction_id', uuid);
+  const externalId = reader.optional('external_id', plainText);
+  reader.finish();
+  if (transactionId === undefined && externalId === undefined) {
+    problems.add('transaction_id', 'is required where external_id is not given');
+  }
+  problems.throwIfAny();
+  return { channel, transactionId, externalId };
+}
+
+function parseQuery(raw: string): Record<string, string> {
+  const given = new Map<string, string>();
+  for (const pair of raw === '' ? [] : raw.split('&')) {
+    const equals = pair.indexOf('=');
+    if (equals < 1) throw invalid({ query: 'must be name=value pairs' });
+    const name = decodePart(pair.slice(0, equals));
+    if (given.has(name)) throw invalid({ query: 'must not give a name twice' });
+    given.set(name, decodePart(pair.slice(equals + 1)));
+  }
+  return Object.fromEntries(given);
+}
+
+function decodePart(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    throw invalid({ query: 'must be percent-encoded UTF-8' });
+  }
+}

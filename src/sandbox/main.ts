@@ -1,0 +1,22 @@
+import 'reflect-metadata';
+import process from 'node:process';
+import { pino } from 'pino';
+import { ConfigError, readConfig } from '../config';
+import { startEmbeddedSandbox } from './embedded';
+
+/** The sandbox alone: the service of the spec, without a gateway before it. */
+export async function main(): Promise<void> {
+  try {
+    const { sandbox: settings, service, logLevel } = readConfig();
+    const log = pino({ level: logLevel });
+    const port = settings ?? { port: 4001, anyPortIfTaken: true, control: false };
+    const sandbox = await startEmbeddedSandbox(port, service, log);
+    process.stdout.write(`The sandbox is listening on ${sandbox.url}\n`);
+    const stop = (): void => void sandbox.close().then(() => process.exit(0));
+    process.on('SIGTERM', stop);
+    process.on('SIGINT', stop);
+  } catch (error) {
+    process.stderr.write(`${error instanceof ConfigError ? error.message : String(error)}\n`);
+    process.exit(1);
+  }
+}

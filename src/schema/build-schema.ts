@@ -1,0 +1,51 @@
+import 'reflect-metadata';
+import { GraphQLInputObjectType, GraphQLObjectType, type GraphQLSchema } from 'graphql';
+import { buildSchemaSync, type NonEmptyArray } from 'type-graphql';
+import { ONE_OF_INPUTS } from './methods/assemble';
+
+/** Builds the public schema from the resolvers, and makes graphql-js enforce the @oneOf inputs. */
+export function buildSchema(resolvers: NonEmptyArray<new () => object>): GraphQLSchema {
+  const schema = buildSchemaSync({
+    resolvers,
+    // The operations validate: type-graphql's own way answers with the whole input.
+    validate: false,
+  });
+  readPropertiesDirectly(schema);
+  ONE_OF_INPUTS.forEach((name) => enforceOneOf(schema, name));
+  describeRoots(schema);
+  return schema;
+}
+
+function describeRoots(schema: GraphQLSchema): void {
+  const query = schema.getQueryType();
+  const mutation = schema.getMutationType();
+  if (query) query.description = 'Lookups of payments and payouts. They change nothing and may be repeated.';
+  if (mutation)
+    mutation.description =
+      'Calls that move money. Expected failures are members of the result, not GraphQL errors.';
+}
+
+/** Outside the root types every field is a property of its object: graphql-js reads those itself, without a wrapper around each. */
+function readPropertiesDirectly(schema: GraphQLSchema): void {
+  const roots = [schema.getQueryType(), schema.getMutationType()];
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!(type instanceof GraphQLObjectType) || roots.includes(type) || type.name.startsWith('__')) continue;
+    Object.values(type.getFields()).forEach((field) => {
+      field.resolve = undefined;
+    });
+  }
+}
+
+/** type-graphql cannot say @oneOf: its directive would only decorate. */
+function enforceOneOf(schema: GraphQLSchema, name: string): void {
+  const type = schema.getType(name);
+  if (!(type instanceof GraphQLInputObjectType)) throw new Error(`${name} is not an input type.`);
+  const fields = Object.values(type.getFields());
+  if (
+    fields.length < 2 ||
+    fields.some((field) => 'ofType' in field.type || field.defaultValue !== undefined)
+  ) {
+    throw new Error(`Every field of ${name} must be nullable and without a default: it is a @oneOf input.`);
+  }
+  type.isOneOf = true;
+}

@@ -1,0 +1,114 @@
+import { Field, InputType, ObjectType, registerEnumType } from 'type-graphql';
+import { ConfirmTransferAction } from '../next-action';
+import { PaymentResource, PaymentState, StateField } from '../payment';
+import { EmailText, MaskedPan, Optional, Text } from '../rules';
+import { ServiceField, known, type Late } from '../service-field';
+import { inState, type MethodRoom } from './room';
+
+@InputType({
+  description:
+    'Card-to-card transfer, server-to-server (spec 2.5): the answer names the card to transfer to, then confirmPayment. At least one field.',
+})
+export class C2cPaymentInput {
+  @Field(() => String, { nullable: true, description: "The sender's first name." })
+  @Optional()
+  @Text()
+  firstName?: string;
+
+  @Field(() => String, { nullable: true, description: "The sender's surname." })
+  @Optional()
+  @Text()
+  surname?: string;
+
+  @Field(() => String, { nullable: true, description: "The sender's email address." })
+  @Optional()
+  @EmailText()
+  email?: string;
+
+  @Field(() => String, {
+    nullable: true,
+    description:
+      'The sender\'s card number, masked, for example "440043******1234". A full card number is refused.',
+  })
+  @Optional()
+  @MaskedPan()
+  cardMask?: string;
+}
+
+export enum C2cConfirmation {
+  TRANSFER_MADE = 'TRANSFER_MADE',
+}
+
+registerEnumType(C2cConfirmation, {
+  name: 'C2cConfirmation',
+  description: 'Confirms a card-to-card payment (spec 4.5): there is nothing to hand in.',
+  valuesConfig: { TRANSFER_MADE: { description: 'The transfer was made, or is expected.' } },
+});
+
+@ObjectType({ implements: PaymentResource, description: 'A payment by card-to-card transfer (spec 2.5).' })
+export class C2cPayment extends PaymentResource {
+  @ServiceField("The sender's first name; null when it was not given.")
+  firstName?: string;
+
+  @ServiceField("The sender's surname; null when it was not given.")
+  surname?: string;
+
+  @ServiceField("The sender's email address; null when it was not given.")
+  email?: string;
+
+  @ServiceField("The sender's card number, masked; null when it was not given.")
+  cardMask?: string;
+
+  @ServiceField("The recipient's card number, to which the payer transfers; null in the redirect flow.")
+  cardNumber?: Late<string>;
+
+  @ServiceField("The recipient's name; null in the redirect flow.")
+  recipient?: Late<string>;
+
+  @StateField()
+  declare state?: Late<PaymentState>;
+}
+
+export const c2c: MethodRoom = {
+  payment: {
+    name: 'C2C',
+    type: 'c2c',
+    description: 'Card-to-card transfer (Kazakhstan).',
+    payment: C2cPayment,
+    currency: 'KZT',
+    redirect: 'The payer makes the transfer on the hosted page.',
+    input: {
+      arm: 'c2c',
+      input: C2cPaymentInput,
+      description: 'Card-to-card transfer without the hosted page. KZT.',
+    },
+    confirmation: {
+      arm: 'c2c',
+      input: C2cConfirmation,
+      description: 'For card-to-card transfers: that the transfer was made.',
+      answers: PaymentState.WAITING_FOR_CONFIRM,
+      toWire: () => ({}),
+    },
+    nextAction: (payment: C2cPayment) =>
+      inState(payment, PaymentState.WAITING_FOR_CONFIRM, () =>
+        Object.assign(new ConfirmTransferAction(), {
+          cardNumber: known(payment.cardNumber),
+          recipient: known(payment.recipient),
+          confirmWith: 'c2c',
+        }),
+      ),
+    sandbox: {
+      type: 'c2c',
+      currency: 'KZT',
+      redirect: [],
+      direct: {
+        required: [],
+        optional: ['first_name', 'surname', 'email', 'card_mask'],
+        state: 'waiting_for_confirm',
+      },
+      confirmField: null,
+      echo: ['first_name', 'surname', 'email', 'card_mask'],
+      adds: () => ({ card_number: '4400430000000003', recipient: 'SANDBOX RECIPIENT' }),
+    },
+  },
+};

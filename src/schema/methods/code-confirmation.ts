@@ -1,0 +1,9 @@
+import { Field, InputType } from 'type-graphql';
+import { Text } from '../rules';
+
+@InputType({ description: 'Confirms a payment with the code that the payer received (spec 4.5).' })
+export class CodeConfirmationInput {
+  @Field(() => String, { description: 'The code, from the payer.' })
+  @Text(64)
+  code!: string;
+}

@@ -1,0 +1,41 @@
+import { Field, InputType, ObjectType } from 'type-graphql';
+import { PaymentResource } from '../payment';
+import { Text } from '../rules';
+import { ServiceField } from '../service-field';
+import type { MethodRoom } from './room';
+
+@InputType({ description: 'An e-wallet; the payer finishes on the hosted page (spec 2.5).' })
+export class EwalletPaymentInput {
+  @Field(() => String, {
+    description: 'The e-wallet, for example "ovo", "dana", "linkaja"; the list depends on the channel.',
+  })
+  @Text(64)
+  ewallet!: string;
+}
+
+@ObjectType({ implements: PaymentResource, description: 'A payment by e-wallet (spec 2.5).' })
+export class EwalletPayment extends PaymentResource {
+  @ServiceField('The e-wallet; null when the service did not repeat it.')
+  ewallet?: string;
+}
+
+export const ewallet: MethodRoom = {
+  payment: {
+    name: 'EWALLET',
+    type: 'ewallet',
+    description: 'E-wallet (Indonesia).',
+    payment: EwalletPayment,
+    currency: 'IDR',
+    input: {
+      arm: 'ewallet',
+      input: EwalletPaymentInput,
+      description: 'An e-wallet; redirect flow. IDR.',
+    },
+    sandbox: {
+      type: 'ewallet',
+      currency: 'IDR',
+      redirect: ['ewallet'],
+      echo: ['ewallet'],
+    },
+  },
+};

@@ -1,0 +1,66 @@
+import { Field, InputType, ObjectType } from 'type-graphql';
+import { PayoutResource } from '../payout';
+import { EmailText, Phone, Text } from '../rules';
+import { maskAllButLastFour, type MethodRoom } from './room';
+import { AccountMaskField } from './wallet-account';
+
+@InputType({ description: 'A payout by IMPS, the instant bank transfer of India (spec 2.8).' })
+export class ImpsPayoutInput {
+  @Field(() => String, { description: "The IFSC of the recipient's bank." })
+  @Text(64)
+  bankCode!: string;
+
+  @Field(() => String, { description: "The recipient's first name." })
+  @Text()
+  firstName!: string;
+
+  @Field(() => String, { description: "The recipient's last name." })
+  @Text()
+  lastName!: string;
+
+  @Field(() => String, {
+    description: "The recipient's phone number, E.164; sent as given, with or without +.",
+  })
+  @Phone()
+  phone!: string;
+
+  @Field(() => String, { description: "The recipient's email address." })
+  @EmailText()
+  email!: string;
+
+  @Field(() => String, { description: "The recipient's account number." })
+  @Text(64)
+  accountNumber!: string;
+}
+
+@ObjectType({ implements: PayoutResource, description: 'A payout by IMPS (spec 2.8).' })
+export class ImpsPayout extends PayoutResource {
+  @Field(() => String, {
+    nullable: true,
+    description: 'As given; null for a payout this gateway did not create.',
+  })
+  bankCode?: string | null;
+
+  @AccountMaskField()
+  accountMask?: string | null;
+}
+
+export const imps: MethodRoom = {
+  payout: {
+    name: 'IMPS',
+    type: 'imps',
+    description: 'IMPS: instant bank transfer (India).',
+    payout: ImpsPayout,
+    currency: 'INR',
+    input: { arm: 'imps', input: ImpsPayoutInput, description: 'To a bank account in India, at once. INR.' },
+    show: ({ bankCode, accountNumber }: ImpsPayoutInput) => ({
+      bankCode,
+      accountMask: maskAllButLastFour(accountNumber),
+    }),
+    sandbox: {
+      type: 'imps',
+      currency: 'INR',
+      required: ['bank_code', 'first_name', 'last_name', 'phone', 'email', 'account_number'],
+    },
+  },
+};

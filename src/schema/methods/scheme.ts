@@ -1,0 +1,29 @@
+import { ObjectType } from 'type-graphql';
+import { PaymentResource } from '../payment';
+import { PayoutResource } from '../payout';
+import type { MethodRoom } from './room';
+
+@ObjectType({ implements: PaymentResource, description: 'A payment by the method "scheme" (spec 2.5).' })
+export class SchemePayment extends PaymentResource {}
+
+@ObjectType({ implements: PayoutResource, description: 'A payout by the method "scheme" (spec 2.8).' })
+export class SchemePayout extends PayoutResource {}
+
+export const scheme: MethodRoom = {
+  payment: {
+    name: 'SCHEME',
+    type: 'scheme',
+    description: 'The method "scheme": the service shows it with its type only.',
+    payment: SchemePayment,
+    redirect: 'The payer finishes on the hosted page.',
+    sandbox: { type: 'scheme', redirect: [], echo: [] },
+  },
+  payout: {
+    name: 'SCHEME',
+    type: 'scheme',
+    description: 'The method "scheme": the service shows it with its type only.',
+    payout: SchemePayout,
+    typeOnly: 'The service shows it with its type only.',
+    sandbox: { type: 'scheme', required: [] },
+  },
+};

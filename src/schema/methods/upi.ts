@@ -1,0 +1,113 @@
+import { Field, InputType, ObjectType } from 'type-graphql';
+import { ProvideUtrAction } from '../next-action';
+import { PaymentResource, PaymentState, StateField } from '../payment';
+import { EmailText, Optional, Phone, Text } from '../rules';
+import { ServiceField, known, type Late } from '../service-field';
+import { inState, type MethodRoom } from './room';
+
+@InputType({
+  description:
+    'UPI, server-to-server (spec 2.5): the payer pays to a UPI id and gives the UTR for confirmPayment. At least one field.',
+})
+export class UpiPaymentInput {
+  @Field(() => String, { nullable: true, description: "The payer's email address." })
+  @Optional()
+  @EmailText()
+  email?: string;
+
+  @Field(() => String, { nullable: true, description: "The payer's first name." })
+  @Optional()
+  @Text()
+  firstName?: string;
+
+  @Field(() => String, { nullable: true, description: "The payer's last name." })
+  @Optional()
+  @Text()
+  lastName?: string;
+
+  @Field(() => String, {
+    nullable: true,
+    description: "The payer's phone number, E.164; sent as given, with or without +.",
+  })
+  @Optional()
+  @Phone()
+  phone?: string;
+}
+
+@InputType({ description: 'Confirms a UPI payment (spec 4.5).' })
+export class UtrConfirmationInput {
+  @Field(() => String, { description: 'The UTR: the reference number of the transfer, from the payer.' })
+  @Text(64)
+  utr!: string;
+}
+
+@ObjectType({ implements: PaymentResource, description: 'A payment by UPI (spec 2.5).' })
+export class UpiPayment extends PaymentResource {
+  @ServiceField('The UPI id to pay to; null in the redirect flow.')
+  upiId?: Late<string>;
+
+  @ServiceField('A payment link for UPI apps; null in the redirect flow.')
+  upiLink?: Late<string>;
+
+  @StateField()
+  declare state?: Late<PaymentState>;
+
+  @ServiceField("The payer's email address; null when it was not given.")
+  email?: string;
+
+  @ServiceField("The payer's first name; null when it was not given.")
+  firstName?: string;
+
+  @ServiceField("The payer's last name; null when it was not given.")
+  lastName?: string;
+
+  @ServiceField("The payer's phone number; null when it was not given.")
+  phone?: string;
+}
+
+export const upi: MethodRoom = {
+  payment: {
+    name: 'UPI',
+    type: 'upi',
+    description: 'Unified Payments Interface (India).',
+    payment: UpiPayment,
+    currency: 'INR',
+    redirect: 'The payer pays by UPI on the hosted page.',
+    input: {
+      arm: 'upi',
+      input: UpiPaymentInput,
+      description: 'UPI without the hosted page; ends with a UTR. INR.',
+    },
+    confirmation: {
+      arm: 'upi',
+      input: UtrConfirmationInput,
+      description: 'For UPI: the UTR.',
+      answers: PaymentState.WAITING_FOR_UTR,
+      toWire: (input: UtrConfirmationInput) => ({ utr: input.utr }),
+    },
+    nextAction: (payment: UpiPayment) =>
+      inState(payment, PaymentState.WAITING_FOR_UTR, () =>
+        Object.assign(new ProvideUtrAction(), {
+          upiId: known(payment.upiId),
+          upiLink: known(payment.upiLink),
+          confirmWith: 'upi',
+        }),
+      ),
+    sandbox: {
+      type: 'upi',
+      currency: 'INR',
+      redirect: [],
+      direct: {
+        required: [],
+        optional: ['email', 'first_name', 'last_name', 'phone'],
+        state: 'waiting_for_utr',
+      },
+      confirmField: 'utr',
+      echo: ['email', 'first_name', 'last_name', 'phone'],
+      adds: ({ amount, digits }) => {
+        const upiId = `merchant${digits(4, 'upi')}@sandbox`;
+        return { upi_id: upiId, upi_link: `upi://pay?pa=${upiId}&am=${amount.value}&cu=${amount.currency}` };
+      },
+    },
+  },
+};

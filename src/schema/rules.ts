@@ -1,0 +1,209 @@
+import { IsOptional, ValidateBy, isEmail, isISO31661Alpha2, type ValidationArguments } from 'class-validator';
+
+/**
+ * The rules of the inputs, as class-validator decorators. Every message states the rule and never the value.
+ * A rule's name is what callers see in FieldError.rule.
+ */
+
+type Test = (value: string, input: Record<string, unknown>) => boolean;
+
+/** A rule of our own on a text field. */
+export function TextRule(name: string, message: string, test: Test): PropertyDecorator {
+  return ValidateBy({
+    name,
+    validator: {
+      validate: (value: unknown, args?: ValidationArguments) =>
+        typeof value === 'string' && test(value, { ...args?.object }),
+      defaultMessage: () => message,
+    },
+  });
+}
+
+const both =
+  (...decorators: PropertyDecorator[]): PropertyDecorator =>
+  (prototype, key) =>
+    decorators.forEach((decorate) => decorate(prototype, key));
+
+/** Allows null and a missing field. */
+export const Optional = (): PropertyDecorator => IsOptional();
+
+// C0, DEL and C1 controls, line and paragraph separators, and halves of surrogate pairs.
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
+
+/** Whether a text holds only whole, printable characters. */
+export const isPrintable = (text: string): boolean => text.isWellFormed() && !CONTROL.test(text);
+
+/** Text that people write: not blank, printable, of limited length. The service states no limit (spec 2.1): ours is 255. */
+export const Text = (maxLength = 255): PropertyDecorator =>
+  both(
+    TextRule('notBlank', 'must not be blank.', (text) => text.trim() !== ''),
+    TextRule('printable', 'must not contain control characters.', isPrintable),
+    TextRule('maxLength', `must have at most ${maxLength} characters.`, (text) => text.length <= maxLength),
+  );
+
+export const EmailText = (): PropertyDecorator =>
+  TextRule(
+    'email',
+    'must be an email address.',
+    (text) => text.length <= 254 && isPrintable(text) && isEmail(text),
+  );
+
+/** Sent on as given: the service shows numbers with and without the plus sign. */
+export const Phone = (): PropertyDecorator =>
+  TextRule(
+    'e164',
+    'must be a phone number in E.164 form: 7 to 15 digits beginning with the country code, with or without a plus sign.',
+    (text) => /^\+?[1-9]\d{6,14}$/.test(text),
+  );
+
+export const CountryCode = (): PropertyDecorator =>
+  TextRule(
+    'iso3166Alpha2',
+    'must be a country code of ISO 3166-1 alpha-2 in capital letters.',
+    (text) => /^[A-Z]{2}$/.test(text) && isISO31661Alpha2(text),
+  );
+
+/** A day that exists in the calendar and is not in the future. */
+export const PastDate = (): PropertyDecorator =>
+  both(
+    TextRule('date', 'must be a date in the form YYYY-MM-DD.', isCalendarDate),
+    TextRule(
+      'past',
+      'must not be in the future.',
+      (text) => !isCalendarDate(text) || Date.parse(text) <= Date.now(),
+    ),
+  );
+
+function isCalendarDate(text: string): boolean {
+  const [, year = '', month = '', day = ''] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? [];
+  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
+  return year >= '1900' && date.toISOString().startsWith(text);
+}
+
+/** A card number as the service takes it: the spaces and dashes of its print left out. */
+export const bareCardNumber = (text: string): string => text.replace(/[ -]/g, '');
+
+/** The check digit that all card numbers carry. */
+export function passesLuhn(digits: string): boolean {
+  let sum = 0;
+  for (let place = 0; place < digits.length; place += 1) {
+    const digit = Number(digits[digits.length - 1 - place]);
+    const doubled = digit * 2;
+    sum += place % 2 === 0 ? digit : doubled - (doubled > 9 ? 9 : 0);
+  }
+  return sum % 10 === 0;
+}
+
+const isCardNumber = (text: string): boolean =>
+  /^\d[\d -]*\d$/.test(text) && /^\d{12,19}$/.test(bareCardNumber(text));
+
+export const Pan = (): PropertyDecorator =>
+  both(
+    TextRule('cardNumber', 'must be a card number of 12 to 19 digits.', isCardNumber),
+    TextRule('luhn', 'must be a card number with a correct check digit.', (text) =>
+      passesLuhn(bareCardNumber(text)),
+    ),
+  );
+
+export const SecurityCode = (): PropertyDecorator =>
+  TextRule('cvc', 'must have 3 or 4 digits.', (text) => /^\d{3,4}$/.test(text));
+
+export const ExpiryMonth = (): PropertyDecorator =>
+  TextRule('expiryMonth', 'must be a month in the form MM, 01 to 12.', (text) =>
+    /^(0[1-9]|1[0-2])$/.test(text),
+  );
+
+const HALF_A_DAY_MS = 12 * 60 * 60 * 1000;
+
+/** A card is good until the last day of its month has ended everywhere on Earth. */
+function hasExpired(month: number, year: number): boolean {
+  const endsAt = Date.UTC(year, month, 1) + HALF_A_DAY_MS;
+  return Date.now() >= endsAt;
+}
+
+export const ExpiryYear = (): PropertyDecorator =>
+  both(
+    TextRule('expiryYear', 'must be a year in the form YYYY.', (text) => /^20\d{2}$/.test(text)),
+    TextRule('notExpired', 'must not lie in the past, together with expiryMonth.', (text, card) => {
+      return !hasExpired(Number(card['expiryMonth']), Number(text));
+    }),
+  );
+
+/** A masked card number: its first and last digits with mask characters between them, never all of it. */
+export const MaskedPan = (): PropertyDecorator =>
+  TextRule(
+    'maskedPan',
+    'must be a masked card number: four to six first digits, mask characters (* or X), four last digits. A full card number must never be sent.',
+    (text) => /^\d{4,6}[*xX•]{4,11}\d{4}$/.test(text.replace(/[ -]/g, '')),
+  );
+
+/** Refuses a field beside which any of the others is given. */
+export const InsteadOf = (...others: string[]): PropertyDecorator =>
+  TextRule(
+    'addressOrStructuredFields',
+    `must be given instead of ${others.join(', ')}, not beside them.`,
+    (_text, input) => others.every((name) => input[name] === undefined || input[name] === null),
+  );
+
+const CARD_LENGTH = { min: 12, max: 19 };
+
+/** Whether a run of digit groups ("4111 1111 …") holds neighbours that together are a card number. */
+function holdsCardNumber(groups: readonly string[]): boolean {
+  return groups.some((_, from) => {
+    let digits = '';
+    return groups.slice(from, from + CARD_LENGTH.max).some((group) => {
+      digits += group;
+      return digits.length >= CARD_LENGTH.min && digits.length <= CARD_LENGTH.max && passesLuhn(digits);
+    });
+  });
+}
+
+/** Whether a text holds 12 to 19 digits, together or in groups, with the check digit of a card number. */
+export const looksLikeCardNumber = (text: string): boolean =>
+  (text.match(/\d+(?:[^\p{L}\p{N}]{1,2}\d+)*/gu) ?? []).some((run) =>
+    holdsCardNumber(run.match(/\d+/g) ?? []),
+  );
+
+function everyText(value: unknown, test: (text: string) => boolean, depth = 0): boolean {
+  if (depth > 8) return false;
+  if (typeof value === 'string') return test(value);
+  if (typeof value === 'number') return test(String(value));
+  if (typeof value !== 'object' || value === null) return true;
+  return Object.entries(value).every(([name, inner]) => test(name) && everyText(inner, test, depth + 1));
+}
+
+const FieldsRule = (name: string, message: string, test: (fields: object) => boolean): PropertyDecorator =>
+  ValidateBy({
+    name,
+    validator: {
+      validate: (value: unknown) => typeof value === 'object' && value !== null && test(value),
+      defaultMessage: () => message,
+    },
+  });
+
+/** Fields of a method that the service does not document: any, within reason. */
+export const CustomFields = (): PropertyDecorator =>
+  both(
+    FieldsRule(
+      'noType',
+      'must not contain type: the method is already chosen.',
+      (fields) => !Object.hasOwn(fields, 'type'),
+    ),
+    FieldsRule(
+      'size',
+      'must have at most 8192 characters as JSON.',
+      (fields) => JSON.stringify(fields).length <= 8192,
+    ),
+    FieldsRule(
+      'printable',
+      'must not be nested deeper than 8 levels or contain control characters.',
+      (fields) => everyText(fields, isPrintable),
+    ),
+    FieldsRule('noCardNumber', 'must not contain anything that looks like a full card number.', (fields) =>
+      everyText(fields, (text) => !looksLikeCardNumber(text)),
+    ),
+  );
+
+/** Refuses an input of which nothing is given. */
+export const someGiven = (input: object): boolean =>
+  Object.values(input).some((value) => value !== null && value !== undefined);

@@ -1,0 +1,188 @@
+import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
+
+/**
+ * A value that does not fit its scalar. The message states the rule and never the value; graphql-js adds the path.
+ * It is a GraphQLError because anything else would be wrapped together with the offending literal.
+ */
+const misfit = (rule: string): GraphQLError =>
+  new GraphQLError(rule, { extensions: { code: 'BAD_USER_INPUT' } });
+
+interface StringScalar {
+  name: string;
+  description: string;
+  specifiedByURL?: string;
+  rule: string;
+  /** The normalised value, or undefined when the text does not fit. */
+  read(text: string): string | undefined;
+}
+
+/** A scalar that travels as a string; what the service sends goes out as it came. */
+function stringScalar({ name, description, specifiedByURL, rule, read }: StringScalar): GraphQLScalarType {
+  const parse = (value: unknown): string => {
+    const known = typeof value === 'string' ? read(value) : undefined;
+    if (known === undefined) throw misfit(rule);
+    return known;
+  };
+  return new GraphQLScalarType<string, string>({
+    name,
+    description,
+    specifiedByURL,
+    serialize: (value) => String(value),
+    parseValue: parse,
+    parseLiteral: (node) => parse(node.kind === Kind.STRING ? node.value : undefined),
+  });
+}
+
+const UUID_SHAPE = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** Whether a text is written as a UUID, in either case. */
+export const isUuid = (text: string): boolean => UUID_SHAPE.test(text);
+
+export const UUID = stringScalar({
+  name: 'UUID',
+  description:
+    'A universally unique identifier (RFC 9562): 32 hexadecimal digits in the form 8-4-4-4-12. Any case is accepted; it is sent and answered in lower case.',
+  specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc9562',
+  rule: 'must be a UUID: hexadecimal digits in the form 8-4-4-4-12.',
+  read: (text) => (isUuid(text) ? text.toLowerCase() : undefined),
+});
+
+const DECIMAL_SHAPE = /^\d{1,15}(\.\d{1,2})?$/;
+
+/** The decimal with exactly two places and no leading zeros, or undefined when it is not one above zero. */
+export function normalizeDecimal(text: string): string | undefined {
+  if (!DECIMAL_SHAPE.test(text) || !/[1-9]/.test(text)) return undefined;
+  const [whole = '0', fraction = ''] = text.split('.');
+  return `${whole.replace(/^0+(?=\d)/, '')}.${fraction.padEnd(2, '0')}`;
+}
+
+export const Decimal = stringScalar({
+  name: 'Decimal',
+  description:
+    'A decimal number as a string, never a floating point number. Accepted: up to 15 digits, optionally a point and one or two decimals, above zero; it is sent with two decimals ("5.5" as "5.50"). A JSON or GraphQL number is refused. Answered exactly as the service sent it.',
+  rule: 'must be a string that holds a decimal number above zero: up to 15 digits and at most two decimals, for example 10.00.',
+  read: normalizeDecimal,
+});
+
+export const CurrencyCode = stringScalar({
+  name: 'CurrencyCode',
+  description: 'An ISO 4217 alphabetic currency code in upper case, for example "EUR".',
+  specifiedByURL: 'https://www.iso.org/iso-4217-currency-codes.html',
+  rule: 'must be a currency code of three capital letters (ISO 4217), for example EUR.',
+  read: (text) => (/^[A-Z]{3}$/.test(text) ? text : undefined),
+});
+
+const RFC3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/i;
+
+export const Timestamp = stringScalar({
+  name: 'Timestamp',
+  description:
+    'A point in time in RFC 3339 form with a UTC offset, answered exactly as the service sent it, microseconds included.',
+  specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc3339',
+  rule: 'must be a time in RFC 3339 form.',
+  read: (text) => (RFC3339.test(text) ? text : undefined),
+});
+
+/** An absolute http or https address as written, or undefined. The text is not rewritten: it goes on as it came. */
+export function readHttpUrl(text: string, maxLength = 2048): string | undefined {
+  if (text.length > maxLength || !/^https?:\/\/[^\s\\]+$/i.test(text)) return undefined;
+  return URL.canParse(text) ? text : undefined;
+}
+
+export const HttpUrl = stringScalar({
+  name: 'URL',
+  description: 'An absolute http or https address of at most 2048 characters.',
+  specifiedByURL: 'https://url.spec.whatwg.org/',
+  rule: 'must be an absolute http or https address of at most 2048 characters.',
+  read: (text) => readHttpUrl(text),
+});
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Far more than anything honest, far less than a stack holds. The rules of an input may ask for less. */
+const MAX_NESTING = 2000;
+
+/** Whether a JSON value is nested so deep that reading it could exhaust the stack. Itself it uses no stack. */
+function isTooDeep(value: unknown): boolean {
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > MAX_NESTING) return true;
+    level = level.flatMap((inner): unknown[] =>
+      typeof inner === 'object' && inner !== null ? Object.values(inner) : [],
+    );
+  }
+  return false;
+}
+
+function literalToJson(node: ValueNode, variables: Record<string, unknown> | null | undefined): unknown {
+  switch (node.kind) {
+    case Kind.OBJECT:
+      return Object.fromEntries(
+        node.fields.map(({ name, value }) => [name.value, literalToJson(value, variables)]),
+      );
+    case Kind.LIST:
+      return node.values.map((value) => literalToJson(value, variables));
+    case Kind.INT:
+    case Kind.FLOAT:
+      return Number(node.value);
+    case Kind.NULL:
+      return null;
+    case Kind.VARIABLE:
+      return variables?.[node.name.value];
+    case Kind.STRING:
+    case Kind.BOOLEAN:
+    case Kind.ENUM:
+      return node.value;
+  }
+}
+
+const JSON_RULE = `must be a JSON object, nested at most ${MAX_NESTING} levels deep.`;
+
+export const JSONObject = new GraphQLScalarType<Record<string, unknown>, unknown>({
+  name: 'JSONObject',
+  description: `A JSON object of any shape, nested at most ${MAX_NESTING} levels deep.`,
+  specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc8259',
+  serialize: (value) => value,
+  parseValue: (value) => {
+    if (!isObject(value) || isTooDeep(value)) throw misfit(JSON_RULE);
+    return value;
+  },
+  parseLiteral: (node, variables) => {
+    const value = literalToJson(node, variables);
+    if (!isObject(value) || isTooDeep(value)) throw misfit(JSON_RULE);
+    return value;
+  },
+});
+
+/**
+ * A value that must never be printed. Only variables carry it: a document is logged, cached and hashed by many
+ * programs on its way, a variable by far fewer.
+ */
+function secretScalar(name: string, description: string): GraphQLScalarType {
+  const rule = `must be a string given through a variable: a literal ${name} in the document is refused.`;
+  return new GraphQLScalarType<string, string>({
+    name,
+    description,
+    serialize: () => {
+      throw misfit('is never answered.');
+    },
+    parseValue: (value) => {
+      if (typeof value !== 'string') throw misfit('must be a string.');
+      return value;
+    },
+    parseLiteral: () => {
+      throw misfit(rule);
+    },
+  });
+}
+
+export const CardNumber = secretScalar(
+  'CardNumber',
+  'A full card number (PAN): 12 to 19 digits, spaces and dashes allowed. Input only, and only through a variable: an inline literal is refused. It is sent to the service and never answered, logged or printed.',
+);
+
+export const CardSecurityCode = secretScalar(
+  'CardSecurityCode',
+  'A card security code (CVC, CVV): 3 or 4 digits. Input only, and only through a variable: an inline literal is refused. It is sent to the service and never answered, stored, logged or printed.',
+);

@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs';
+import { Secret } from './secret';
+
+/** One setting: what docs/configuration.md says of it, and how its text is read. */
+export interface Setting<T> {
+  /** For the reader of the table: what it does. */
+  about: string;
+  /** What a value has to look like; completes the sentence "expected …". */
+  expected: string;
+  /** In words, what holds when it is not set. */
+  unset: string;
+  /** The value, or undefined when the text is not as expected. */
+  read(text: string): T | undefined;
+  /** True for values that must never be printed; such a setting may also be given as NAME_FILE. */
+  secret?: true;
+}
+
+/** The environment, or anything like it. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Reads settings one by one and collects what is wrong with them, without ever printing a value. */
+export class SettingsReader {
+  readonly faults: string[] = [];
+  readonly #env: Environment;
+
+  constructor(env: Environment) {
+    this.#env = env;
+  }
+
+  has(name: string): boolean {
+    return this.#text(name) !== undefined;
+  }
+
+  /** Whether a secret is set, itself or by its file. */
+  hasSecret(name: string): boolean {
+    return this.has(name) || this.has(`${name}_FILE`);
+  }
+
+  /** Names in the environment that look like settings of ours and are none. */
+  unknown(prefixes: readonly string[], known: ReadonlySet<string>): string[] {
+    return Object.keys(this.#env).filter(
+      (name) => prefixes.some((prefix) => name.startsWith(prefix)) && !known.has(name),
+    );
+  }
+
+  /** The setting's value, or undefined when it is not set or wrong; what is wrong is recorded. */
+  get<T>(name: string, setting: Setting<T>): T | undefined {
+    if (setting.secret && this.has(name) && this.has(`${name}_FILE`)) {
+      this.fault(name, `set both itself and by ${name}_FILE: set one of them`);
+    }
+    const text = this.#text(name) ?? (setting.secret ? this.#fromFile(`${name}_FILE`) : undefined);
+    if (text === undefined) return undefined;
+    const value = setting.read(text);
+    if (value === undefined) this.fault(name, `expected ${setting.expected}`);
+    return value;
+  }
+
+  fault(name: string, says: string): void {
+    this.faults.push(`${name}: ${says}.`);
+  }
+
+  #text(name: string): string | undefined {
+    const text = this.#env[name];
+    return text === undefined || text === '' ? undefined : text;
+  }
+
+  #fromFile(name: string): string | undefined {
+    const path = this.#text(name);
+    if (path === undefined) return undefined;
+    try {
+      return readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+      this.fault(name, `expected a file that can be read (${code})`);
+      return undefined;
+    }
+  }
+}
+
+/** A whole number between two bounds. */
+export const wholeNumber = (min: number, max: number) => ({
+  expected: `a whole number from ${min} to ${max}`,
+  read: (text: string): number | undefined => {
+    const number = /^\d{1,9}$/.test(text) ? Number(text) : NaN;
+    return number >= min && number <= max ? number : undefined;
+  },
+});
+
+/** One of a few words. */
+export const oneOf = <W extends string>(...words: readonly W[]) => ({
+  expected: `one of: ${words.join(', ')}`,
+  read: (text: string): W | undefined => words.find((word) => word === text),
+});
+
+/** on or off. */
+export const onOff = {
+  expected: 'on or off',
+  read: (text: string): boolean | undefined => ({ on: true, off: false })[text],
+};
+
+/** A credential: it goes into a header or a key, so it is printable ASCII without blanks. */
+export const credential = {
+  expected: 'printable ASCII characters without blanks',
+  secret: true as const,
+  read: (text: string): Secret | undefined =>
+    /^[\x21-\x7e]{1,1024}$/.test(text) ? new Secret(text) : undefined,
+};

@@ -1,0 +1,102 @@
+import { existsSync } from 'node:fs';
+import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+
+const PLACES = [process.env['CHROMIUM_PATH'], '/usr/bin/chromium', '/usr/bin/google-chrome'];
+const executablePath = PLACES.find((path) => path && existsSync(path));
+
+const ARGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** A page, and everything that went wrong in it. */
+export interface Opened {
+  page: Page;
+  /** Errors of scripts and of the page's policy, requests that failed, and answers of 400 and above. */
+  faults: string[];
+}
+
+/** One browser for a test file, and a page of its own for every test. */
+export class TestBrowser {
+  #browser: Browser | undefined;
+
+  async start(): Promise<void> {
+    this.#browser = await chromium.launch({ executablePath, args: ARGS });
+  }
+
+  async stop(): Promise<void> {
+    await this.#browser?.close();
+  }
+
+  async open(options: BrowserContextOptions = {}): Promise<Opened> {
+    if (!this.#browser) throw new Error('The browser has not been started.');
+    const context = await this.#browser.newContext(options);
+    const page = await context.newPage();
+    page.setDefaultTimeout(10_000);
+    const faults: string[] = [];
+    page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
+    page.on('pageerror', ({ message }) => faults.push(message));
+    page.on('requestfailed', (request) =>
+      faults.push(`${request.url()} ${request.failure()?.errorText ?? ''}`),
+    );
+    page.on('dialog', (dialog) => {
+      faults.push(`dialog: ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+    return { page, faults };
+  }
+}
+
+/** Tests in a real browser; where there is none, one test that says so stands in their place. */
+export function inBrowser(title: string, tests: (browser: TestBrowser) => void): void {
+  if (!executablePath) {
+    const skipped = `SKIPPED: no Chromium at CHROMIUM_PATH, /usr/bin/chromium or /usr/bin/google-chrome: ${title}`;
+    console.warn(skipped);
+    test.skip(skipped, () => undefined);
+    return;
+  }
+  describe(title, () => {
+    const browser = new TestBrowser();
+    beforeAll(() => browser.start());
+    afterAll(() => browser.stop());
+    tests(browser);
+  });
+}
+
+/** How much of an element, or of the page, hangs over its right edge: 0 where nothing has to be scrolled sideways. */
+export const overhang = (page: Page, selector = 'html'): Promise<number> =>
+  page.evaluate(
+    `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('${selector}'))`,
+  );
+
+/** Runs in the page: the texts whose contrast with what is behind them is below 4.5 to 1. */
+const TOO_FAINT = `(() => {
+  const rgba = (text) => text.match(/[\\d.]+/g).map(Number);
+  const light = (channel) => (channel <= 10 ? channel / 3294 : ((channel / 255 + 0.055) / 1.055) ** 2.4);
+  const luminance = ([red, green, blue]) => 0.2126 * light(red) + 0.7152 * light(green) + 0.0722 * light(blue);
+  const behind = (element) => {
+    const colour = rgba(getComputedStyle(element).backgroundColor);
+    return colour[3] === 0 ? behind(element.parentElement) : colour;
+  };
+  const texts = [...document.querySelectorAll('main *')].filter((element) =>
+    [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== ''));
+  return texts.map((element) => {
+    const [ink, paper] = [rgba(getComputedStyle(element).color), behind(element)].map(luminance);
+    const ratio = (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05);
+    return [element.textContent.trim(), ratio];
+  }).filter(([, ratio]) => ratio < 4.5).map(([text, ratio]) => text + ': ' + ratio.toFixed(2));
+})()`;
+
+export const tooFaint = (page: Page): Promise<string[]> => page.evaluate(TOO_FAINT);
+
+/** Keeps a picture for people to look at, where BROWSER_SCREENSHOTS names a directory. */
+export async function picture(page: Page, name: string): Promise<void> {
+  const directory = process.env['BROWSER_SCREENSHOTS'];
+  if (directory) await page.screenshot({ path: `${directory}/${name}.png`, fullPage: true });
+}

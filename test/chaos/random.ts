@@ -1,0 +1,58 @@
+/** Random choices that are the same for the same seed. */
+export class Random {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = seed >>> 0;
+  }
+
+  /** From 0 up to, but not including, 1 (mulberry32). */
+  next(): number {
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
+    let mixed = this.#state;
+    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  }
+
+  /** A whole number from the first up to the last, both included. */
+  between(first: number, last: number): number {
+    return first + Math.floor(this.next() * (last - first + 1));
+  }
+
+  chance(share: number): boolean {
+    return this.next() < share;
+  }
+
+  one<T>(of: readonly T[]): T {
+    return of[Math.floor(this.next() * of.length)] as T;
+  }
+
+  /** One of several, each as often as its weight says. */
+  weighted<T>(of: readonly (readonly [weight: number, what: T])[]): T {
+    const all = of.reduce((sum, [weight]) => sum + weight, 0);
+    let left = this.next() * all;
+    const found = of.find(([weight]) => (left -= weight) < 0) ?? of[of.length - 1];
+    return (found as readonly [number, T])[1];
+  }
+}
+
+export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** How often what happened. */
+export class Tally {
+  readonly #counts = new Map<string, number>();
+
+  add(name: string, count = 1): void {
+    this.#counts.set(name, this.of(name) + count);
+  }
+
+  of(name: string): number {
+    return this.#counts.get(name) ?? 0;
+  }
+
+  toString(): string {
+    const sorted = [...this.#counts].sort(([, a], [, b]) => b - a);
+    return sorted.map(([name, count]) => `${name} ${count}`).join(', ') || 'none';
+  }
+}

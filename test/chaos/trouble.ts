@@ -1,0 +1,63 @@
+import { LOST_ANSWERS, html, reset, silence, status } from '../exactly-once/service/faults';
+import type { Fault, FaultyService, Purpose } from '../exactly-once/service/faulty-service';
+import { pause, type Random, type Tally } from './random';
+
+/** The gateway's deadline for a call to the service. */
+export const TIMEOUT_MS = 800;
+/** The longest that the service acts after it was asked, that a lookup does not show what is there, and then some. */
+export const SETTLE_SECONDS = 6;
+const LATEST_MS = 1500;
+const LONGEST_LAG_MS = 1500;
+
+const replies = Object.values(LOST_ANSWERS);
+
+const REFUSALS = [html(400), status(422), status(401), status(429, { 'retry-after': '0' })];
+
+type Named = [name: string, fault: Fault] | undefined;
+
+function moneyFault(random: Random): Named {
+  const reply = random.one(replies);
+  const refuse = random.one(REFUSALS);
+  const late = random.between(0, LATEST_MS);
+  const slow = pause(random.between(0, TIMEOUT_MS * 1.2));
+  return random.weighted<Named>([
+    [55, undefined],
+    [13, ['acts, and its answer is lost', { acts: true, reply }]],
+    [10, ['does not act, and its answer is lost', { acts: false, reply }]],
+    [5, ['resets the connection and acts later', { acts: late, reply: reset }]],
+    [3, ['says nothing and acts later', { acts: late, reply: silence }]],
+    [8, ['refuses', { acts: false, reply: refuse }]],
+    [6, ['is slow', { acts: true, first: slow }]],
+  ]);
+}
+
+function lookupFault(random: Random): Named {
+  return random.weighted<Named>([
+    [85, undefined],
+    [4, ['fails a lookup', { acts: false, reply: status(503) }]],
+    [3, ['fails a lookup', { acts: false, reply: status(401) }]],
+    [4, ['fails a lookup', { acts: false, reply: reset }]],
+    [2, ['fails a lookup', { acts: false, reply: silence }]],
+    [2, ['is slow to a lookup', { acts: true, first: pause(random.between(0, TIMEOUT_MS)) }]],
+  ]);
+}
+
+/** Lets the service fail at random from now on. */
+export function trouble(service: FaultyService, random: Random, faults: Tally): void {
+  service.plan((purpose: Purpose) => {
+    const isLookup = purpose.startsWith('look-up');
+    if (!isLookup && random.chance(0.3)) {
+      service.ledger.lag = { ms: random.between(0, LONGEST_LAG_MS), lookups: 0 };
+    }
+    const [name, fault] = (isLookup ? lookupFault(random) : moneyFault(random)) ?? [];
+    if (name !== undefined) faults.add(name);
+    return fault;
+  });
+}
+
+/** From now on the service does as it should, and shows everything that it made. */
+export function calm(service: FaultyService): void {
+  service.plan(() => undefined);
+  service.ledger.lag = { ms: 0, lookups: 0 };
+  for (const entry of service.ledger.entries) entry.hiddenLookups = 0;
+}

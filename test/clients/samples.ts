@@ -1,0 +1,41 @@
+import { randomUUID } from 'node:crypto';
+import type { CreatePaymentInput, CreatePayoutInput } from '../generated/operations';
+import { CHANNEL } from '../support/gateway';
+
+/** A redirect payment by card, unless the test says otherwise. */
+export const paymentInput = (changed: Partial<CreatePaymentInput> = {}): CreatePaymentInput => ({
+  idempotencyKey: randomUUID(),
+  channel: CHANNEL,
+  amount: { currency: 'EUR', value: '10.00' },
+  method: { redirect: 'CARD' },
+  ...changed,
+});
+
+export const upiInput = (): CreatePaymentInput =>
+  paymentInput({
+    amount: { currency: 'INR', value: '500.00' },
+    method: { upi: { firstName: 'Asha', phone: '919876543210' } },
+  });
+
+export const cardInput = (pan: string, value = '10.00'): CreatePaymentInput =>
+  paymentInput({
+    amount: { currency: 'EUR', value },
+    method: { card: { pan, expiryMonth: '12', expiryYear: '2099', cvc: '123', cardholder: 'A PAYER' } },
+  });
+
+export const payoutInput = (changed: Partial<CreatePayoutInput> = {}): CreatePayoutInput => ({
+  idempotencyKey: randomUUID(),
+  channel: CHANNEL,
+  amount: { currency: 'USD', value: '25.00' },
+  externalId: `payout-${randomUUID()}`,
+  method: {
+    bankTransfer: {
+      bankCode: 'DEUTDEFF',
+      bankName: 'Sample Bank',
+      accountNumber: '1234567890',
+      firstName: 'Ada',
+      lastName: 'Payee',
+    },
+  },
+  ...changed,
+});

@@ -1,0 +1,79 @@
+import { CHANNEL, type Json } from './support/caller';
+import { describeStores, newKey, type Rig } from './support/rig';
+
+const CARD = {
+  pan: '4111111111111111',
+  expiryMonth: '12',
+  expiryYear: '2099',
+  cvc: '737',
+  cardholder: 'Ann Payer',
+};
+const card = (over: Json = {}): Json => ({
+  amount: { currency: 'EUR', value: '10.00' },
+  method: { card: { ...CARD, ...over } },
+});
+
+/** Changes that make it another payment. */
+const OTHER_INPUTS: [string, Json, Json][] = [
+  ['another amount', {}, { amount: { currency: 'INR', value: '10.01' } }],
+  ['another external id', {}, { externalId: 'another order' }],
+  ['an external id, where there was none', { externalId: undefined }, { externalId: 'order 1' }],
+  ['no external id, where there was one', {}, { externalId: undefined }],
+  ['another channel', {}, { channel: '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b11' }],
+  ['another method', {}, { method: { redirect: 'UPI' } }],
+  ['another detail of the method', {}, { method: { upi: { email: 'bob@example.com' } } }],
+  ['another return URL', { returnUrl: 'https://shop.example/a' }, { returnUrl: 'https://shop.example/b' }],
+  ['another callback URL', {}, { callbackUrl: 'https://shop.example/callback' }],
+  ['another description', {}, { description: 'another' }],
+  ['another card number', card(), card({ pan: '5555555555554444' })],
+  ['another cardholder', card(), card({ cardholder: 'Bob Payer' })],
+];
+
+const NAMES = { email: 'ann@example.com', firstName: 'Ann' };
+const NAMES_TURNED = Object.fromEntries(Object.entries(NAMES).reverse());
+
+/** Changes in writing alone. */
+const OTHER_WRITINGS: [string, Json, Json][] = [
+  ['a UUID in upper case', {}, { channel: CHANNEL.toUpperCase() }],
+  [
+    '5.5 for 5.50',
+    { amount: { currency: 'INR', value: '5.50' } },
+    { amount: { currency: 'INR', value: '5.5' } },
+  ],
+  ['5 for 5.00', { amount: { currency: 'INR', value: '5.00' } }, { amount: { currency: 'INR', value: '5' } }],
+  [
+    '005.00 for 5.00',
+    { amount: { currency: 'INR', value: '5.00' } },
+    { amount: { currency: 'INR', value: '005.00' } },
+  ],
+  ['a null for nothing', {}, { returnUrl: null, callbackUrl: null }],
+  ['details in another order', { method: { upi: NAMES } }, { method: { upi: NAMES_TURNED } }],
+  ['a card number with spaces', card(), card({ pan: '4111 1111 1111 1111' })],
+  ['a card number with dashes', card(), card({ pan: '4111-1111-1111-1111' })],
+  ['another security code, which is not kept', card(), card({ cvc: '838' })],
+];
+
+describeStores('A key that is used again', (rigs) => {
+  let rig: Rig;
+
+  beforeAll(async () => {
+    rig = await rigs.start();
+  });
+
+  test.each(OTHER_INPUTS)('conflicts with %s', async (_name, input, other) => {
+    const key = newKey();
+    expect(await rig.create('payment', key, input)).toMatchObject({ result: 'PaymentSuccess' });
+    expect(await rig.create('payment', key, { ...input, ...other })).toMatchObject({
+      result: 'IdempotencyConflictError',
+    });
+    expect(rig.service.created(key)).toHaveLength(1);
+  });
+
+  test.each(OTHER_WRITINGS)('does not tell %s', async (_name, input, other) => {
+    const key = newKey();
+    const { transactionId } = await rig.create('payment', key, input);
+    const again = await rig.create('payment', key, { ...input, ...other });
+    expect(again).toMatchObject({ result: 'PaymentSuccess', replayed: true, transactionId });
+    expect(rig.service.created(key)).toHaveLength(1);
+  });
+});

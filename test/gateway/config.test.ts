@@ -1,0 +1,264 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { inspect } from 'node:util';
+import { ConfigError, SETTINGS, readConfig, type Config } from '../../src/config';
+
+const REAL = {
+  SERVICE_BASE_URL: 'https://pay.example/',
+  SERVICE_API_KEY: 'key',
+  SERVICE_SECRET_KEY: 'secret',
+};
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+function faultsOf(env: Record<string, string>): readonly string[] {
+  try {
+    readConfig(env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
+  return [];
+}
+
+test('With nothing set there is a sandbox, on loopback, and everything may be seen', () => {
+  const config = readConfig({});
+  expect(config).toMatchObject({
+    host: '127.0.0.1',
+    port: 4000,
+    sandbox: { port: 4001, anyPortIfTaken: true, control: false },
+    introspection: true,
+    shutdownGraceMs: 10_000,
+    logLevel: 'info',
+    service: { baseUrl: '', timeoutMs: 10_000, notFoundStatus: 404 },
+    journal: { settleMs: 900_000, preflight: true, keepMs: 30 * DAY_MS },
+  });
+  expect(config.journal.url.reveal()).toBe('file:data/paygraph.db');
+});
+
+test('With a real service there is no sandbox, and no introspection unless it is asked for', () => {
+  const config = readConfig(REAL);
+  expect(config).toMatchObject({
+    sandbox: null,
+    introspection: false,
+    service: { baseUrl: 'https://pay.example/' },
+  });
+  expect(config.service.apiKey.reveal()).toBe('key');
+  expect(config.service.secretKey.reveal()).toBe('secret');
+  expect(readConfig({ ...REAL, INTROSPECTION: 'on' }).introspection).toBe(true);
+});
+
+const TAKEN: [Record<string, string>, (config: Config) => unknown, unknown][] = [
+  [{ HOST: 'localhost' }, ({ host }) => host, 'localhost'],
+  [{ HOST: '::1' }, ({ host }) => host, '::1'],
+  [{ HOST: '127.0.0.2' }, ({ host }) => host, '127.0.0.2'],
+  [{ PORT: '0' }, ({ port }) => port, 0],
+  [{ PORT: '65535' }, ({ port }) => port, 65535],
+  [{ PORT: '' }, ({ port }) => port, 4000],
+  [{ SANDBOX_PORT: '4001' }, ({ sandbox }) => sandbox, { port: 4001, anyPortIfTaken: false, control: false }],
+  [{ SANDBOX_CONTROL: 'on' }, ({ sandbox }) => sandbox?.control, true],
+  [{ INTROSPECTION: 'off' }, ({ introspection }) => introspection, false],
+  [{ SHUTDOWN_GRACE_MS: '0' }, ({ shutdownGraceMs }) => shutdownGraceMs, 0],
+  [{ SERVICE_TIMEOUT_MS: '50' }, ({ service }) => service.timeoutMs, 50],
+  [{ SERVICE_TIMEOUT_MS: '120000' }, ({ service }) => service.timeoutMs, 120_000],
+  [{ SERVICE_NOT_FOUND_STATUS: '400' }, ({ service }) => service.notFoundStatus, 400],
+  [{ LOG_LEVEL: 'silent' }, ({ logLevel }) => logLevel, 'silent'],
+  [{ DATABASE_URL: 'file:elsewhere/my.db' }, ({ journal }) => journal.url.reveal(), 'file:elsewhere/my.db'],
+  ...['postgres://u:pw@db.example:5432/paygraph', 'postgresql://db.example/paygraph?sslmode=require'].map(
+    (url): (typeof TAKEN)[0] => [{ DATABASE_URL: url }, ({ journal }) => journal.url.reveal(), url],
+  ),
+  [{ UNKNOWN_SETTLE_SECONDS: '1' }, ({ journal }) => journal.settleMs, 1000],
+  [{ UNKNOWN_SETTLE_SECONDS: '604800' }, ({ journal }) => journal.settleMs, 604_800_000],
+  [{ PAYOUT_PREFLIGHT: 'off' }, ({ journal }) => journal.preflight, false],
+  [{ FINGERPRINT_KEY: 'another' }, ({ journal }) => journal.fingerprintKey.reveal(), 'another'],
+  [REAL, ({ journal }) => journal.fingerprintKey.reveal(), REAL.SERVICE_SECRET_KEY],
+  [{ JOURNAL_RETENTION_DAYS: '30' }, ({ journal }) => journal.keepMs, 30 * DAY_MS],
+  [{ JOURNAL_RETENTION_DAYS: '3650' }, ({ journal }) => journal.keepMs, 3650 * DAY_MS],
+  [
+    { ...REAL, SERVICE_BASE_URL: 'http://127.0.0.1:8080/x/' },
+    ({ service }) => service.baseUrl,
+    'http://127.0.0.1:8080/x/',
+  ],
+  [{ ...REAL, SERVICE_BASE_URL: 'http://localhost/' }, ({ service }) => service.baseUrl, 'http://localhost/'],
+  [{ ...REAL, SERVICE_BASE_URL: 'http://[::1]:1/' }, ({ service }) => service.baseUrl, 'http://[::1]:1/'],
+  [
+    { ...REAL, SERVICE_BASE_URL: 'HTTPS://Pay.Example/A/' },
+    ({ service }) => service.baseUrl,
+    'https://pay.example/A/',
+  ],
+];
+
+test.each(TAKEN)('%j is taken', (env, of, value) => {
+  expect(of(readConfig(env))).toEqual(value);
+});
+
+const WRONG: [string, string[]][] = [
+  [
+    'HOST',
+    [
+      'two words',
+      'http://127.0.0.1',
+      '0.0.0.0',
+      '::',
+      '192.168.1.5',
+      'gateway.example',
+      '127.0.0.1.example',
+      'localhost.example',
+    ],
+  ],
+  ['PORT', ['-1', '65536', '4000.5', '4e3', ' 4000', '0x10', 'http', '٤٠٠٠']],
+  ['SANDBOX_PORT', ['-1', '65536', 'any']],
+  ['SANDBOX_CONTROL', ['yes', 'true', '1', 'ON']],
+  ['INTROSPECTION', ['yes', 'true', '1', 'Off']],
+  ['SHUTDOWN_GRACE_MS', ['-1', '600001', '10s']],
+  ['SERVICE_TIMEOUT_MS', ['0', '49', '120001', '10s', 'Infinity']],
+  ['SERVICE_NOT_FOUND_STATUS', ['200', '399', '500', 'none']],
+  ['LOG_LEVEL', ['loud', 'INFO', 'constructor']],
+  ['SERVICE_API_KEY', ['with blank', 'line\nbreak', 'tab\t', 'ключ', 'x'.repeat(1025)]],
+  ['SERVICE_SECRET_KEY', ['with blank', 'line\nbreak', 'ключ']],
+  ['FINGERPRINT_KEY', ['with blank', 'line\nbreak', 'ключ', 'x'.repeat(1025)]],
+  ['UNKNOWN_SETTLE_SECONDS', ['0', '-1', '604801', '900s']],
+  ['PAYOUT_PREFLIGHT', ['yes', 'true', '0', 'OFF']],
+  ['JOURNAL_RETENTION_DAYS', ['0', '29', '3651', '30d']],
+  [
+    'DATABASE_URL',
+    [
+      'file:with blank.db',
+      'file:a.db?mode=memory',
+      'file:a.db#x',
+      'data/paygraph.db',
+      'mysql://u:pw@db.example/paygraph',
+      'postgres://[/',
+      'postgres:db.example',
+      'sqlite::memory:',
+    ],
+  ],
+  [
+    'SERVICE_BASE_URL',
+    [
+      'http://pay.example/',
+      'http://127.0.0.1.example/',
+      'http://localhost.example/',
+      'http://10.0.0.1/',
+      'https://pay.example',
+      'https://pay.example/api',
+      'https://pay.example/?x=/',
+      'https://pay.example/#/',
+      'https://user:pw@pay.example/',
+      'https://user@pay.example/',
+      'ftp://pay.example/',
+      'javascript:alert(1)/',
+      'pay.example/',
+      '/api/',
+      'https://',
+    ],
+  ],
+];
+
+test.each(WRONG.flatMap(([name, values]) => values.map((value): [string, string] => [name, value])))(
+  '%s=%j is refused, its value not printed',
+  (name, value) => {
+    const faults = faultsOf({ ...REAL, [name]: value });
+    expect(faults).toHaveLength(1);
+    expect(faults[0]).toMatch(new RegExp(`^${name}: expected .+\\.$`));
+    if (value.length > 3) expect(faults[0]).not.toContain(value);
+  },
+);
+
+test.each(['file:', 'postgres://'])('A DATABASE_URL that says no more than %s is refused', (value) => {
+  expect(faultsOf({ ...REAL, DATABASE_URL: value })).toEqual([
+    'DATABASE_URL: expected file:<path> or postgres://<user>@<host>:<port>/<database>.',
+  ]);
+});
+
+test('Every fault is told at once, in one error', () => {
+  const env = Object.fromEntries(WRONG.map(([name, [value = '']]) => [name, value]));
+  const faults = faultsOf(env);
+  expect(faults.map((fault) => fault.split(':')[0]).sort()).toEqual(Object.keys(env).sort());
+  expect(Object.keys(env).sort()).toEqual(Object.keys(SETTINGS).sort());
+});
+
+test.each(['SERVICE_API_KEY', 'SERVICE_SECRET_KEY'])('A real service needs %s', (name) => {
+  expect(faultsOf({ ...REAL, [name]: '' })).toEqual([
+    expect.stringMatching(`^${name}: required with SERVICE_BASE_URL`),
+  ]);
+});
+
+test('Both credentials are asked for at once', () => {
+  expect(faultsOf({ SERVICE_BASE_URL: REAL.SERVICE_BASE_URL })).toHaveLength(2);
+});
+
+describe('A credential in a file', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-config-'));
+  const file = (name: string, text: string): string => {
+    writeFileSync(path.join(folder, name), text);
+    return path.join(folder, name);
+  };
+
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const fromFile = (SERVICE_SECRET_KEY_FILE: string) => ({
+    ...REAL,
+    SERVICE_SECRET_KEY: '',
+    SERVICE_SECRET_KEY_FILE,
+  });
+
+  test.each([
+    ['as it is', 'from-file'],
+    ['without the newline at its end', 'from-file\n'],
+    ['without the newline of Windows', 'from-file\r\n'],
+  ])('is read %s', (_how, text) => {
+    expect(readConfig(fromFile(file('good', text))).service.secretKey.reveal()).toBe('from-file');
+  });
+
+  test.each([
+    ['empty', ''],
+    ['of two lines', 'one\ntwo\n'],
+    ['with a blank', 'one two'],
+  ])('is refused when it is %s, and not printed', (_how, text) => {
+    const faults = faultsOf(fromFile(file('bad', text)));
+    expect(faults).toEqual([expect.stringMatching(/^SERVICE_SECRET_KEY(_FILE)?: expected/)]);
+    expect(faults.join()).not.toMatch(/one|two/);
+  });
+
+  test('is refused when the file cannot be read, and neither name nor content is printed', () => {
+    const faults = faultsOf(fromFile(path.join(folder, 'nosuch')));
+    expect(faults).toEqual([
+      expect.stringMatching(/^SERVICE_SECRET_KEY_FILE: expected a file that can be read/),
+    ]);
+    expect(faults.join()).not.toContain(folder);
+  });
+});
+
+test('However the settings are printed, the credentials do not show', () => {
+  const config = readConfig({
+    ...REAL,
+    SERVICE_API_KEY: 'hidden-key-1',
+    SERVICE_SECRET_KEY: 'hidden-key-2',
+    FINGERPRINT_KEY: 'hidden-key-3',
+  });
+  const printed = [
+    inspect(config, { depth: 9, showHidden: true }),
+    JSON.stringify(config),
+    `${config.service.apiKey}`,
+  ];
+  printed.forEach((text) => expect(text).not.toMatch(/hidden-key/));
+});
+
+test('However the settings are printed, the password of the database does not show', () => {
+  const { journal } = readConfig({ DATABASE_URL: 'postgres://paygraph:hidden-key-4@db.example/paygraph' });
+  for (const text of [inspect(journal, { depth: 9 }), JSON.stringify(journal)]) {
+    expect(text).not.toMatch(/hidden-key/);
+  }
+});
+
+test('The settings cannot be changed afterwards', () => {
+  expect(Object.isFrozen(readConfig({}))).toBe(true);
+});
+
+test('Every setting says what it is for, what is expected and what holds when it is not set', () => {
+  for (const { about, expected, unset } of Object.values(SETTINGS)) {
+    expect([about, expected, unset].every((text) => text.length > 0)).toBe(true);
+  }
+});

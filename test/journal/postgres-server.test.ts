@@ -1,0 +1,83 @@
+import type { Journal } from '../../src/datasources/journal/journal';
+import { openJournal } from '../../src/datasources/journal/open';
+import { noCluster, privateCluster, type Cluster } from './support/private-cluster';
+import { asBegun, begunAs, newAttempt } from './support/samples';
+import { expectUnavailable, READS, recovered, WRITES } from './support/unavailable';
+
+const EVERYTHING = Object.values({ ...WRITES, ...READS });
+
+(noCluster ? describe.skip : describe)(
+  noCluster ? `a PostgreSQL server (${noCluster})` : 'a PostgreSQL server',
+  () => {
+    let cluster: Cluster;
+    let journal: Journal;
+
+    beforeAll(async () => {
+      cluster = await privateCluster();
+      journal = await openJournal(cluster.url);
+      await journal.ping();
+    }, 60_000);
+
+    afterAll(async () => {
+      await journal.close();
+      cluster.drop();
+    }, 60_000);
+
+    test('that is stopped refuses everything in time; after its start all is there and goes on', async () => {
+      const attempt = await begunAs(journal, 'in_progress', newAttempt());
+      cluster.stop();
+      for (let round = 0; round < 2; round += 1) {
+        await Promise.all(EVERYTHING.map((ask) => expectUnavailable(ask(journal))));
+      }
+      cluster.start();
+      await recovered(journal);
+      await expect(journal.find(attempt)).resolves.toMatchObject(asBegun(attempt));
+      for (const ask of EVERYTHING) await ask(journal);
+    }, 60_000);
+
+    test('that crashes under load has kept every attempt that was begun', async () => {
+      const service = newAttempt().service;
+      const begun: string[] = [];
+      let crashed = false;
+      const workers = Array.from({ length: 16 }, async () => {
+        while (!crashed) {
+          const attempt = newAttempt({ service });
+          await journal.begin(attempt).then(
+            () => begun.push(attempt.id),
+            () => (crashed = true),
+          );
+        }
+      });
+      while (begun.length < 200) await new Promise(setImmediate);
+      cluster.stop();
+      await Promise.all(workers);
+      cluster.start();
+      await recovered(journal);
+      const page = { service, client: 'shop', channel: 'channel-1', limit: 1_000_000 };
+      const kept = new Set((await journal.list(page)).map(({ id }) => id));
+      expect(begun.filter((id) => !kept.has(id))).toEqual([]);
+    }, 60_000);
+
+    test('that stands still refuses everything in time, and goes on afterwards', async () => {
+      cluster.freeze();
+      try {
+        for (let round = 0; round < 2; round += 1) {
+          await Promise.all(EVERYTHING.map((ask) => expectUnavailable(ask(journal))));
+        }
+      } finally {
+        cluster.thaw();
+      }
+      await recovered(journal);
+      for (const ask of EVERYTHING) await ask(journal);
+    });
+
+    test('that is not there at the start of the gateway is used as soon as it is', async () => {
+      cluster.stop();
+      const early = await openJournal(cluster.url);
+      await expectUnavailable(early.begin(newAttempt()));
+      cluster.start();
+      await recovered(early);
+      await early.close();
+    }, 60_000);
+  },
+);

@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import type {
+  Attempt,
+  Claim,
+  ConfirmClaim,
+  Journal,
+  NewAttempt,
+} from '../../../src/datasources/journal/journal';
+
+/** An attempt like no other, unless the test says what they share. */
+export const newAttempt = (given: Partial<NewAttempt> = {}): NewAttempt => ({
+  id: randomUUID(),
+  service: randomUUID(),
+  client: 'shop',
+  key: randomUUID(),
+  kind: 'payment',
+  fingerprint: 'f1',
+  channel: 'channel-1',
+  method: 'bank_card',
+  externalId: randomUUID(),
+  currency: 'EUR',
+  value: '10.00',
+  shown: '{"last4":"1111"}',
+  reserve: false,
+  owner: 'instance-1',
+  leaseUntil: 5_000,
+  startedAt: 1_000,
+  sendUntil: 4_000,
+  ...given,
+});
+
+export const newPayout = (given: Partial<NewAttempt> = {}): NewAttempt =>
+  newAttempt({ kind: 'payout', reserve: true, ...given });
+
+export const newClaim = (service: string, given: Partial<Claim> = {}): Claim => ({
+  service,
+  owner: 'instance-2',
+  now: 10_000,
+  leaseUntil: 12_000,
+  ...given,
+});
+
+export const newConfirm = (given: Partial<ConfirmClaim> = {}): ConfirmClaim => ({
+  id: randomUUID(),
+  service: 'service-1',
+  channel: 'channel-1',
+  transactionId: randomUUID(),
+  owner: 'instance-1',
+  now: 1_000,
+  leaseUntil: 5_000,
+  ...given,
+});
+
+/** What a journal shows of an attempt that was begun and not yet settled. */
+export const asBegun = ({ reserve: _, ...attempt }: NewAttempt): Omit<Attempt, 'seq'> => ({
+  ...attempt,
+  outcome: 'in_progress',
+  transactionId: null,
+  status: null,
+  settledAt: null,
+  nextCheckAt: null,
+  checks: 0,
+});
+
+export const SETTLED = {
+  succeeded: { outcome: 'succeeded', transactionId: 'tx-1', status: 'CHECKOUT', settledAt: 3_000 },
+  rejected: { outcome: 'rejected', settledAt: 3_000 },
+  not_sent: { outcome: 'not_sent', settledAt: 3_000 },
+  unknown: { outcome: 'unknown', nextCheckAt: 6_000 },
+} as const;
+
+export const FREEING = ['rejected', 'not_sent'] as const;
+export const FINAL = ['succeeded', ...FREEING] as const;
+export const HOLDING = ['in_progress', 'unknown', 'succeeded'] as const;
+
+/** Begins an attempt and brings it to an outcome. */
+export async function begunAs(
+  journal: Journal,
+  outcome: keyof typeof SETTLED | 'in_progress',
+  attempt: NewAttempt,
+): Promise<NewAttempt> {
+  await expect(journal.begin(attempt)).resolves.toEqual({ kind: 'started' });
+  if (outcome !== 'in_progress') await journal.settle(attempt.id, SETTLED[outcome]);
+  return attempt;
+}
+
+/** How often each answer came. */
+export function tally(answers: readonly { kind: string }[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { kind } of answers) counts[kind] = (counts[kind] ?? 0) + 1;
+  return counts;
+}

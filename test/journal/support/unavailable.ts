@@ -1,0 +1,49 @@
+import type { Journal } from '../../../src/datasources/journal/journal';
+import { newAttempt, newClaim, newConfirm, SETTLED } from './samples';
+
+/** The store gives up after 400 ms; the rest is for a machine that is busy with other tests. */
+export const LIMIT_MS = 900;
+
+export const UNAVAILABLE = { name: 'JournalUnavailable' };
+
+/** Everything that writes. */
+export const WRITES: Record<string, (journal: Journal) => Promise<unknown>> = {
+  begin: (journal) => journal.begin(newAttempt()),
+  settle: (journal) => journal.settle(newAttempt().id, SETTLED.rejected),
+  renew: (journal) => journal.renew('instance-1', 9_000),
+  claim: (journal) => journal.claim(newAttempt().id, newClaim('service')),
+  claimDue: (journal) => journal.claimDue(newClaim('service'), 10),
+  beginConfirm: (journal) => journal.beginConfirm(newConfirm()),
+  endConfirm: (journal) => journal.endConfirm(newConfirm().id, true),
+  purge: (journal) => journal.purge(1),
+};
+
+/** Everything that reads. */
+export const READS: Record<string, (journal: Journal) => Promise<unknown>> = {
+  find: (journal) => journal.find(newAttempt()),
+  findByTransaction: (journal) => journal.findByTransaction('service', 'payment', 'tx-1'),
+  list: (journal) => journal.list({ ...newAttempt(), limit: 10 }),
+  findAny: (journal) => journal.findAny('service', 'name'),
+  unknown: (journal) => journal.unknown('service', 10),
+  ping: (journal) => journal.ping(),
+};
+
+/** Expects that something is refused in time, as what cannot be done now. */
+export async function expectUnavailable(work: Promise<unknown>): Promise<void> {
+  const startedAt = performance.now();
+  await expect(work).rejects.toMatchObject(UNAVAILABLE);
+  expect(performance.now() - startedAt).toBeLessThan(LIMIT_MS);
+}
+
+/** Resolves when the journal writes again, which it has to do by itself. */
+export async function recovered(journal: Journal): Promise<void> {
+  const until = performance.now() + 10_000;
+  for (;;) {
+    try {
+      await journal.begin(newAttempt());
+      return;
+    } catch (error) {
+      if (performance.now() > until) throw error;
+    }
+  }
+}

@@ -1,0 +1,143 @@
+import { confirmPayment, createPayment, createPayout, lookUpPayment, lookUpPayout } from './selection';
+import { expectSigned, openBench, type Bench } from './bench';
+import { rowsOf, type GoldenConfirm, type GoldenCreate, type GoldenLookup, type Json } from './golden-bodies';
+import { readDrawings } from './qr-image';
+
+/**
+ * For every method and flow: what the service gets, byte for byte where it matters, and what the caller gets back,
+ * every field of it. The bodies stand in golden/, transcribed from the service's specification.
+ */
+
+interface MoneyCase {
+  document: string;
+  root: 'createPayment' | 'confirmPayment' | 'createPayout';
+  path: string;
+  golden: GoldenCreate | GoldenConfirm;
+}
+
+let bench: Bench;
+
+beforeAll(async () => {
+  bench = await openBench();
+});
+
+async function expectGoldenMutation({ document, root, path, golden }: MoneyCase): Promise<void> {
+  const isConfirm = 'lookup' in golden;
+  bench.answers({
+    post: { status: isConfirm ? 200 : 201, json: golden.answer },
+    ...(isConfirm && { get: { status: 200, json: golden.lookup } }),
+  });
+  const { data, errors } = await bench.gateway.ask(document, { input: golden.input });
+
+  const [post, ...more] = bench.sent('POST');
+  expect(more).toEqual([]);
+  expect(post).toMatchObject({
+    method: 'POST',
+    path,
+    query: '',
+    headers: { 'content-type': 'application/json' },
+  });
+  expectSigned(post);
+  expect(post?.json).toStrictEqual(golden.body);
+  expect(Object.keys(post?.json ?? {})).toEqual(Object.keys(golden.body));
+  expect(keysOf(post?.json['payment_method'] ?? post?.json['payout_method'])[0]).toBe(
+    isConfirm ? undefined : 'type',
+  );
+
+  const [member, field] =
+    root === 'createPayout' ? ['PayoutSuccess', 'payout'] : ['PaymentSuccess', 'payment'];
+  expect(errors).toBeUndefined();
+  expect(readDrawings(data)).toStrictEqual({
+    [root]: { __typename: member, replayed: false, [field]: golden.data },
+  });
+}
+
+const keysOf = (value: unknown): string[] =>
+  typeof value === 'object' && value !== null ? Object.keys(value) : [];
+
+test.each(rowsOf(({ payment }) => payment?.create))('creates a payment: %s', async (_name, golden) => {
+  await expectGoldenMutation({
+    document: createPayment(),
+    root: 'createPayment',
+    path: '/api/v1/payment/',
+    golden,
+  });
+  expect(bench.sent('GET')).toEqual([]);
+});
+
+test.each(rowsOf(({ payment }) => payment?.confirm))('confirms a payment: %s', async (_name, golden) => {
+  const path = '/api/v1/payment/confirm/';
+  await expectGoldenMutation({ document: confirmPayment(), root: 'confirmPayment', path, golden });
+  expect(bench.sent('GET')).toHaveLength(1);
+});
+
+test.each(rowsOf(({ payout }) => payout?.create))('creates a payout: %s', async (_name, golden) => {
+  await expectGoldenMutation({
+    document: createPayout(),
+    root: 'createPayout',
+    path: '/api/v1/payout/',
+    golden,
+  });
+  expect(bench.sent('GET')).toEqual([]);
+});
+
+const EXTERNAL_ID = 'заказ 7 & co = 100% +#😀';
+const EXTERNAL_ID_SENT =
+  'external_id=%D0%B7%D0%B0%D0%BA%D0%B0%D0%B7%207%20%26%20co%20%3D%20100%25%20%2B%23%F0%9F%98%80';
+
+/** The three ways to look a transaction up (spec 4.1, 4.3), each with the query string that must be sent. */
+function waysToLookUp({ data }: GoldenLookup): { ids: Json; query: string; externalId: string | null }[] {
+  const { channel, transactionId } = data;
+  const [sentChannel, sentId] = [`channel=${channel}`, `transaction_id=${transactionId}`];
+  return [
+    { ids: { channel, transactionId }, query: `${sentChannel}&${sentId}`, externalId: null },
+    {
+      ids: { channel: channel.toUpperCase(), externalId: EXTERNAL_ID },
+      query: `${sentChannel}&${EXTERNAL_ID_SENT}`,
+      externalId: EXTERNAL_ID,
+    },
+    {
+      ids: { channel, transactionId: transactionId.toUpperCase(), externalId: EXTERNAL_ID },
+      query: `${sentChannel}&${sentId}&${EXTERNAL_ID_SENT}`,
+      externalId: EXTERNAL_ID,
+    },
+  ];
+}
+
+async function expectOneLookup(path: string, query: string, ask: () => Promise<unknown>): Promise<void> {
+  await ask();
+  const [get, ...more] = bench.service.seen;
+  expect(more).toEqual([]);
+  expect(get).toMatchObject({ method: 'GET', path, query, body: '' });
+  expectSigned(get);
+}
+
+test.each(rowsOf(({ payment }) => payment?.lookup))(
+  'looks a payment up by either id: %s',
+  async (_name, golden) => {
+    for (const { ids, query, externalId } of waysToLookUp(golden)) {
+      bench.answers({ get: { status: 200, json: golden.answer } });
+      await expectOneLookup('/api/v1/payment/', query, async () => {
+        const { data, errors } = await bench.gateway.ask(lookUpPayment(), ids);
+        expect(errors).toBeUndefined();
+        expect(readDrawings(data)).toStrictEqual({ payment: { ...golden.data, externalId } });
+      });
+    }
+  },
+);
+
+test.each(rowsOf(({ payout }) => payout?.lookup))(
+  'looks a payout up by either id: %s',
+  async (_name, golden) => {
+    for (const { ids, query, externalId } of waysToLookUp(golden)) {
+      // A payout's answer carries the identifier that the client gave it (spec 2.6).
+      const answered = externalId ?? golden.data['externalId'];
+      bench.answers({ get: { status: 200, json: { ...golden.answer, external_id: answered } } });
+      await expectOneLookup('/api/v1/payout/', query, async () => {
+        const { data, errors } = await bench.gateway.ask(lookUpPayout(), ids);
+        expect(errors).toBeUndefined();
+        expect(data).toStrictEqual({ payout: { ...golden.data, externalId: answered } });
+      });
+    }
+  },
+);

@@ -1,0 +1,191 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { GraphQLEnumType, GraphQLInputObjectType, GraphQLUnionType } from 'graphql';
+import { paymentRooms, payoutRooms, rooms } from '../../src/schema/methods';
+import type { MethodRoom, PaymentRoom, PayoutRoom } from '../../src/schema/methods/room';
+import { goldenMethods, type GoldenCreate } from './golden-bodies';
+import { schema } from './selection';
+
+/** A method is one room, one line of the registry and its golden bodies; the schema follows the registry. */
+
+const FOLDER = join(__dirname, '../../src/schema/methods');
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null;
+
+/** A room is told by its shape, so that one that nobody registered is found. */
+const isRoom = (value: unknown): value is MethodRoom =>
+  isObject(value) &&
+  [value['payment'], value['payout']].some(
+    (side) => isObject(side) && typeof side['type'] === 'string' && 'name' in side,
+  );
+
+const files = readdirSync(FOLDER).filter((file) => file.endsWith('.ts') && file !== 'registry.ts');
+
+const roomsOf = async (file: string): Promise<MethodRoom[]> => {
+  const exported = (await import(join(FOLDER, file))) as Record<string, unknown>;
+  return Object.values(exported).filter(isRoom);
+};
+
+const typeOf = ({ payment, payout }: MethodRoom): string | undefined => (payment ?? payout)?.type;
+
+test.each(files)('what %s exports as a method is in the registry', async (file) => {
+  const unregistered = (await roomsOf(file)).filter((room) => !rooms.includes(room));
+  expect(unregistered.map(typeOf)).toEqual([]);
+});
+
+test('every method of the registry has a file of its own, named after its wire type', async () => {
+  const homes = await Promise.all(
+    files.map(async (file) => (await roomsOf(file)).map((room) => `${typeOf(room)} in ${file}`)),
+  );
+  const expected = rooms.map((room) => `${typeOf(room)} in ${typeOf(room)?.replaceAll('_', '-')}.ts`);
+  expect(homes.flat().sort()).toEqual(expected.sort());
+});
+
+const sides: [string, readonly (PaymentRoom | PayoutRoom)[]][] = [
+  ['payments', paymentRooms],
+  ['payouts', payoutRooms],
+];
+
+test.each(sides)(
+  'no two methods of %s share a wire type, a name, an arm or a type of the schema',
+  (_side, all) => {
+    const classes = [
+      ...paymentRooms.map(({ payment }) => payment),
+      ...payoutRooms.map(({ payout }) => payout),
+    ];
+    const arms = all.flatMap(({ input }) => input?.arm ?? []);
+    for (const words of [
+      all.map(({ type }) => type),
+      all.map(({ name }) => name),
+      arms,
+      classes.map(({ name }) => name),
+    ]) {
+      expect(words).toEqual([...new Set(words)]);
+    }
+  },
+);
+
+test('the payment and the payout of one method are one wire type', () => {
+  const both = rooms.flatMap(({ payment, payout }) => (payment && payout ? [{ payment, payout }] : []));
+  expect(both.length).toBeGreaterThan(0);
+  expect(both.map(({ payment }) => [payment.type, payment.name])).toEqual(
+    both.map(({ payout }) => [payout.type, payout.name]),
+  );
+});
+
+test('exactly one method of each side takes in what is not known', () => {
+  expect(sides.map(([, all]) => all.filter(({ fallback }) => fallback).map(({ type }) => type))).toEqual([
+    ['other'],
+    ['other'],
+  ]);
+});
+
+const membersOf = (name: string): string[] => {
+  const type = schema.getType(name);
+  if (type instanceof GraphQLUnionType)
+    return type
+      .getTypes()
+      .map((member) => member.name)
+      .sort();
+  if (type instanceof GraphQLEnumType)
+    return type
+      .getValues()
+      .map((value) => value.name)
+      .sort();
+  if (type instanceof GraphQLInputObjectType) return Object.keys(type.getFields()).sort();
+  throw new Error(`${name} lists nothing.`);
+};
+
+const listed: [string, string[]][] = [
+  ['Payment', paymentRooms.map(({ payment }) => payment.name)],
+  ['Payout', payoutRooms.map(({ payout }) => payout.name)],
+  ['PaymentMethod', paymentRooms.map(({ name }) => name)],
+  ['PayoutMethod', payoutRooms.map(({ name }) => name)],
+  ['RedirectPaymentMethod', paymentRooms.flatMap(({ name, redirect }) => (redirect ? [name] : []))],
+  ['TypeOnlyPayoutMethod', payoutRooms.flatMap(({ name, typeOnly }) => (typeOnly ? [name] : []))],
+  ['PaymentMethodInput', ['redirect', ...paymentRooms.flatMap(({ input }) => input?.arm ?? [])]],
+  ['PayoutMethodInput', ['typeOnly', ...payoutRooms.flatMap(({ input }) => input?.arm ?? [])]],
+  ['ConfirmationInput', paymentRooms.flatMap(({ confirmation }) => confirmation?.arm ?? [])],
+];
+
+test.each(listed)('%s lists the methods of the registry and no others', (name, expected) => {
+  expect(membersOf(name)).toEqual(expected.sort());
+});
+
+test.each(['PaymentMethodInput', 'PayoutMethodInput', 'ConfirmationInput'])(
+  '%s takes exactly one arm',
+  (name) => {
+    expect(schema.getType(name)).toMatchObject({ isOneOf: true });
+  },
+);
+
+test('golden bodies and methods agree: one file for each wire type, with the sides that it has', () => {
+  const sidesOf = (method: { payment?: unknown; payout?: unknown }): string =>
+    [method.payment ? 'payment' : '', method.payout ? 'payout' : ''].join(' ').trim();
+  const golden = [...goldenMethods].map(([type, method]) => [type, sidesOf(method)]);
+  const registered = rooms.map((room) => [typeOf(room), sidesOf(room)]);
+  expect(golden.sort()).toEqual(registered.sort());
+});
+
+/** The choices that the golden creates make: "redirect CARD", or the name of an arm. */
+const choicesOf = (creates: readonly GoldenCreate[] = []): string[] =>
+  creates.flatMap(({ input }) =>
+    Object.entries(input.method).map(([arm, given]) => (typeof given === 'string' ? `${arm} ${given}` : arm)),
+  );
+
+test.each(paymentRooms)(
+  'golden bodies cover every way to pay by $type',
+  ({ type, name, payment, redirect, input, confirmation }) => {
+    const golden = goldenMethods.get(type)?.payment;
+    const ways = [...(redirect ? [`redirect ${name}`] : []), ...(input ? [input.arm] : [])];
+    expect(ways.length).toBeGreaterThan(0);
+    expect([...new Set(choicesOf(golden?.create))].sort()).toEqual(ways.sort());
+    const confirmed = golden?.confirm?.flatMap((one) => Object.keys(one.input.confirmation)) ?? [];
+    expect([...new Set(confirmed)]).toEqual(confirmation ? [confirmation.arm] : []);
+    expect(golden?.lookup.length).toBeGreaterThan(0);
+    expect(golden?.type).toBe(payment.name);
+  },
+);
+
+test.each(payoutRooms)(
+  'golden bodies cover every way to pay out by $type',
+  ({ type, name, payout, typeOnly, input }) => {
+    const golden = goldenMethods.get(type)?.payout;
+    const ways = [...(typeOnly ? [`typeOnly ${name}`] : []), ...(input ? [input.arm] : [])];
+    expect(ways.length).toBeGreaterThan(0);
+    expect([...new Set(choicesOf(golden?.create))].sort()).toEqual(ways.sort());
+    expect(golden?.lookup.length).toBeGreaterThan(0);
+    expect(golden?.type).toBe(payout.name);
+  },
+);
+
+test.each([...goldenMethods])(
+  'golden bodies of %s give every field of its inputs at least once',
+  (type, golden) => {
+    const room = rooms.find((one) => typeOf(one) === type);
+    const inputs: [string | undefined, readonly GoldenCreate[] | undefined][] = [
+      [room?.payment?.input?.arm && `PaymentMethodInput.${room.payment.input.arm}`, golden.payment?.create],
+      [room?.payout?.input?.arm && `PayoutMethodInput.${room.payout.input.arm}`, golden.payout?.create],
+    ];
+    for (const [arm, creates] of inputs) {
+      if (arm) expect(fieldsGiven(arm, creates)).toEqual(fieldsOf(arm));
+    }
+  },
+);
+
+function fieldsOf(place: string): string[] {
+  const [name = '', arm = ''] = place.split('.');
+  const type = schema.getType(name);
+  if (!(type instanceof GraphQLInputObjectType)) throw new Error(`${name} is no input.`);
+  const input = type.getFields()[arm]?.type;
+  if (!(input instanceof GraphQLInputObjectType)) throw new Error(`${place} is no input.`);
+  return Object.keys(input.getFields()).sort();
+}
+
+function fieldsGiven(place: string, creates: readonly GoldenCreate[] = []): string[] {
+  const [, arm = ''] = place.split('.');
+  return [
+    ...new Set(creates.flatMap(({ input }) => Object.keys(Object(input.method[arm]) as object))),
+  ].sort();
+}

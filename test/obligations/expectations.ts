@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { isWireObject, type WireObject } from './wire';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const CREATE_DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}[+-]\d\d:\d\d$/;
+const SCALE = 8;
+
+/** Spec 3.1. */
+export const PAYMENT_STATUSES = ['pending', 'processing', 'completed', 'failed', 'mispaid'];
+/** Spec 3.2. */
+export const PAYOUT_STATUSES = ['pending', 'processing', 'completed', 'failed'];
+
+export function objectIn(parent: WireObject, field: string): WireObject {
+  const value = parent[field];
+  assert(isWireObject(value), `${field} is not an object: ${JSON.stringify(value)}`);
+  return value;
+}
+
+/** The field's value, which has to be a string with something in it. */
+export function textIn(parent: WireObject, field: string): string {
+  const value = parent[field];
+  assert(typeof value === 'string' && value !== '', `${field} is not a text: ${JSON.stringify(value)}`);
+  return value;
+}
+
+export function lacks(parent: WireObject, ...fields: string[]): void {
+  for (const field of fields) assert(!(field in parent), `${field} is there, but must not be`);
+}
+
+export function uuidIn(parent: WireObject, field: string): string {
+  const value = textIn(parent, field);
+  assert.match(value, UUID, `${field} is not a UUID`);
+  return value;
+}
+
+export function statusIn(parent: WireObject, statuses: readonly string[]): string {
+  const value = textIn(parent, 'status');
+  assert(statuses.includes(value), `status ${value} is none of ${statuses.join(', ')}`);
+  return value;
+}
+
+/** ISO 8601 with microseconds and UTC offset (spec 2.1). */
+export function createDateIn(parent: WireObject): string {
+  const value = textIn(parent, 'create_date');
+  assert.match(value, CREATE_DATE, 'create_date has no microseconds or no UTC offset');
+  assert(!Number.isNaN(Date.parse(value)), `create_date is no time: ${value}`);
+  return value;
+}
+
+export function webAddressIn(parent: WireObject, field: string): string {
+  const value = textIn(parent, field);
+  assert(URL.canParse(value) && /^https?:/.test(value), `${field} is not a web address: ${value}`);
+  return value;
+}
+
+/** A decimal string as a whole number of its smallest parts, so that amounts compare without floats. */
+export function decimalIn(parent: WireObject, field: string): bigint {
+  const value = textIn(parent, field);
+  const match = /^(\d+)(?:\.(\d{1,8}))?$/.exec(value);
+  assert(match, `${field} is not a decimal number as a string: ${value}`);
+  return BigInt((match[1] ?? '') + (match[2] ?? '').padEnd(SCALE, '0'));
+}
+
+/** The resource's amount is the one that the create request gave. */
+export function sameAmount(resource: WireObject, request: WireObject): void {
+  const given = objectIn(request, 'amount');
+  const answered = objectIn(resource, 'amount');
+  assert.equal(answered.currency, given.currency, 'amount.currency');
+  assert.equal(decimalIn(answered, 'value'), decimalIn(given, 'value'), 'amount.value');
+}
+
+/** All that 2.3 says of a full payment resource, save what depends on the method. */
+export function fullPayment(payment: WireObject, request: WireObject): void {
+  statusIn(payment, PAYMENT_STATUSES);
+  uuidIn(payment, 'transaction_id');
+  sameAmount(payment, request);
+  assert.equal(payment.channel, request.channel, 'channel');
+  assert.equal(objectIn(payment, 'payment_method').type, objectIn(request, 'payment_method').type, 'type');
+  createDateIn(payment);
+}

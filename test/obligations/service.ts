@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
+import { signature } from './signature';
+import { send, type Answer, type WireObject, type WireRequest } from './wire';
+
+const SETTLED_WITHIN_MS = 60_000;
+const LOOK_EVERY_MS = 1_000;
+
+/** Where a service is and how to be let in. */
+export interface ServiceAccess {
+  /** Ends with a slash. */
+  baseUrl: string;
+  apiKey: string;
+  secretKey: string;
+  /** UUID of a merchant channel on which every method is configured. */
+  channel: string;
+  /** The service's own time in milliseconds. Absent: the real time. */
+  now?(): number;
+  /** Moves the service's clock. Absent: it only passes by itself. */
+  passTime?(ms: number): Promise<void>;
+}
+
+export type Resource = 'payment' | 'payout';
+
+export interface Endpoint {
+  method: 'GET' | 'POST';
+  path: string;
+}
+
+/** Spec section 4. */
+export const ENDPOINTS = {
+  lookUpPayment: { method: 'GET', path: 'api/v1/payment/' },
+  createPayment: { method: 'POST', path: 'api/v1/payment/' },
+  confirmPayment: { method: 'POST', path: 'api/v1/payment/confirm/' },
+  lookUpPayout: { method: 'GET', path: 'api/v1/payout/' },
+  createPayout: { method: 'POST', path: 'api/v1/payout/' },
+} as const satisfies Record<string, Endpoint>;
+
+/** What to sign instead of what is sent, to see that the service notices. */
+export interface Signing {
+  timestamp?: string;
+  data?: string;
+  secretKey?: string;
+}
+
+/** A client of the specification's service that knows nothing of any implementation. */
+export class Service {
+  constructor(readonly access: ServiceAccess) {}
+
+  get channel(): string {
+    return this.access.channel;
+  }
+
+  now(): number {
+    return this.access.now?.() ?? Date.now();
+  }
+
+  /** Unix time in seconds, so many seconds from now. */
+  timestamp(offsetSeconds = 0): string {
+    return String(Math.floor(this.now() / 1000) + offsetSeconds);
+  }
+
+  /** The request that sends `data`, the query string or the raw body, to an endpoint (spec section 5). */
+  signed(endpoint: Endpoint, data: string, signing: Signing = {}): WireRequest {
+    const timestamp = signing.timestamp ?? this.timestamp();
+    const headers: Record<string, string> = {
+      'X-API-Key': this.access.apiKey,
+      'X-Timestamp': timestamp,
+      'X-Signature': signature({ secretKey: this.access.secretKey, data, ...signing, timestamp }),
+    };
+    if (endpoint.method === 'GET') return { ...endpoint, query: data, headers };
+    return { ...endpoint, body: data, headers: { ...headers, 'Content-Type': 'application/json' } };
+  }
+
+  send(request: WireRequest): Promise<Answer> {
+    return send(this.access.baseUrl, request);
+  }
+
+  call(endpoint: Endpoint, data: string, signing?: Signing): Promise<Answer> {
+    return this.send(this.signed(endpoint, data, signing));
+  }
+
+  create(resource: Resource, body: WireObject): Promise<Answer> {
+    const endpoint = resource === 'payment' ? ENDPOINTS.createPayment : ENDPOINTS.createPayout;
+    return this.call(endpoint, JSON.stringify(body));
+  }
+
+  confirm(body: WireObject): Promise<Answer> {
+    return this.call(ENDPOINTS.confirmPayment, JSON.stringify(body));
+  }
+
+  /** A look-up on the channel of this service, unless the parameters name another. */
+  lookUp(resource: Resource, parameters: Record<string, string>): Promise<Answer> {
+    return this.query(resource, queryString({ channel: this.channel, ...parameters }));
+  }
+
+  /** A look-up with exactly this query string. */
+  query(resource: Resource, query: string, signing?: Signing): Promise<Answer> {
+    const endpoint = resource === 'payment' ? ENDPOINTS.lookUpPayment : ENDPOINTS.lookUpPayout;
+    return this.call(endpoint, query, signing);
+  }
+
+  /** The looked-up resource as soon as it has this status. */
+  async reaching(resource: Resource, id: string, status: string): Promise<WireObject> {
+    const deadline = this.now() + SETTLED_WITHIN_MS;
+    for (;;) {
+      const found = (await this.lookUp(resource, { transaction_id: id })).having(200).body();
+      if (found.status === status) return found;
+      const still = `${resource} is still ${String(found.status)} after ${SETTLED_WITHIN_MS} ms, expected ${status}`;
+      assert(this.now() < deadline, still);
+      await (this.access.passTime ?? pause)(LOOK_EVERY_MS);
+    }
+  }
+}
+
+export function queryString(parameters: Record<string, string>): string {
+  return Object.entries(parameters)
+    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+    .join('&');
+}

@@ -1,0 +1,102 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pino } from 'pino';
+import { systemClock } from '../../src/clock';
+import { readConfig } from '../../src/config';
+import { startGateway, type Gateway } from '../../src/gateway';
+import { sandboxMethods } from '../../src/schema/methods';
+import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/server';
+
+/** Every gateway and service of a test file, closed when it ends. */
+const open: { close(): Promise<void> }[] = [];
+
+afterAll(async () => {
+  for (const part of open.splice(0).reverse()) await part.close();
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+export const closeAfterTests = <T extends { close(): Promise<void> }>(part: T): T => {
+  open.push(part);
+  return part;
+};
+
+export const API_KEY = 'test-api-key';
+export const SECRET_KEY = 'test-secret-key';
+export const CHANNEL = '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10';
+
+/** A sandbox of one's own; no real time passes in it where the test gives a clock. */
+export async function testSandbox(options: Partial<SandboxOptions> = {}): Promise<Sandbox> {
+  const sandbox = await startSandbox({
+    methods: sandboxMethods(),
+    host: '127.0.0.1',
+    port: 0,
+    apiKey: API_KEY,
+    secretKey: SECRET_KEY,
+    ...options,
+  });
+  return closeAfterTests(sandbox);
+}
+
+/** A journal of its own, gone when the test file ends. */
+export function temporaryDatabase(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-test-'));
+  folders.push(folder);
+  return `file:${path.join(folder, 'journal.db')}`;
+}
+
+const folders: string[] = [];
+
+interface TestGatewayOptions {
+  env?: Record<string, string>;
+  now?: () => number;
+  /** Collects everything that is logged. */
+  logLines?: string[];
+}
+
+/** A gateway on a port of its own, over a real socket, before the service at that address. */
+export async function testGateway(serviceUrl: string, options: TestGatewayOptions = {}): Promise<TestClient> {
+  const config = readConfig({
+    PORT: '0',
+    SERVICE_BASE_URL: serviceUrl,
+    SERVICE_API_KEY: API_KEY,
+    SERVICE_SECRET_KEY: SECRET_KEY,
+    SERVICE_TIMEOUT_MS: '2000',
+    INTROSPECTION: 'on',
+    DATABASE_URL: temporaryDatabase(),
+    ...options.env,
+  });
+  const sink = { write: (line: string) => void options.logLines?.push(line) };
+  const log = pino({ level: options.logLines ? 'trace' : 'silent' }, sink);
+  const clock = options.now ? { ...systemClock, now: options.now } : systemClock;
+  const gateway = closeAfterTests(await startGateway(config, log, clock));
+  return new TestClient(gateway);
+}
+
+export interface GraphqlAnswer<D> {
+  status: number;
+  headers: Headers;
+  text: string;
+  data: D;
+  errors?: { message: string; path?: (string | number)[]; extensions: Record<string, unknown> }[];
+}
+
+/** Asks a gateway over HTTP as any caller would. */
+export class TestClient {
+  readonly url: string;
+
+  constructor(readonly gateway: Gateway) {
+    this.url = `${gateway.url}/graphql`;
+  }
+
+  async ask<D = Record<string, unknown>>(query: string, variables?: object): Promise<GraphqlAnswer<D>> {
+    const response = await fetch(this.url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ query, variables }),
+    });
+    const text = await response.text();
+    const body = JSON.parse(text) as Pick<GraphqlAnswer<D>, 'data' | 'errors'>;
+    return { status: response.status, headers: response.headers, text, ...body };
+  }
+}
