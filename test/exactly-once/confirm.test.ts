@@ -7,7 +7,7 @@ import { TIMEOUT_MS, describeStores, newKey, type Rig } from './support/rig';
 /** A confirm has no amount and no external id that its answer could contradict. */
 const FAULTS = Object.entries(LOST_ANSWERS).filter(([name]) => !/currency|value|external id/.test(name));
 
-const SLACK_MS = 300;
+const SLACK_MS = 3_000;
 
 describeStores('A confirm', (rigs) => {
   let rig: Rig;

@@ -5,8 +5,8 @@ import { TIMEOUT_MS, describeStores, newKey, type Rig } from './support/rig';
 const SUCCESS = { payment: 'PaymentSuccess', payout: 'PayoutSuccess' } as const;
 const FAULTS = Object.entries(LOST_ANSWERS);
 
-/** What is left over from one call must not keep the next from its answer, in hundredths of a second. */
-const SLACK_MS = 300;
+/** For a machine that is busy: without its deadlines a call would wait much longer. */
+const SLACK_MS = 3_000;
 
 describeStores('When the answer to a create is lost', (rigs) => {
   let rig: Rig;

@@ -1,4 +1,6 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { openJournal } from '../../src/datasources/journal/open';
 import { PostgresJournal } from '../../src/datasources/journal/postgres-journal';
 import { OtherProcess } from './support/other-process';
@@ -21,6 +23,19 @@ inBothStores((room) => {
 describe('on a new place', () => {
   inSqlite(() => {
     test('several processes that start at once make the tables once', () => startAtOnce(sqlitePlace()));
+
+    test('a file that another process is just making is waited for', async () => {
+      const { url } = sqlitePlace();
+      const file = url.slice('file:'.length);
+      mkdirSync(path.dirname(file));
+      const other = new DatabaseSync(file);
+      other.exec('CREATE TABLE other (x); BEGIN IMMEDIATE; INSERT INTO other VALUES (1)');
+      setTimeout(() => other.exec('COMMIT'), 300);
+      const journal = await openJournal(url);
+      await expect(journal.begin(newAttempt())).resolves.toEqual({ kind: 'started' });
+      await journal.close();
+      other.close();
+    });
   });
 
   inPostgres((room) => {
@@ -38,8 +53,8 @@ describe('on a new place', () => {
 
     test('a step that fails leaves nothing behind and is tried again', async () => {
       const place = await postgresPlace();
-      const journal = await openJournal(place.url);
       await place.rows('CREATE TABLE confirms (in_the_way TEXT)');
+      const journal = await openJournal(place.url);
       await expect(journal.begin(newAttempt())).rejects.toMatchObject({ name: 'JournalUnavailable' });
       await expect(place.rows("SELECT 1 FROM pg_tables WHERE tablename = 'attempts'")).resolves.toEqual([]);
       await place.rows('DROP TABLE confirms');

@@ -13,9 +13,25 @@ interface WorkerOptions {
   busyTimeoutMs: number;
 }
 
+const SQLITE_BUSY = 5;
+
 const { path, busyTimeoutMs } = workerData as WorkerOptions;
 const database = new DatabaseSync(path, { timeout: busyTimeoutMs });
-database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
+inWalMode(Date.now() + busyTimeoutMs);
+database.exec('PRAGMA synchronous = FULL');
+
+/** SQLite does not wait for a file whose mode another process is changing, whatever its timeout: so this does. */
+function inWalMode(until: number): void {
+  for (;;) {
+    try {
+      database.exec('PRAGMA journal_mode = WAL');
+      return;
+    } catch (error) {
+      if ((error as { errcode?: number }).errcode !== SQLITE_BUSY || Date.now() >= until) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+    }
+  }
+}
 
 const prepared = new Map<string, StatementSync>();
 

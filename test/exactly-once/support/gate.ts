@@ -13,7 +13,7 @@ export function gate(): Gate {
 export async function until<T>(
   ask: () => T | Promise<T>,
   isGood: (answer: T) => boolean,
-  ms = 10_000,
+  ms = 25_000,
 ): Promise<T> {
   const deadline = performance.now() + ms;
   for (;;) {
