@@ -28,7 +28,9 @@ module.exports = {
     ],
   },
   transformIgnorePatterns: ['/node_modules/(?!(qr|cockatiel)/)'],
-  testTimeout: 30000,
+  // Half of the cores: the tests' own gateways, services, databases and browsers want the rest.
+  maxWorkers: '50%',
+  testTimeout: 60000,
   // Tests of outages leave sockets behind that only the operating system ends.
   forceExit: true,
 };
