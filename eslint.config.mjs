@@ -9,14 +9,15 @@ const ROOMS = {
   schema: [],
   datasources: ['schema'],
   operations: ['schema', 'datasources'],
-  resolvers: ['schema', 'operations', 'datasources'],
-  http: ['schema', 'resolvers', 'datasources'],
+  resolvers: ['schema', 'operations', 'datasources', 'access'],
+  access: [],
+  http: ['schema', 'resolvers', 'datasources', 'access'],
   // The service's double: it shares the table of its own side of every method, and nothing of the client's.
   sandbox: ['schema/methods'],
 };
 
 /** Files that stand beside the rooms, and the rooms that may read them. */
-const BESIDE = { secret: ['datasources'], settings: [], config: [], greeting: [], gateway: [], server: [] };
+const BESIDE = { secret: ['datasources', 'access'], settings: [], 'settings-table': [], config: [], greeting: [], gateway: [], server: [] };
 
 /** What a room's files must not import, as patterns of relative paths. */
 function forbidden(room) {
@@ -39,6 +40,7 @@ const OUTSIDE = {
   operations: ['graphql', 'type-graphql', 'fastify', 'undici', '@apollo/*', '@as-integrations/*'],
   datasources: ['graphql', 'type-graphql', 'fastify', '@apollo/*', '@as-integrations/*'],
   resolvers: ['fastify', 'undici', '@apollo/*', '@as-integrations/*'],
+  access: ['graphql', 'type-graphql', 'fastify', 'undici', '@apollo/*', '@as-integrations/*'],
   schema: ['fastify', 'undici', '@apollo/*', '@as-integrations/*'],
   sandbox: ['graphql', 'type-graphql', 'undici', 'class-validator', '@apollo/*', '@as-integrations/*'],
   http: ['undici', 'class-validator'],

@@ -1,136 +1,52 @@
 import process from 'node:process';
 import { Secret } from './secret';
-import {
-  SettingsReader,
-  credential,
-  oneOf,
-  onOff,
-  wholeNumber,
-  type Environment,
-  type Setting,
-} from './settings';
-
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i;
-
-/** Whether a host name or address stays on this machine. */
-export const isLoopback = (host: string): boolean => LOOPBACK.test(host);
-
-function readDatabaseUrl(text: string): string | undefined {
-  if (/^file:[^?#\s]+$/.test(text)) return text;
-  return /^postgres(ql)?:\/\/./.test(text) && URL.canParse(text) ? text : undefined;
-}
-
-function readBaseUrl(text: string): string | undefined {
-  if (!URL.canParse(text)) return undefined;
-  const url = new URL(text);
-  const bare = url.username === '' && url.password === '' && url.search === '' && url.hash === '';
-  const safe = url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname));
-  const isBase = text.endsWith('/') && !url.pathname.includes('/api/v1/');
-  return bare && safe && isBase ? url.href : undefined;
-}
-
-/** Every setting of the gateway, in the order of docs/configuration.md. */
-export const SETTINGS = {
-  HOST: {
-    about: 'The address to listen on. Without authentication of callers only a loopback address is accepted.',
-    expected: 'an IP address or a host name',
-    unset: '127.0.0.1',
-    read: (text: string) => (/^[\w.:-]{1,253}$/.test(text) ? text : undefined),
-  },
-  PORT: { about: 'The port of the gateway; 0 takes any free one.', unset: '4000', ...wholeNumber(0, 65535) },
-  SERVICE_BASE_URL: {
-    about: 'Where the payment service is (spec: {base_url}). Plain http is allowed for loopback only.',
-    expected:
-      'an https address that ends with /, without api/v1/, credentials, query or fragment (plain http for loopback only)',
-    unset: 'the embedded sandbox is started and used',
-    read: readBaseUrl,
-  },
-  SERVICE_API_KEY: {
-    about: 'The API key for the service (spec section 5).',
-    unset: 'required with SERVICE_BASE_URL',
-    ...credential,
-  },
-  SERVICE_SECRET_KEY: {
-    about: 'The secret key that signs requests to the service (spec section 5).',
-    unset: 'required with SERVICE_BASE_URL',
-    ...credential,
-  },
-  SERVICE_TIMEOUT_MS: {
-    about: 'The total deadline of one call to the service: connecting, headers and body, in milliseconds.',
-    unset: '10000',
-    ...wholeNumber(50, 120_000),
-  },
-  SERVICE_NOT_FOUND_STATUS: {
-    about: 'The HTTP status that means "no such transaction" in a lookup. The service does not document it.',
-    unset: '404',
-    ...wholeNumber(400, 499),
-  },
-  DATABASE_URL: {
-    about:
-      'Where the journal of creates is kept: a SQLite file that the processes of one machine may share, or PostgreSQL for several machines.',
-    expected: 'file:<path> or postgres://<user>@<host>:<port>/<database>',
-    unset: 'file:data/paygraph.db',
-    secret: true,
-    read: readDatabaseUrl,
-  },
-  UNKNOWN_SETTLE_SECONDS: {
-    about:
-      'How long after the last possible moment of sending a lookup that finds nothing proves nothing. After that a payment may be created anew under the same key; a payout stays unknown.',
-    unset: '900',
-    ...wholeNumber(1, 604_800),
-  },
-  PAYOUT_PREFLIGHT: {
-    about:
-      'Whether the external id of a payout is looked up before its first sending: one already taken is refused, and a payout found later under it is certainly ours. Off saves the call.',
-    unset: 'on',
-    ...onOff,
-  },
-  FINGERPRINT_KEY: {
-    about:
-      'The secret from which the key of the fingerprints in the journal is derived: the same for all instances, and worth keeping when SERVICE_SECRET_KEY changes.',
-    unset: 'SERVICE_SECRET_KEY',
-    ...credential,
-  },
-  JOURNAL_RETENTION_DAYS: {
-    about:
-      'How long settled attempts are kept, and with them the memory of their keys. Unknown ones are kept until they are settled.',
-    unset: '30',
-    ...wholeNumber(30, 3650),
-  },
-  SANDBOX_PORT: {
-    about: 'The port of the embedded sandbox; 0 takes any free one.',
-    unset: '4001, or any free port where that is taken',
-    ...wholeNumber(0, 65535),
-  },
-  SANDBOX_CONTROL: {
-    about: 'Whether the sandbox has its control plane and console under /_sandbox/.',
-    unset: 'off',
-    ...onOff,
-  },
-  INTROSPECTION: {
-    about: 'Whether callers may introspect the schema.',
-    unset: 'on with the embedded sandbox, off with a real service',
-    ...onOff,
-  },
-  SHUTDOWN_GRACE_MS: {
-    about: 'How long work in flight may take to end after SIGTERM, in milliseconds.',
-    unset: '10000',
-    ...wholeNumber(0, 600_000),
-  },
-  LOG_LEVEL: {
-    about: 'How much is logged: JSON lines on standard output.',
-    unset: 'info',
-    ...oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
-  },
-} satisfies Record<string, Setting<unknown>>;
+import { SettingsReader, type Environment } from './settings';
+import { SETTINGS, isLoopback } from './settings-table';
 
 /** How to reach the service. */
 export interface ServiceConfig {
   baseUrl: string;
   apiKey: Secret;
   secretKey: Secret;
+  /** Credentials per channel; null: apiKey and secretKey serve all of them. */
+  credentialsFile: string | null;
   timeoutMs: number;
   notFoundStatus: number;
+}
+
+/** Who may call. Both null: everybody, from this machine only. */
+export interface AccessConfig {
+  clientKeysFile: string | null;
+  tokens: TokenConfig | null;
+}
+
+/** Whose tokens are accepted. */
+export interface TokenConfig {
+  jwksUrl: string;
+  issuer: string;
+  audience: string;
+}
+
+/** Which addresses callers may hand in. */
+export interface UrlPolicy {
+  /** Whether plain http to this machine is fine: in the sandbox only. */
+  loopback: boolean;
+  /** Lower case; "*.name" for everything below a name. Null: any public host. */
+  hosts: readonly string[] | null;
+}
+
+/** What a kind of caller may ask where there is a manifest of operations. */
+export type PersistedMode = 'allow' | 'prefer' | 'require';
+
+/** What the web server lets in. */
+export interface LimitsConfig {
+  corsOrigins: readonly string[];
+  trustedProxies: readonly string[];
+  /** 0: no limit. */
+  ratePerMinute: number;
+  /** 0: never refuse. */
+  maxEventLoopLagMs: number;
+  persisted: { manifest: string | null; frontends: PersistedMode; services: PersistedMode };
 }
 
 /** How creates are recorded. */
@@ -160,6 +76,10 @@ export interface Config {
   journal: JournalConfig;
   /** Null with a real service. */
   sandbox: SandboxConfig | null;
+  access: AccessConfig;
+  urls: UrlPolicy;
+  limits: LimitsConfig;
+  auditFile: string;
   introspection: boolean;
   /** What is odd about the settings, in words for the log; never a value. */
   warnings: string[];
@@ -183,7 +103,8 @@ export const SANDBOX_CREDENTIALS = {
 
 function readService(reader: SettingsReader): ServiceConfig {
   const baseUrl = reader.get('SERVICE_BASE_URL', SETTINGS.SERVICE_BASE_URL) ?? '';
-  if (reader.has('SERVICE_BASE_URL')) {
+  const credentialsFile = reader.get('SERVICE_CREDENTIALS_FILE', SETTINGS.SERVICE_CREDENTIALS_FILE) ?? null;
+  if (reader.has('SERVICE_BASE_URL') && credentialsFile === null) {
     for (const name of ['SERVICE_API_KEY', 'SERVICE_SECRET_KEY']) {
       if (!reader.hasSecret(name))
         reader.fault(name, `required with SERVICE_BASE_URL; set it or ${name}_FILE`);
@@ -193,6 +114,7 @@ function readService(reader: SettingsReader): ServiceConfig {
     baseUrl,
     apiKey: reader.get('SERVICE_API_KEY', SETTINGS.SERVICE_API_KEY) ?? SANDBOX_CREDENTIALS.apiKey,
     secretKey: reader.get('SERVICE_SECRET_KEY', SETTINGS.SERVICE_SECRET_KEY) ?? SANDBOX_CREDENTIALS.secretKey,
+    credentialsFile,
     timeoutMs: reader.get('SERVICE_TIMEOUT_MS', SETTINGS.SERVICE_TIMEOUT_MS) ?? 10_000,
     notFoundStatus: reader.get('SERVICE_NOT_FOUND_STATUS', SETTINGS.SERVICE_NOT_FOUND_STATUS) ?? 404,
   };
@@ -201,6 +123,16 @@ function readService(reader: SettingsReader): ServiceConfig {
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 function readJournal(reader: SettingsReader, { secretKey }: ServiceConfig): JournalConfig {
+  if (
+    reader.has('SERVICE_CREDENTIALS_FILE') &&
+    !reader.hasSecret('SERVICE_SECRET_KEY') &&
+    !reader.hasSecret('FINGERPRINT_KEY')
+  ) {
+    reader.fault(
+      'FINGERPRINT_KEY',
+      'required with SERVICE_CREDENTIALS_FILE where SERVICE_SECRET_KEY is not set',
+    );
+  }
   return {
     url: new Secret(reader.get('DATABASE_URL', SETTINGS.DATABASE_URL) ?? 'file:data/paygraph.db'),
     settleMs: (reader.get('UNKNOWN_SETTLE_SECONDS', SETTINGS.UNKNOWN_SETTLE_SECONDS) ?? 900) * 1000,
@@ -217,10 +149,66 @@ function readSandbox(reader: SettingsReader): SandboxConfig | null {
   return { port: port ?? 4001, anyPortIfTaken: !reader.has('SANDBOX_PORT'), control };
 }
 
+function readAccess(reader: SettingsReader): AccessConfig {
+  const clientKeysFile = reader.get('CLIENT_KEYS_FILE', SETTINGS.CLIENT_KEYS_FILE) ?? null;
+  const names = ['AUTH_JWKS_URL', 'AUTH_ISSUER', 'AUTH_AUDIENCE'] as const;
+  const [jwksUrl, issuer, audience] = names.map((name) => reader.get(name, SETTINGS[name]));
+  const given = names.filter((name) => reader.has(name));
+  if (given.length > 0) {
+    names
+      .filter((name) => !reader.has(name))
+      .forEach((name) => reader.fault(name, `required with ${given.join(' and ')}`));
+  }
+  const tokens = jwksUrl && issuer && audience ? { jwksUrl, issuer, audience } : null;
+  if (reader.has('SERVICE_BASE_URL') && !reader.has('CLIENT_KEYS_FILE') && given.length === 0) {
+    reader.fault(
+      'CLIENT_KEYS_FILE',
+      'required with SERVICE_BASE_URL, or else AUTH_JWKS_URL, AUTH_ISSUER and AUTH_AUDIENCE: with a real service nobody calls without credentials (npm run client-key -- new <id> makes a key)',
+    );
+  }
+  return { clientKeysFile, tokens };
+}
+
+/** Pages that Apollo serves its explorers from. */
+const APOLLO_ORIGINS = ['https://studio.apollographql.com', 'https://sandbox.embed.apollographql.com'];
+
+function readLimits(reader: SettingsReader, sandbox: SandboxConfig | null): LimitsConfig {
+  return {
+    corsOrigins: reader.get('CORS_ORIGINS', SETTINGS.CORS_ORIGINS) ?? (sandbox ? APOLLO_ORIGINS : []),
+    trustedProxies: reader.get('TRUSTED_PROXIES', SETTINGS.TRUSTED_PROXIES) ?? [],
+    ratePerMinute:
+      reader.get('RATE_LIMIT_PER_MINUTE', SETTINGS.RATE_LIMIT_PER_MINUTE) ?? (sandbox ? 0 : 60_000),
+    maxEventLoopLagMs: reader.get('MAX_EVENT_LOOP_LAG_MS', SETTINGS.MAX_EVENT_LOOP_LAG_MS) ?? 1000,
+    persisted: {
+      manifest: reader.get('PERSISTED_OPERATIONS', SETTINGS.PERSISTED_OPERATIONS) ?? null,
+      frontends:
+        reader.get('PERSISTED_OPERATIONS_FRONTENDS', SETTINGS.PERSISTED_OPERATIONS_FRONTENDS) ?? 'require',
+      services:
+        reader.get('PERSISTED_OPERATIONS_SERVICES', SETTINGS.PERSISTED_OPERATIONS_SERVICES) ?? 'allow',
+    },
+  };
+}
+
 const KNOWN: ReadonlySet<string> = new Set(Object.keys(SETTINGS).flatMap((name) => [name, `${name}_FILE`]));
 
 /** Names that begin so are meant for the gateway. */
-const OWN_PREFIXES = ['SERVICE_', 'SANDBOX_', 'JOURNAL_', 'DATABASE_', 'PAYOUT_', 'UNKNOWN_', 'FINGERPRINT_'];
+const OWN_PREFIXES = [
+  'SERVICE_',
+  'SANDBOX_',
+  'JOURNAL_',
+  'DATABASE_',
+  'PAYOUT_',
+  'UNKNOWN_',
+  'FINGERPRINT_',
+  'AUTH_',
+  'CLIENT_KEYS',
+  'CORS_',
+  'PERSISTED_',
+  'RATE_LIMIT',
+  'AUDIT_',
+  'TRUSTED_PROX',
+  'ALLOWED_URL',
+];
 
 function warningsOf(reader: SettingsReader, sandbox: SandboxConfig | null): string[] {
   const unknown = reader.unknown(OWN_PREFIXES, KNOWN);
@@ -234,26 +222,37 @@ function warningsOf(reader: SettingsReader, sandbox: SandboxConfig | null): stri
   return warnings;
 }
 
+/** Whether everybody on this machine may call. */
+export const isOpen = ({ clientKeysFile, tokens }: AccessConfig): boolean => !clientKeysFile && !tokens;
+
 /** Reads and checks every setting. Throws one ConfigError that names all that is wrong. */
 export function readConfig(env: Environment = process.env): Config {
   const reader = new SettingsReader(env);
   const sandbox = readSandbox(reader);
   const service = readService(reader);
+  const access = readAccess(reader);
   const config: Config = {
     host: reader.get('HOST', SETTINGS.HOST) ?? '127.0.0.1',
     port: reader.get('PORT', SETTINGS.PORT) ?? 4000,
     service,
     journal: readJournal(reader, service),
     sandbox,
+    access,
+    urls: {
+      loopback: sandbox !== null,
+      hosts: reader.get('ALLOWED_URL_HOSTS', SETTINGS.ALLOWED_URL_HOSTS) ?? null,
+    },
+    limits: readLimits(reader, sandbox),
+    auditFile: reader.get('AUDIT_LOG_FILE', SETTINGS.AUDIT_LOG_FILE) ?? 'data/audit.log',
     introspection: reader.get('INTROSPECTION', SETTINGS.INTROSPECTION) ?? sandbox !== null,
     warnings: warningsOf(reader, sandbox),
     shutdownGraceMs: reader.get('SHUTDOWN_GRACE_MS', SETTINGS.SHUTDOWN_GRACE_MS) ?? 10_000,
     logLevel: reader.get('LOG_LEVEL', SETTINGS.LOG_LEVEL) ?? 'info',
   };
-  if (!isLoopback(config.host)) {
+  if (isOpen(access) && !isLoopback(config.host)) {
     reader.fault(
       'HOST',
-      'expected a loopback address: callers are not authenticated, so nobody else may reach the gateway',
+      'expected a loopback address: callers are not authenticated, so nobody else may reach the gateway; CLIENT_KEYS_FILE or AUTH_JWKS_URL changes that',
     );
   }
   if (reader.faults.length > 0) throw new ConfigError(reader.faults);

@@ -105,3 +105,12 @@ export const credential = {
   read: (text: string): Secret | undefined =>
     /^[\x21-\x7e]{1,1024}$/.test(text) ? new Secret(text) : undefined,
 };
+
+/** Several values separated by commas. */
+export const listOf = <T>(what: string, read: (text: string) => T | undefined) => ({
+  expected: `${what}, separated by commas`,
+  read: (text: string): T[] | undefined => {
+    const values = text.split(',').map((part) => read(part.trim()));
+    return values.every((value) => value !== undefined) ? values : undefined;
+  },
+});

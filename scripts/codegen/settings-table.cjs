@@ -1,6 +1,6 @@
 // docs/configuration.md, from the settings that src/config.ts reads.
 require('./schema.cjs');
-const { SETTINGS } = require('../../dist/config.js');
+const { SETTINGS } = require('../../dist/settings-table.js');
 
 const rows = Object.entries(SETTINGS).map(
   ([name, { about, expected, unset, secret }]) =>

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { inspect } from 'node:util';
-import { ConfigError, SETTINGS, readConfig, type Config } from '../../src/config';
+import { ConfigError, readConfig, type Config } from '../../src/config';
+import { SETTINGS } from '../../src/settings-table';
 
 const REAL = {
   SERVICE_BASE_URL: 'https://pay.example/',

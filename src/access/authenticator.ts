@@ -1,0 +1,68 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../clock';
+import { ANYONE, AccessError, type Caller } from './caller';
+import { ClientKeys } from './client-keys';
+import { Tokens } from './tokens';
+import { WatchedFile } from './watched-file';
+
+interface AuthenticatorOptions {
+  /** Null: no caller has a key. */
+  clientKeysFile: string | null;
+  /** Null: tokens are not accepted. */
+  tokens: { jwksUrl: string; issuer: string; audience: string } | null;
+  clock: Pick<Clock, 'now'>;
+  log: Logger;
+}
+
+const BAD_KEY = 'The credentials are not accepted.';
+const NONE = 'Credentials are required: Authorization: Bearer <key or token>.';
+
+/** Finds out who is calling. */
+export class Authenticator {
+  readonly #keys: WatchedFile<ClientKeys> | undefined;
+  readonly #tokens: Tokens | undefined;
+
+  /** Throws where the file of client keys cannot be used. */
+  constructor({ clientKeysFile, tokens, clock, log }: AuthenticatorOptions) {
+    if (clientKeysFile !== null) {
+      this.#keys = new WatchedFile({
+        path: clientKeysFile,
+        read: (text) => new ClientKeys(text),
+        told: (event) =>
+          event.taken
+            ? log.info('CLIENT_KEYS_FILE was read again')
+            : log.error(
+                { why: event.why },
+                'CLIENT_KEYS_FILE has changed and cannot be used: the keys before stay',
+              ),
+      });
+    }
+    if (tokens) this.#tokens = new Tokens({ ...tokens, clock, warn: (message) => log.warn(message) });
+  }
+
+  /** Whether callers are told apart at all. */
+  get isOpen(): boolean {
+    return !this.#keys && !this.#tokens;
+  }
+
+  /**
+   * The caller with these credentials.
+   * @param authorization the header, or what a WebSocket client gave in its place
+   * @throws AccessError where they are missing or not good
+   */
+  async identify(authorization: string | undefined): Promise<Caller> {
+    if (this.isOpen) return ANYONE;
+    if (authorization === undefined || authorization === '') throw new AccessError('NO_CREDENTIALS', NONE);
+    const [, credentials] = /^Bearer +([\x21-\x7e]{1,8192})$/i.exec(authorization) ?? [];
+    if (credentials === undefined) throw new AccessError('BAD_CREDENTIALS', NONE);
+    if (this.#tokens && Tokens.looksLike(credentials)) return this.#tokens.check(credentials);
+    const caller = this.#keys?.value.find(credentials);
+    if (!caller) throw new AccessError('BAD_CREDENTIALS', BAD_KEY);
+    return caller;
+  }
+
+  close(): void {
+    this.#keys?.close();
+    this.#tokens?.close();
+  }
+}

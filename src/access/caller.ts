@@ -1,0 +1,71 @@
+/** What a caller may do; every root field of the schema names its scope. */
+export const SCOPES = {
+  'payments:read': 'Look payments up and watch them.',
+  'payments:create': 'Create payments.',
+  'payments:confirm': 'Hand in what a payer gave for a payment that waits for it.',
+  'payouts:read': 'Look payouts up and watch them.',
+  'payouts:create': 'Create payouts.',
+  'cards:direct':
+    'Hand in full card numbers (server-to-server card payments and payouts to cards). The caller has to comply with PCI-DSS.',
+} as const;
+
+export type Scope = keyof typeof SCOPES;
+
+export const isScope = (text: string): text is Scope => Object.hasOwn(SCOPES, text);
+
+/** Whom a caller is told apart by: an internal service by its key, a frontend by its token, or nobody at all. */
+export type CallerKind = 'service' | 'frontend' | 'anyone';
+
+/** Who is calling, and what it may do. */
+export interface Caller {
+  kind: CallerKind;
+  /** Names the caller in the journal and the audit log; no two callers share one. */
+  id: string;
+  scopes: ReadonlySet<Scope>;
+  /** The merchant channels it may act on, in lower case; all of them where this is "*". */
+  channels: '*' | ReadonlySet<string>;
+  /** When the caller's right to call ends, in milliseconds since 1970; null when it does not end by itself. */
+  expiresAt: number | null;
+}
+
+/** The caller where callers are not told apart: on this machine only. */
+export const ANYONE: Caller = {
+  kind: 'anyone',
+  id: 'local',
+  scopes: new Set(Object.keys(SCOPES).filter(isScope)),
+  channels: '*',
+  expiresAt: null,
+};
+
+/**
+ * Why a caller is not served. NO_CREDENTIALS, BAD_CREDENTIALS: who it is could not be established. NO_SCOPE, NO_CHANNEL:
+ * it may not do that. KEYS_UNAVAILABLE: tokens cannot be checked now, as their public keys cannot be loaded.
+ */
+export type AccessFault =
+  'NO_CREDENTIALS' | 'BAD_CREDENTIALS' | 'NO_SCOPE' | 'NO_CHANNEL' | 'KEYS_UNAVAILABLE';
+
+/** A caller is not served; the message is for the caller and holds nothing of what it sent. */
+export class AccessError extends Error {
+  constructor(
+    readonly kind: AccessFault,
+    message: string,
+  ) {
+    super(message);
+    this.name = 'AccessError';
+  }
+}
+
+/** Throws unless the caller has one of the scopes. */
+export function requireScope({ scopes }: Caller, ...anyOf: readonly Scope[]): void {
+  if (anyOf.some((scope) => scopes.has(scope))) return;
+  throw new AccessError('NO_SCOPE', `This needs the scope ${anyOf.join(' or ')}.`);
+}
+
+export const mayUseChannel = ({ channels }: Caller, channel: string): boolean =>
+  channels === '*' || channels.has(channel.toLowerCase());
+
+/** Throws unless the caller may act on the channel; says the same whatever there is on it. */
+export function requireChannel(caller: Caller, channel: string): void {
+  if (mayUseChannel(caller, channel)) return;
+  throw new AccessError('NO_CHANNEL', 'This caller may not act on this channel.');
+}

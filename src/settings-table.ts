@@ -1,0 +1,230 @@
+import { isIP } from 'node:net';
+import { credential, listOf, oneOf, onOff, wholeNumber, type Setting } from './settings';
+
+const isPrintable = (text: string): boolean => /^[^\p{Cc}]{1,4096}$/u.test(text);
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i;
+
+/** Whether a host name or address stays on this machine. */
+export const isLoopback = (host: string): boolean => LOOPBACK.test(host);
+
+function readDatabaseUrl(text: string): string | undefined {
+  if (/^file:[^?#\s]+$/.test(text)) return text;
+  return /^postgres(ql)?:\/\/./.test(text) && URL.canParse(text) ? text : undefined;
+}
+
+function readBaseUrl(text: string): string | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  const bare = url.username === '' && url.password === '' && url.search === '' && url.hash === '';
+  const safe = url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname));
+  const isBase = text.endsWith('/') && !url.pathname.includes('/api/v1/');
+  return bare && safe && isBase ? url.href : undefined;
+}
+
+function readJwksUrl(text: string): string | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const { protocol, hostname, username, password, hash, href } = new URL(text);
+  const safe = protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
+  return safe && username === '' && password === '' && hash === '' ? href : undefined;
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || more.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+}
+
+const filePath = {
+  expected: 'the path of a file',
+  read: (text: string): string | undefined => (isPrintable(text) ? text : undefined),
+};
+
+const words = {
+  expected: 'printable text',
+  read: (text: string): string | undefined => (isPrintable(text) ? text : undefined),
+};
+
+/** Every setting of the gateway, in the order of docs/configuration.md. */
+export const SETTINGS = {
+  HOST: {
+    about:
+      'The address to listen on. Without authentication of callers (CLIENT_KEYS_FILE or AUTH_JWKS_URL) only a loopback address is accepted.',
+    expected: 'an IP address or a host name',
+    unset: '127.0.0.1',
+    read: (text: string) => (/^[\w.:-]{1,253}$/.test(text) ? text : undefined),
+  },
+  PORT: { about: 'The port of the gateway; 0 takes any free one.', unset: '4000', ...wholeNumber(0, 65535) },
+  SERVICE_BASE_URL: {
+    about: 'Where the payment service is (spec: {base_url}). Plain http is allowed for loopback only.',
+    expected:
+      'an https address that ends with /, without api/v1/, credentials, query or fragment (plain http for loopback only)',
+    unset: 'the embedded sandbox is started and used',
+    read: readBaseUrl,
+  },
+  SERVICE_API_KEY: {
+    about: 'The API key for the service (spec section 5).',
+    unset: 'required with SERVICE_BASE_URL',
+    ...credential,
+  },
+  SERVICE_SECRET_KEY: {
+    about: 'The secret key that signs requests to the service (spec section 5).',
+    unset: 'required with SERVICE_BASE_URL',
+    ...credential,
+  },
+  SERVICE_CREDENTIALS_FILE: {
+    about:
+      'A JSON file with credentials per merchant channel, and several secrets where one is being changed; read again when it changes (docs/security.md).',
+    unset: 'SERVICE_API_KEY and SERVICE_SECRET_KEY serve every channel',
+    ...filePath,
+  },
+  SERVICE_TIMEOUT_MS: {
+    about: 'The total deadline of one call to the service: connecting, headers and body, in milliseconds.',
+    unset: '10000',
+    ...wholeNumber(50, 120_000),
+  },
+  SERVICE_NOT_FOUND_STATUS: {
+    about: 'The HTTP status that means "no such transaction" in a lookup. The service does not document it.',
+    unset: '404',
+    ...wholeNumber(400, 499),
+  },
+  DATABASE_URL: {
+    about:
+      'Where the journal of creates is kept: a SQLite file that the processes of one machine may share, or PostgreSQL for several machines.',
+    expected: 'file:<path> or postgres://<user>@<host>:<port>/<database>',
+    unset: 'file:data/paygraph.db',
+    secret: true,
+    read: readDatabaseUrl,
+  },
+  UNKNOWN_SETTLE_SECONDS: {
+    about:
+      'How long after the last possible moment of sending a lookup that finds nothing proves nothing. After that a payment may be created anew under the same key; a payout stays unknown.',
+    unset: '900',
+    ...wholeNumber(1, 604_800),
+  },
+  PAYOUT_PREFLIGHT: {
+    about:
+      'Whether the external id of a payout is looked up before its first sending: one already taken is refused, and a payout found later under it is certainly ours. Off saves the call.',
+    unset: 'on',
+    ...onOff,
+  },
+  FINGERPRINT_KEY: {
+    about:
+      'The secret from which the key of the fingerprints in the journal is derived: the same for all instances, and worth keeping when SERVICE_SECRET_KEY changes.',
+    unset: 'SERVICE_SECRET_KEY',
+    ...credential,
+  },
+  JOURNAL_RETENTION_DAYS: {
+    about:
+      'How long settled attempts are kept, and with them the memory of their keys. Unknown ones are kept until they are settled.',
+    unset: '30',
+    ...wholeNumber(30, 3650),
+  },
+  CLIENT_KEYS_FILE: {
+    about:
+      'A JSON file with the keys of internal services, as SHA-256 only; read again when it changes. `npm run client-key` makes keys (docs/security.md).',
+    unset: 'no caller has a key',
+    ...filePath,
+  },
+  AUTH_JWKS_URL: {
+    about:
+      'Where the public keys are that sign the tokens (JWT) of frontends. Plain http is allowed for loopback only.',
+    expected: 'an https address without credentials or fragment (plain http for loopback only)',
+    unset: 'tokens are not accepted',
+    read: readJwksUrl,
+  },
+  AUTH_ISSUER: {
+    about: 'The issuer (claim iss) whose tokens are accepted.',
+    unset: 'required with AUTH_JWKS_URL',
+    ...words,
+  },
+  AUTH_AUDIENCE: {
+    about: 'The audience (claim aud) for which tokens must have been made.',
+    unset: 'required with AUTH_JWKS_URL',
+    ...words,
+  },
+  ALLOWED_URL_HOSTS: {
+    about:
+      'The hosts that returnUrl and callbackUrl may name, separated by commas; *.shop.example stands for every name below it.',
+    unset: 'any public host',
+    ...listOf('host names', (host) =>
+      /^(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*$/i.test(host) ? host.toLowerCase() : undefined,
+    ),
+  },
+  CORS_ORIGINS: {
+    about: 'The origins whose pages may call the gateway from a browser, separated by commas.',
+    unset: "none; with the embedded sandbox Apollo's explorers",
+    ...listOf('origins such as https://shop.example', (text) =>
+      URL.canParse(text) && new URL(text).origin === text ? text : undefined,
+    ),
+  },
+  TRUSTED_PROXIES: {
+    about:
+      'The addresses or networks of proxies whose X-Forwarded-For is believed, separated by commas; it only names the caller in logs.',
+    unset: 'none is',
+    ...listOf('IP addresses or networks such as 10.0.0.0/8', (text) => (isNetwork(text) ? text : undefined)),
+  },
+  RATE_LIMIT_PER_MINUTE: {
+    about:
+      'How much one caller may ask of one gateway process in a minute; 0 is no limit. A lookup costs 1 for each transaction, a call that moves money 5, anything else 1.',
+    unset: '60000 with a real service, no limit with the embedded sandbox',
+    ...wholeNumber(0, 100_000_000),
+  },
+  MAX_EVENT_LOOP_LAG_MS: {
+    about:
+      'How late the process may be on average before it refuses new operations with 503, in milliseconds; 0 never refuses.',
+    unset: '1000',
+    ...wholeNumber(0, 60_000),
+  },
+  PERSISTED_OPERATIONS: {
+    about:
+      "A manifest of operations that may be called by their id: Apollo's, or graphql-codegen's. `npm run persist` makes one.",
+    unset: 'there is none',
+    ...filePath,
+  },
+  PERSISTED_OPERATIONS_FRONTENDS: {
+    about:
+      'What frontends (callers with a token) may ask where there is a manifest: anything (allow), anything but with a warning in the log for what is not in it (prefer), or only what is in it (require).',
+    unset: 'require',
+    ...oneOf('allow', 'prefer', 'require'),
+  },
+  PERSISTED_OPERATIONS_SERVICES: {
+    about:
+      'The same for internal services (callers with a key), and for everybody where callers are not told apart.',
+    unset: 'allow',
+    ...oneOf('allow', 'prefer', 'require'),
+  },
+  AUDIT_LOG_FILE: {
+    about:
+      'The file that gets one line for each call that moves money, chained so that a missing line shows: `npm run audit -- verify`.',
+    unset: 'data/audit.log',
+    ...filePath,
+  },
+  SANDBOX_PORT: {
+    about: 'The port of the embedded sandbox; 0 takes any free one.',
+    unset: '4001, or any free port where that is taken',
+    ...wholeNumber(0, 65535),
+  },
+  SANDBOX_CONTROL: {
+    about: 'Whether the sandbox has its control plane and console under /_sandbox/.',
+    unset: 'off',
+    ...onOff,
+  },
+  INTROSPECTION: {
+    about:
+      'Whether callers may introspect the schema, and are told what they may have meant by a wrong name.',
+    unset: 'on with the embedded sandbox, off with a real service',
+    ...onOff,
+  },
+  SHUTDOWN_GRACE_MS: {
+    about: 'How long work in flight may take to end after SIGTERM, in milliseconds.',
+    unset: '10000',
+    ...wholeNumber(0, 600_000),
+  },
+  LOG_LEVEL: {
+    about: 'How much is logged: JSON lines on standard output.',
+    unset: 'info',
+    ...oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+  },
+} satisfies Record<string, Setting<unknown>>;
