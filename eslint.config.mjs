@@ -9,24 +9,41 @@ const ROOMS = {
   schema: [],
   datasources: ['schema'],
   operations: ['schema', 'datasources'],
-  resolvers: ['schema', 'operations', 'datasources', 'access'],
+  resolvers: ['schema', 'operations', 'datasources', 'access', 'audit'],
   access: [],
-  http: ['schema', 'resolvers', 'datasources', 'access'],
+  // Of schema the rules only, to know a card number by.
+  audit: ['schema/rules'],
+  http: ['schema', 'resolvers', 'datasources', 'access', 'audit'],
   // The service's double: it shares the table of its own side of every method, and nothing of the client's.
   sandbox: ['schema/methods'],
 };
 
 /** Files that stand beside the rooms, and the rooms that may read them. */
-const BESIDE = { secret: ['datasources', 'access'], settings: [], 'settings-table': [], config: [], greeting: [], gateway: [], server: [] };
+const BESIDE = {
+  secret: ['datasources', 'access'],
+  'watched-file': ['datasources', 'access', 'http'],
+  settings: [],
+  'settings-table': [],
+  config: [],
+  greeting: [],
+  gateway: [],
+  server: [],
+};
+
+/** What rooms may import of the room schema where they may not import all of it. */
+const PARTS_OF_SCHEMA = {
+  // The registry and the table of behaviours; not the rooms themselves.
+  sandbox: 'methods$|methods/sandbox-behaviour$',
+  audit: 'rules$',
+};
 
 /** What a room's files must not import, as patterns of relative paths. */
 function forbidden(room) {
   const rooms = Object.keys(ROOMS).filter((other) => other !== room && !ROOMS[room].includes(other));
   const patterns = rooms.map((other) => `(\\.\\./)+${other}(/.*)?`);
-  if (room === 'sandbox') {
-    // The registry and the table of behaviours; not the rooms themselves.
+  if (room in PARTS_OF_SCHEMA) {
     const index = patterns.indexOf('(\\.\\./)+schema(/.*)?');
-    patterns[index] = '(\\.\\./)+schema(/(?!methods$|methods/sandbox-behaviour$).*)?';
+    patterns[index] = `(\\.\\./)+schema(/(?!${PARTS_OF_SCHEMA[room]}).*)?`;
   }
   const files = Object.keys(BESIDE).filter((file) => !BESIDE[file].includes(room));
   return [...patterns, ...files.map((file) => `(\\.\\./)+${file}`)].map((pattern) => ({
@@ -41,6 +58,7 @@ const OUTSIDE = {
   datasources: ['graphql', 'type-graphql', 'fastify', '@apollo/*', '@as-integrations/*'],
   resolvers: ['fastify', 'undici', '@apollo/*', '@as-integrations/*'],
   access: ['graphql', 'type-graphql', 'fastify', 'undici', '@apollo/*', '@as-integrations/*'],
+  audit: ['graphql', 'type-graphql', 'fastify', 'undici', '@apollo/*', '@as-integrations/*'],
   schema: ['fastify', 'undici', '@apollo/*', '@as-integrations/*'],
   sandbox: ['graphql', 'type-graphql', 'undici', 'class-validator', '@apollo/*', '@as-integrations/*'],
   http: ['undici', 'class-validator'],

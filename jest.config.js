@@ -27,7 +27,7 @@ module.exports = {
       },
     ],
   },
-  transformIgnorePatterns: ['/node_modules/(?!(qr|cockatiel)/)'],
+  transformIgnorePatterns: ['/node_modules/(?!(qr|cockatiel|jose)/)'],
   // Half of the cores: the tests' own gateways, services, databases and browsers want the rest.
   maxWorkers: '50%',
   testTimeout: 60000,

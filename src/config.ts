@@ -46,6 +46,8 @@ export interface LimitsConfig {
   ratePerMinute: number;
   /** 0: never refuse. */
   maxEventLoopLagMs: number;
+  /** How long a client may take to send a request. */
+  clientTimeoutMs: number;
   persisted: { manifest: string | null; frontends: PersistedMode; services: PersistedMode };
 }
 
@@ -122,6 +124,12 @@ function readService(reader: SettingsReader): ServiceConfig {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
+const readJournalUrl = (reader: SettingsReader): Secret =>
+  new Secret(reader.get('DATABASE_URL', SETTINGS.DATABASE_URL) ?? 'file:data/paygraph.db');
+
+const readAuditFile = (reader: SettingsReader): string =>
+  reader.get('AUDIT_LOG_FILE', SETTINGS.AUDIT_LOG_FILE) ?? 'data/audit.log';
+
 function readJournal(reader: SettingsReader, { secretKey }: ServiceConfig): JournalConfig {
   if (
     reader.has('SERVICE_CREDENTIALS_FILE') &&
@@ -134,7 +142,7 @@ function readJournal(reader: SettingsReader, { secretKey }: ServiceConfig): Jour
     );
   }
   return {
-    url: new Secret(reader.get('DATABASE_URL', SETTINGS.DATABASE_URL) ?? 'file:data/paygraph.db'),
+    url: readJournalUrl(reader),
     settleMs: (reader.get('UNKNOWN_SETTLE_SECONDS', SETTINGS.UNKNOWN_SETTLE_SECONDS) ?? 900) * 1000,
     preflight: reader.get('PAYOUT_PREFLIGHT', SETTINGS.PAYOUT_PREFLIGHT) ?? true,
     fingerprintKey: reader.get('FINGERPRINT_KEY', SETTINGS.FINGERPRINT_KEY) ?? secretKey,
@@ -179,6 +187,7 @@ function readLimits(reader: SettingsReader, sandbox: SandboxConfig | null): Limi
     ratePerMinute:
       reader.get('RATE_LIMIT_PER_MINUTE', SETTINGS.RATE_LIMIT_PER_MINUTE) ?? (sandbox ? 0 : 60_000),
     maxEventLoopLagMs: reader.get('MAX_EVENT_LOOP_LAG_MS', SETTINGS.MAX_EVENT_LOOP_LAG_MS) ?? 1000,
+    clientTimeoutMs: reader.get('CLIENT_TIMEOUT_MS', SETTINGS.CLIENT_TIMEOUT_MS) ?? 15_000,
     persisted: {
       manifest: reader.get('PERSISTED_OPERATIONS', SETTINGS.PERSISTED_OPERATIONS) ?? null,
       frontends:
@@ -243,7 +252,7 @@ export function readConfig(env: Environment = process.env): Config {
       hosts: reader.get('ALLOWED_URL_HOSTS', SETTINGS.ALLOWED_URL_HOSTS) ?? null,
     },
     limits: readLimits(reader, sandbox),
-    auditFile: reader.get('AUDIT_LOG_FILE', SETTINGS.AUDIT_LOG_FILE) ?? 'data/audit.log',
+    auditFile: readAuditFile(reader),
     introspection: reader.get('INTROSPECTION', SETTINGS.INTROSPECTION) ?? sandbox !== null,
     warnings: warningsOf(reader, sandbox),
     shutdownGraceMs: reader.get('SHUTDOWN_GRACE_MS', SETTINGS.SHUTDOWN_GRACE_MS) ?? 10_000,
@@ -257,4 +266,24 @@ export function readConfig(env: Environment = process.env): Config {
   }
   if (reader.faults.length > 0) throw new ConfigError(reader.faults);
   return Object.freeze(config);
+}
+
+/** What the operator's tools need: where the journal is, and of which service. */
+export interface ToolConfig {
+  journalUrl: Secret;
+  /** Null without a real service. */
+  serviceBaseUrl: string | null;
+  auditFile: string;
+}
+
+/** Reads only the settings that the operator's tools use. Throws a ConfigError. */
+export function readToolConfig(env: Environment = process.env): ToolConfig {
+  const reader = new SettingsReader(env);
+  const config = {
+    journalUrl: readJournalUrl(reader),
+    serviceBaseUrl: reader.get('SERVICE_BASE_URL', SETTINGS.SERVICE_BASE_URL) ?? null,
+    auditFile: readAuditFile(reader),
+  };
+  if (reader.faults.length > 0) throw new ConfigError(reader.faults);
+  return config;
 }

@@ -1,74 +1,63 @@
 import { randomUUID } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
+import { AuditLog, AuditLogError } from './audit/audit-log';
 import { systemClock, type Clock } from './clock';
-import type { Config } from './config';
+import { ConfigError, SANDBOX_CREDENTIALS, type Config } from './config';
 import type { Journal } from './datasources/journal/journal';
 import { openJournal } from './datasources/journal/open';
 import { ServiceClient } from './datasources/service/client';
-import { SharedLookups, lookupLimit, operationLoader } from './datasources/service/lookups';
+import { Credentials, type CredentialEvent } from './datasources/service/credentials';
 import { PaymentService } from './datasources/service/payments';
 import { PayoutService } from './datasources/service/payouts';
-import { Signer } from './datasources/service/signature';
 import { ServiceTransport } from './datasources/service/transport';
-import { createApolloServer } from './http/apollo-server';
-import { addGraphql, addHealth, createApp, type ContextFactory } from './http/app';
 import { requestScope } from './http/request-scope';
-import { startOperations, type Operations } from './operations';
-import { resolvers } from './resolvers';
-import { buildSchema } from './schema/build-schema';
+import { startOperations } from './operations';
+import { faultOfFile } from './watched-file';
+import { startWebServer, type WebServer } from './web-server';
 
-/** A gateway that is listening. */
-export interface Gateway {
-  /** Without a slash at its end. */
-  url: string;
-  /** Takes no more work, lets what is under way end, and closes everything. */
-  close(): Promise<void>;
-  /** Ends the connections that are still open; for when the grace has run out. */
-  abandon(): void;
+/** A gateway that is listening; closing it lets what is under way end, and closes everything. */
+export type Gateway = WebServer;
+
+const CREDENTIALS_FILE = 'SERVICE_CREDENTIALS_FILE';
+
+/** The credentials of every channel. A ConfigError tells what is wrong with the file, or with the settings beside it. */
+function openCredentials({ service, sandbox }: Config, log: Logger): Credentials {
+  const { apiKey, secretKey, credentialsFile } = service;
+  const unset = [apiKey === SANDBOX_CREDENTIALS.apiKey, secretKey === SANDBOX_CREDENTIALS.secretKey];
+  const isDefault = sandbox !== null || !unset.includes(true);
+  if (!isDefault && unset.includes(false))
+    throw new ConfigError(['SERVICE_API_KEY and SERVICE_SECRET_KEY: set both or neither.']);
+  const heard = (event: CredentialEvent): void => {
+    if (event.kind === 'reloaded') return log.info(`${CREDENTIALS_FILE} was read again`);
+    const { kind, ...facts } = event;
+    if (kind === 'switched') return log.info(facts, 'the service has changed over to another secret key');
+    log.error(facts, `${CREDENTIALS_FILE} has changed and cannot be used: the credentials before stay`);
+  };
+  if (sandbox && credentialsFile !== null)
+    log.warn(`${CREDENTIALS_FILE} is not read: this is the sandbox, no real service.`);
+  try {
+    return new Credentials({
+      // The sandbox knows one merchant, and what is meant for a real service is not shown to it.
+      file: sandbox ? null : credentialsFile,
+      settings: isDefault ? { apiKey, secretKeys: [secretKey] } : undefined,
+      heard,
+    });
+  } catch (error) {
+    throw new ConfigError([`${CREDENTIALS_FILE}: ${faultOfFile(error)}.`]);
+  }
 }
 
-function connectService({ service }: Config, clock: Clock, log: Logger) {
-  const { baseUrl, apiKey, secretKey, timeoutMs, notFoundStatus } = service;
-  const signer = new Signer(apiKey, secretKey);
-  const transport = new ServiceTransport({ baseUrl, timeoutMs, signer, now: () => clock.now() });
-  const client = new ServiceClient(transport, notFoundStatus, [apiKey, secretKey], (fault) =>
+function connectService(config: Config, clock: Clock, log: Logger) {
+  const { baseUrl, timeoutMs, notFoundStatus } = config.service;
+  const credentials = openCredentials(config, log);
+  const transport = new ServiceTransport({ baseUrl, timeoutMs, credentials, now: () => clock.now() });
+  const client = new ServiceClient(transport, notFoundStatus, credentials, (fault) =>
     log.warn(
       { requestId: requestScope.getStore()?.requestId, ...fault },
       'a call to the service did not go well',
     ),
   );
   return { transport, payments: new PaymentService(client), payouts: new PayoutService(client) };
-}
-
-/** Callers are not told apart yet: all of them share their keys. */
-const ONLY_CLIENT = 'local';
-
-function contextFactory(operations: Operations): ContextFactory {
-  const { payments, payouts, attempts } = operations;
-  const sharedPayments = new SharedLookups((key) => payments.lookUp(key));
-  const sharedPayouts = new SharedLookups((key) => payouts.lookUp(key));
-  return (requestId) => {
-    const limit = lookupLimit();
-    const paymentLookups = operationLoader(sharedPayments, limit);
-    const payoutLookups = operationLoader(sharedPayouts, limit);
-    const changed = (channel: string): void => {
-      sharedPayments.forget(channel);
-      sharedPayouts.forget(channel);
-      paymentLookups.clearAll();
-      payoutLookups.clearAll();
-    };
-    return {
-      requestId,
-      client: ONLY_CLIENT,
-      payments,
-      payouts,
-      attempts,
-      paymentLookups,
-      payoutLookups,
-      changed,
-    };
-  };
 }
 
 /** Puts the parts together and listens. */
@@ -84,54 +73,36 @@ export async function startGateway(
     ...service,
     journal,
     clock,
-    settings: { ...config.journal, timeoutMs: config.service.timeoutMs },
+    settings: { ...config.journal, timeoutMs: config.service.timeoutMs, urls: config.urls },
     // What a sandbox created is gone with it: the next one's transactions are others.
     service: config.sandbox ? `sandbox ${randomUUID()}` : config.service.baseUrl,
     warn: (facts, message) => log.warn(facts, message),
   });
+  const audit = openAudit(config.auditFile, log);
   const stop = async (): Promise<void> => {
     await operations.stop();
     await Promise.all([service.transport.close(), journal.close()]);
+    await audit.close();
   };
   try {
-    return await listen({ config, log, journal, operations, stop });
+    const isReady = (): Promise<boolean> => isThere(journal);
+    const web = await startWebServer({ config, log, clock, operations, audit, isReady });
+    const close = (): Promise<void> => web.close().then(stop);
+    let closed: Promise<void> | undefined;
+    return { ...web, close: () => (closed ??= close()) };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-interface Parts {
-  config: Config;
-  log: Logger;
-  journal: Journal;
-  operations: Operations;
-  /** Ends what stands behind the web server. */
-  stop(): Promise<void>;
-}
-
-async function listen({ config, log, journal, operations, stop }: Parts): Promise<Gateway> {
-  const schema = buildSchema([...resolvers]);
-  const { introspection, sandbox, host, port } = config;
-  const apollo = createApolloServer({ schema, introspection, landingPage: sandbox !== null, log });
-  await apollo.start();
-  const app = createApp(log);
-  let draining = false;
-  addHealth(app, async () => !draining && (await isThere(journal)));
-  addGraphql(app, apollo, contextFactory(operations));
-  await app.listen({ host, port });
-  let closed: Promise<void> | undefined;
-  const close = async (): Promise<void> => {
-    draining = true;
-    await app.close();
-    await apollo.stop();
-    await stop();
-  };
-  return {
-    url: `http://${addressText(app.server.address(), host)}`,
-    close: () => (closed ??= close()),
-    abandon: () => app.server.closeAllConnections(),
-  };
+/** Opens the audit log; a ConfigError that names the setting where that cannot be done. */
+function openAudit(path: string, log: Logger): AuditLog {
+  try {
+    return AuditLog.open(path, (fault) => log.error(fault, 'a line of the audit log could not be written'));
+  } catch (error) {
+    throw error instanceof AuditLogError ? new ConfigError([error.message]) : error;
+  }
 }
 
 const isThere = (journal: Journal): Promise<boolean> =>
@@ -139,8 +110,3 @@ const isThere = (journal: Journal): Promise<boolean> =>
     () => true,
     () => false,
   );
-
-function addressText(address: AddressInfo | string | null, host: string): string {
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
-}

@@ -177,6 +177,11 @@ export const SETTINGS = {
     unset: '1000',
     ...wholeNumber(0, 60_000),
   },
+  CLIENT_TIMEOUT_MS: {
+    about: 'How long a client may take to send its request, headers and body, in milliseconds.',
+    unset: '15000',
+    ...wholeNumber(100, 600_000),
+  },
   PERSISTED_OPERATIONS: {
     about:
       "A manifest of operations that may be called by their id: Apollo's, or graphql-codegen's. `npm run persist` makes one.",

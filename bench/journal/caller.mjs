@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { Pool } from 'undici';
+import { CLIENT_KEY } from './client-key.mjs';
 
 export const CHANNEL = '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10';
 
@@ -25,7 +26,7 @@ export class Caller {
     const { body } = await this.#pool.request({
       method: 'POST',
       path: '/graphql',
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${CLIENT_KEY}` },
       body: JSON.stringify({ query, variables }),
     });
     const answer = await body.json();

@@ -5,7 +5,6 @@ const { build, isFresh } = require('../build.mjs');
 if (!isFresh() && !build()) throw new Error('The sources do not compile.');
 
 module.exports = () => {
-  const { buildSchema } = require('../../dist/schema/build-schema.js');
-  const { resolvers } = require('../../dist/resolvers/index.js');
-  return buildSchema([...resolvers]);
+  const { gatewaySchema } = require('../../dist/resolvers/index.js');
+  return gatewaySchema();
 };

@@ -3,7 +3,7 @@ import type { Clock } from '../clock';
 import { ANYONE, AccessError, type Caller } from './caller';
 import { ClientKeys } from './client-keys';
 import { Tokens } from './tokens';
-import { WatchedFile } from './watched-file';
+import { WatchedFile } from '../watched-file';
 
 interface AuthenticatorOptions {
   /** Null: no caller has a key. */

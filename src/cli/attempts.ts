@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { parseArgs } from 'node:util';
 import process from 'node:process';
-import { ConfigError, readConfig } from '../config';
+import { ConfigError, readToolConfig } from '../config';
 import type { Attempt, Journal } from '../datasources/journal/journal';
 import { openJournal } from '../datasources/journal/open';
 import { isUuid } from '../schema/scalars';
@@ -123,12 +123,12 @@ async function run(operator: Operator): Promise<void> {
 /** `npm run attempts`: exit code 0 when it was done, 2 when it could not be. */
 export async function main(): Promise<void> {
   try {
-    const config = readConfig();
-    if (config.sandbox)
+    const { journalUrl, serviceBaseUrl } = readToolConfig();
+    if (serviceBaseUrl === null)
       throw new UsageError("SERVICE_BASE_URL is not set: a sandbox's attempts are gone with it.");
-    const journal = await openJournal(config.journal.url.reveal());
+    const journal = await openJournal(journalUrl.reveal());
     try {
-      await run({ journal, service: config.service.baseUrl });
+      await run({ journal, service: serviceBaseUrl });
     } finally {
       await journal.close();
     }

@@ -1,15 +1,21 @@
 import { ApolloServer, type ApolloServerPlugin } from '@apollo/server';
 import {
   ApolloServerPluginCacheControlDisabled,
+  ApolloServerPluginInlineTraceDisabled,
   ApolloServerPluginLandingPageDisabled,
+  ApolloServerPluginSchemaReportingDisabled,
+  ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
 import { ApolloServerPluginLandingPageLocalDefault } from '@apollo/server/plugin/landingPage/default';
 import type { GraphQLSchema } from 'graphql';
 import type { Logger } from 'pino';
 import type { OperationContext } from '../resolvers/context';
+import { MAX_TOKENS } from './document-limits';
 import { toPublicError } from './graphql-errors';
 import { logOperations } from './operation-log';
+import { costOperations, type CostOptions } from './operation-cost-check';
 import { requestScope } from './request-scope';
+import { whereOf } from './where';
 import { STARTER_DOCUMENT, STARTER_VARIABLES } from './starter-document';
 
 interface ApolloOptions {
@@ -18,22 +24,13 @@ interface ApolloOptions {
   /** Whether a browser that opens /graphql gets Apollo Sandbox. */
   landingPage: boolean;
   log: Logger;
+  /** What an operation may cost. */
+  cost: CostOptions;
 }
-
-/** The largest honest document, every field of every type, has about 500. */
-const MAX_TOKENS = 5000;
-
-/** The frames of an error's stack: where it happened, without its message, which may hold anything. */
-const framesOf = (error: Error): string[] =>
-  (error.stack ?? '')
-    .split('\n')
-    .filter((line) => line.startsWith('    at '))
-    .map((line) => line.trim());
 
 function bugReporter(log: Logger): (cause: unknown) => void {
   return (cause) => {
-    const where = cause instanceof Error ? { name: cause.name, frames: framesOf(cause) } : {};
-    log.error({ requestId: requestScope.getStore()?.requestId, ...where }, 'unexpected error');
+    log.error({ requestId: requestScope.getStore()?.requestId, ...whereOf(cause) }, 'unexpected error');
   };
 }
 
@@ -49,11 +46,13 @@ const landingPage = (shown: boolean): ApolloServerPlugin<OperationContext> =>
     : ApolloServerPluginLandingPageDisabled();
 
 /** Apollo Server as this gateway runs it. */
-export function createApolloServer({ schema, introspection, landingPage: shown, log }: ApolloOptions) {
+export function createApolloServer({ schema, introspection, landingPage: shown, log, cost }: ApolloOptions) {
   const reportBug = bugReporter(log);
   return new ApolloServer<OperationContext>({
     schema,
     introspection,
+    // A wrong name is not answered with the right ones where nobody is to know them.
+    hideSchemaDetailsFromClientErrors: !introspection,
     // Parsing is recursive: a document has to stay far below what exhausts the stack.
     parseOptions: { maxTokens: MAX_TOKENS },
     // Off even where NODE_ENV says nothing: a stack trace names files and may hold values.
@@ -65,7 +64,16 @@ export function createApolloServer({ schema, introspection, landingPage: shown, 
       const requestId = requestScope.getStore()?.requestId;
       return { ...publicError, extensions: { ...publicError.extensions, requestId } };
     },
-    plugins: [ApolloServerPluginCacheControlDisabled(), landingPage(shown), logOperations(log)],
+    plugins: [
+      ApolloServerPluginCacheControlDisabled(),
+      // Whatever APOLLO_KEY may be set for on this machine: nothing of this gateway is reported to anybody.
+      ApolloServerPluginUsageReportingDisabled(),
+      ApolloServerPluginInlineTraceDisabled(),
+      ApolloServerPluginSchemaReportingDisabled(),
+      landingPage(shown),
+      costOperations(cost),
+      logOperations(log),
+    ],
   });
 }
 

@@ -1,24 +1,42 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { ApolloServer } from '@apollo/server';
-import { fastifyApolloHandler } from '@as-integrations/fastify';
+import fastifyHelmet from '@fastify/helmet';
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
-import type { OperationContext } from '../resolvers/context';
+import { Refusal } from './refusal';
+import { SAFE_HEADERS } from './safe-headers';
+import { whereOf } from './where';
 import { requestScope } from './request-scope';
 
 /** More than any honest operation needs. */
 const BODY_LIMIT_BYTES = 100 * 1024;
 
-/** A bare web server: request ids, and every fault of HTTP as a GraphQL error. */
-export function createApp(log: Logger): FastifyInstance {
+interface AppOptions {
+  log: Logger;
+  /** Proxies whose X-Forwarded-For is believed. */
+  trustedProxies: readonly string[];
+  /** How long a client may take to send a request, in milliseconds. */
+  clientTimeoutMs: number;
+}
+
+/** More than any honest set of clients keeps open at once, less than the process has file descriptors for. */
+const MAX_CONNECTIONS = 10_000;
+
+/** A bare web server: request ids, safe headers, limits of time and size, and every fault of HTTP as a GraphQL error. */
+export async function createApp({
+  log,
+  trustedProxies,
+  clientTimeoutMs,
+}: AppOptions): Promise<FastifyInstance> {
   const app = fastify({
     // Fastify's own log lines hold URLs, and with them the variables of GET requests.
     logger: false,
     bodyLimit: BODY_LIMIT_BYTES,
     genReqId: () => randomUUID(),
-    requestTimeout: 60_000,
+    requestTimeout: clientTimeoutMs,
+    http: { headersTimeout: clientTimeoutMs, connectionsCheckingInterval: Math.min(1000, clientTimeoutMs) },
+    trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     return503OnClosing: true,
     frameworkErrors: (_error, request, reply: FastifyReply) => {
       void reply
@@ -32,11 +50,15 @@ export function createApp(log: Logger): FastifyInstance {
     reply.header('x-request-id', request.id);
     requestScope.run({ requestId: request.id }, done);
   });
+  app.server.maxConnections = MAX_CONNECTIONS;
   closeConnectionsWhenClosing(app);
-  app.setErrorHandler((error: FastifyError, request, reply) => {
+  await app.register(fastifyHelmet, SAFE_HEADERS);
+  app.setErrorHandler((error: FastifyError | Refusal, request, reply) => {
+    if (error instanceof Refusal)
+      return reply.code(error.facts.status).headers(error.headers).send(error.body(request.id));
     const status = error.statusCode ?? 500;
     if (status >= 500)
-      log.error({ requestId: request.id, name: error.name, code: error.code }, 'request failed');
+      log.error({ requestId: request.id, code: error.code, ...whereOf(error) }, 'request failed');
     return reply.code(status).send(httpFault(HTTP_FAULTS[status] ?? OTHER_FAULT, request.id, status));
   });
   app.setNotFoundHandler((request, reply) =>
@@ -94,22 +116,6 @@ const httpFault = (message: string, requestId: string, status = 400) => ({
     },
   ],
 });
-
-/** Makes what the resolvers of one operation share. */
-export type ContextFactory = (requestId: string) => OperationContext;
-
-/** Adds /graphql. The Apollo server must have been started. */
-export function addGraphql(
-  app: FastifyInstance,
-  apollo: ApolloServer<OperationContext>,
-  contextFor: ContextFactory,
-): void {
-  app.route({
-    method: ['GET', 'POST'],
-    url: '/graphql',
-    handler: fastifyApolloHandler(apollo, { context: async (request) => contextFor(request.id) }),
-  });
-}
 
 /** Adds /healthz (the process lives) and /readyz (it takes work). */
 export function addHealth(app: FastifyInstance, isReady: () => Promise<boolean>): void {

@@ -1,7 +1,9 @@
 import { unwrapResolverError } from '@apollo/server/errors';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { ServiceError, type ServiceErrorKind } from '../datasources/service/service-error';
+import { AccessError } from '../access/caller';
 import { publicMessage, publicVariableMessage } from './public-message';
+import { Refusal, accessRefusal } from './refusal';
 
 /** The one place where faults become GraphQL errors: code, message and extensions are decided here and nowhere else. */
 
@@ -76,6 +78,12 @@ export function toPublicError(
   reportBug: (cause: unknown) => void,
 ): GraphQLFormattedError {
   const cause = unwrapResolverError(error);
+  const refusal = cause instanceof AccessError ? accessRefusal(cause) : cause;
+  if (refusal instanceof Refusal) {
+    const { code, message, retryAfterMs } = refusal.facts;
+    const again = retryAfterMs === undefined ? { retryable: false } : { retryable: true, retryAfterMs };
+    return { message, ...inPlace(formatted), extensions: { code, ...again } };
+  }
   if (cause instanceof ServiceError) {
     const { code, retryable } = SERVICE_FAULTS[cause.kind];
     const wait = cause.retryAfterMs === undefined ? {} : { retryAfterMs: cause.retryAfterMs };

@@ -16,6 +16,7 @@ export const logOperations = (log: Logger): ApolloServerPlugin<OperationContext>
         const errors = body.kind === 'single' ? (body.singleResult.errors ?? []) : [];
         const facts = {
           requestId: contextValue.requestId,
+          caller: contextValue.caller.id,
           operation: operation?.operation,
           name: loggable(operationName),
           ms: Math.round(performance.now() - startedAt),

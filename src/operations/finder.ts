@@ -15,6 +15,8 @@ export type Hit<T> = { kind: 'found'; found: T } | { kind: 'other' } | { kind: '
 /** Finds again what an attempt created. */
 export interface Finder<T extends Transaction> {
   readonly kind: AttemptKind;
+  /** The same for a request that handed these in: they do not come back. */
+  knowing(secrets: readonly string[]): Finder<T>;
   /** Looks for it by its external id. Throws ServiceErrors. */
   find(attempt: Attempt): Promise<Hit<T>>;
   /** What a settled attempt created: its current state, or what the journal remembers where the service does not say. */

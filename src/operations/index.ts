@@ -13,6 +13,7 @@ import { PaymentOperations } from './payment-operations';
 import { PayoutFinder } from './payout-finder';
 import { PayoutOperations } from './payout-operations';
 import { Reconciler } from './reconciler';
+import type { UrlPolicy } from './url-faults';
 
 interface OperationsOptions {
   payments: PaymentService;
@@ -25,6 +26,7 @@ interface OperationsOptions {
     keepMs: number;
     preflight: boolean;
     fingerprintKey: { reveal(): string };
+    urls: UrlPolicy;
   };
   /** Names the service and the credentials used there. */
   service: string;
@@ -43,7 +45,7 @@ export interface Operations {
 
 /** Puts the operations together and starts what runs in the background. */
 export function startOperations({ payments, payouts, settings, ...options }: OperationsOptions): Operations {
-  const { timeoutMs, settleMs, keepMs, preflight } = settings;
+  const { timeoutMs, settleMs, keepMs, preflight, urls } = settings;
   const hand = new JournalHand(options);
   const followUps = new FollowUps({ hand, timeoutMs, settleMs });
   const fingerprints = new Fingerprints(settings.fingerprintKey.reveal());
@@ -54,8 +56,8 @@ export function startOperations({ payments, payouts, settings, ...options }: Ope
   const reconciler = new Reconciler({ hand, followUps, keepMs, finders: [paymentFinder, payoutFinder] });
   reconciler.start();
   return {
-    payments: new PaymentOperations({ payments, finder: paymentFinder, creates, confirms, hand }),
-    payouts: new PayoutOperations({ payouts, finder: payoutFinder, creates, hand, preflight }),
+    payments: new PaymentOperations({ payments, finder: paymentFinder, creates, confirms, hand, urls }),
+    payouts: new PayoutOperations({ payouts, finder: payoutFinder, creates, hand, preflight, urls }),
     attempts: new AttemptOperations(hand),
     stop: async () => {
       await Promise.all([creates.idle(), confirms.idle(), reconciler.stop()]);

@@ -19,11 +19,17 @@ export class PaymentFinder implements Finder<PaymentResource> {
   constructor(
     private readonly payments: PaymentService,
     private readonly hand: JournalHand,
+    private readonly secrets: readonly string[] = [],
   ) {}
 
+  knowing(secrets: readonly string[]): PaymentFinder {
+    return new PaymentFinder(this.payments, this.hand, secrets);
+  }
+
   async find(attempt: Attempt): Promise<Hit<PaymentResource>> {
+    const { secrets } = this;
     const { channel, externalId } = attempt;
-    const hit = await this.payments.lookUp({ channel, externalId });
+    const hit = await this.payments.lookUp({ channel, externalId, secrets });
     if (!hit) return { kind: 'nothing' };
     if (!agrees(hit, attempt) || !this.#createdSince(hit, attempt.startedAt)) return { kind: 'other' };
     const holder = await this.hand.journal.findByTransaction(this.hand.service, 'payment', hit.transactionId);
@@ -31,9 +37,10 @@ export class PaymentFinder implements Finder<PaymentResource> {
   }
 
   async current(attempt: Attempt): Promise<PaymentResource> {
+    const { secrets } = this;
     const { channel, transactionId } = attempt;
     const now = transactionId
-      ? await this.payments.lookUp({ channel, transactionId }).catch(() => null)
+      ? await this.payments.lookUp({ channel, transactionId, secrets }).catch(() => null)
       : null;
     if (now) return Object.assign(now, { externalId: attempt.externalId });
     return this.payments.remembered({
@@ -43,6 +50,7 @@ export class PaymentFinder implements Finder<PaymentResource> {
       externalId: attempt.externalId,
       room: paymentRoomOf(attempt.method),
       amount: attempt,
+      secrets,
     });
   }
 

@@ -17,6 +17,8 @@ import type { Creates } from './creates';
 import type { Finder } from './finder';
 import { fieldFault, inputFaults, methodFaults } from './input-faults';
 import type { JournalHand } from './journal-hand';
+import { keptNumberFaults } from './kept-number-faults';
+import { urlFaults, type UrlPolicy } from './url-faults';
 
 interface PaymentParts {
   payments: PaymentService;
@@ -24,6 +26,7 @@ interface PaymentParts {
   creates: Creates;
   confirms: Confirms;
   hand: JournalHand;
+  urls: UrlPolicy;
 }
 
 const success = (payment: PaymentResource, replayed: boolean): PaymentSuccess =>
@@ -40,11 +43,16 @@ export class PaymentOperations {
 
   /** Creates a payment, once per key of the client. Mistakes in the input are found before anything is sent. */
   async create(input: CreatePaymentInput, client: string): Promise<CreatePaymentResult> {
+    const { payments, creates, finder, urls } = this.parts;
     const method = chosenPaymentMethod(input.method);
-    const faults = [...inputFaults(input), ...methodFaults(method, input.amount)];
+    const faults = [
+      ...inputFaults(input),
+      ...methodFaults(method, input.amount),
+      ...urlFaults(input, urls),
+      ...keptNumberFaults(input, method),
+    ];
     if (faults.length > 0) return invalidInput(faults);
 
-    const { payments, creates, finder } = this.parts;
     const { room, fields, secrets } = method;
     const end = await creates.create({
       client,
@@ -52,7 +60,7 @@ export class PaymentOperations {
       method: method.type,
       input: { ...input, externalId: input.externalId ?? null, kind: 'payment', method: method.canonical },
       shown: {},
-      finder,
+      finder: finder.knowing(secrets),
       send: (externalId) => payments.create({ ...input, externalId, room, fields, secrets }),
     });
     return end.kind === 'success'

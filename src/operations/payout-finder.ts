@@ -22,12 +22,18 @@ export class PayoutFinder implements Finder<PayoutResource> {
   constructor(
     private readonly payouts: PayoutService,
     private readonly hand: JournalHand,
+    private readonly secrets: readonly string[] = [],
   ) {}
+
+  knowing(secrets: readonly string[]): PayoutFinder {
+    return new PayoutFinder(this.payouts, this.hand, secrets);
+  }
 
   async find(attempt: Attempt): Promise<Hit<PayoutResource>> {
     const { channel, externalId } = attempt;
     const known = knownFromJournal(attempt);
-    const hit = await this.payouts.lookUp({ channel, externalId, amount: attempt }, () => known);
+    const key = { channel, externalId, amount: attempt, secrets: this.secrets };
+    const hit = await this.payouts.lookUp(key, () => known);
     if (!hit) return { kind: 'nothing' };
     if (hit.wireType !== attempt.method) return { kind: 'other' };
     const holder = await this.hand.journal.findByTransaction(this.hand.service, 'payout', hit.transactionId);
@@ -38,7 +44,9 @@ export class PayoutFinder implements Finder<PayoutResource> {
     const { channel, transactionId, status } = attempt;
     const known = knownFromJournal(attempt);
     const now = transactionId
-      ? await this.payouts.lookUp({ channel, transactionId }, () => known).catch(() => null)
+      ? await this.payouts
+          .lookUp({ channel, transactionId, secrets: this.secrets }, () => known)
+          .catch(() => null)
       : null;
     return now ?? this.payouts.remembered(transactionId ?? '', status ?? '', known);
   }

@@ -11,6 +11,8 @@ import { inputFaults, methodFaults } from './input-faults';
 import type { JournalHand } from './journal-hand';
 import { within } from './deadline';
 import { knownFromJournal } from './payout-finder';
+import { keptNumberFaults } from './kept-number-faults';
+import { urlFaults, type UrlPolicy } from './url-faults';
 
 interface PayoutParts {
   payouts: PayoutService;
@@ -19,6 +21,7 @@ interface PayoutParts {
   hand: JournalHand;
   /** Whether an external id is looked up before the first sending. */
   preflight: boolean;
+  urls: UrlPolicy;
 }
 
 /** How long a lookup waits for the journal; without it the payout is shown with what the service says. */
@@ -40,11 +43,16 @@ export class PayoutOperations {
 
   /** Creates a payout, once per key of the client. Mistakes in the input are found before anything is sent. */
   async create(input: CreatePayoutInput, client: string): Promise<CreatePayoutResult> {
+    const { payouts, creates, finder, preflight, urls } = this.parts;
     const method = chosenPayoutMethod(input.method);
-    const faults = [...inputFaults(input), ...methodFaults(method, input.amount)];
+    const faults = [
+      ...inputFaults(input),
+      ...methodFaults(method, input.amount),
+      ...urlFaults(input, urls),
+      ...keptNumberFaults(input, method),
+    ];
     if (faults.length > 0) return invalidInput(faults);
 
-    const { payouts, creates, finder, preflight } = this.parts;
     const { room, type, fields, shown, secrets } = method;
     const { channel, idempotencyKey } = input;
     const isFree = async (externalId: string): Promise<boolean> =>
@@ -55,7 +63,7 @@ export class PayoutOperations {
       method: type,
       input: { ...input, kind: 'payout', method: method.canonical },
       shown,
-      finder,
+      finder: finder.knowing(secrets),
       ...(preflight && { isFree }),
       send: (externalId) => payouts.create({ ...input, externalId, room, type, fields, shown, secrets }),
     });

@@ -1,12 +1,15 @@
+import { mayUseChannel, type Caller } from '../access/caller';
 import { Arg, Args, ArgsType, Ctx, Field, ID, Int, Query, Resolver } from 'type-graphql';
 import type {
   Attempt as RecordedAttempt,
+  AttemptKind,
   AttemptOutcome as RecordedOutcome,
 } from '../datasources/journal/journal';
 import { Attempt, AttemptConnection, AttemptOperation, AttemptOutcome } from '../schema/attempt';
 import { UUID } from '../schema/scalars';
 import { badUserInput } from './bad-request';
 import type { OperationContext } from './context';
+import { Needs } from './root-fields';
 
 const MAX_PAGE = 100;
 const DEFAULT_PAGE = 20;
@@ -31,6 +34,12 @@ function seqOf(cursor: string): number {
   if (!seq) throw badUserInput('after is not a cursor that this gateway made.');
   return Number(seq);
 }
+
+/** What a caller may create it may also see of its own creates. */
+const visibleKinds = ({ scopes }: Caller): AttemptKind[] => [
+  ...(scopes.has('payments:read') || scopes.has('payments:create') ? (['payment'] as const) : []),
+  ...(scopes.has('payouts:read') || scopes.has('payouts:create') ? (['payout'] as const) : []),
+];
 
 /** An attempt of the journal, ready to be answered. */
 function shown(recorded: RecordedAttempt, { paymentLookups, payoutLookups }: OperationContext): Attempt {
@@ -68,6 +77,7 @@ class AttemptsArgs {
 
 @Resolver()
 export class AttemptResolver {
+  @Needs('payments:read', 'payments:create', 'payouts:read', 'payouts:create')
   @Query(() => Attempt, {
     nullable: true,
     description:
@@ -77,10 +87,14 @@ export class AttemptResolver {
     @Ctx() context: OperationContext,
     @Arg('idempotencyKey', () => ID, { description: 'The key of the create call.' }) idempotencyKey: string,
   ): Promise<Attempt | null> {
-    const found = await context.attempts.find(context.client, idempotencyKey);
-    return found && shown(found, context);
+    const { caller, attempts } = context;
+    const found = await attempts.find(caller.id, idempotencyKey);
+    const isVisible =
+      found && mayUseChannel(caller, found.channel) && visibleKinds(caller).includes(found.kind);
+    return isVisible ? shown(found, context) : null;
   }
 
+  @Needs('payments:read', 'payments:create', 'payouts:read', 'payouts:create')
   @Query(() => AttemptConnection, {
     description:
       'Newest first. The service has no list operation: these are the creates that this caller made through this gateway.',
@@ -92,8 +106,9 @@ export class AttemptResolver {
     const size = first ?? DEFAULT_PAGE;
     if (size < 1 || size > MAX_PAGE) throw badUserInput(`first must be from 1 to ${MAX_PAGE}.`);
     const page = {
-      client: context.client,
+      client: context.caller.id,
       channel,
+      kinds: visibleKinds(context.caller),
       outcome: outcome && RECORDED.get(outcome),
       before: typeof after === 'string' ? seqOf(after) : null,
     };

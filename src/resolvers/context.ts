@@ -1,4 +1,5 @@
-import type DataLoader from 'dataloader';
+import type { Caller } from '../access/caller';
+import type { AuditedCall } from './audited';
 import type { LookupKey } from '../datasources/service/client';
 import type { AttemptOperations } from '../operations/attempt-operations';
 import type { PaymentOperations } from '../operations/payment-operations';
@@ -6,19 +7,26 @@ import type { PayoutOperations } from '../operations/payout-operations';
 import type { PaymentResource } from '../schema/payment';
 import type { PayoutResource } from '../schema/payout';
 
+/** Looks transactions up; throws an AccessError for a channel that is not the caller's. */
+export interface Lookups<T> {
+  load(key: LookupKey): Promise<T | null>;
+}
+
 /** What every resolver of one GraphQL operation shares. */
 export interface OperationContext {
   /** Names this request in logs and errors. */
   requestId: string;
-  /** Names the caller: keys and attempts are its own. */
-  client: string;
+  /** Who is calling: keys and attempts are its own. */
+  caller: Caller;
+  /** Carries a call out that moves money, and records who made it and how it ended. */
+  audited: AuditedCall;
   payments: PaymentOperations;
   payouts: PayoutOperations;
   attempts: AttemptOperations;
   /** Says that something on a channel has changed: what was looked up before counts no more. */
   changed(channel: string): void;
   /** One service call per distinct payment of the operation. */
-  paymentLookups: DataLoader<LookupKey, PaymentResource | null, string>;
+  paymentLookups: Lookups<PaymentResource>;
   /** One service call per distinct payout of the operation. */
-  payoutLookups: DataLoader<LookupKey, PayoutResource | null, string>;
+  payoutLookups: Lookups<PayoutResource>;
 }

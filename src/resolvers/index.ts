@@ -1,7 +1,12 @@
+import type { GraphQLSchema } from 'graphql';
+import { buildSchema } from '../schema/build-schema';
 import { AttemptResolver } from './attempt-resolver';
 import { NodeResolver } from './node-resolver';
 import { PaymentResolver } from './payment-resolver';
 import { PayoutResolver } from './payout-resolver';
+import { guardRootFields } from './root-fields';
 
-/** Every resolver of the schema. */
-export const resolvers = [PaymentResolver, PayoutResolver, NodeResolver, AttemptResolver] as const;
+const resolvers = [PaymentResolver, PayoutResolver, NodeResolver, AttemptResolver] as const;
+
+/** The public schema: what can be asked, and who may ask it. */
+export const gatewaySchema = (): GraphQLSchema => guardRootFields(buildSchema([...resolvers]));

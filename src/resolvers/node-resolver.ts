@@ -1,22 +1,26 @@
+import { requireScope } from '../access/caller';
 import { Arg, Ctx, ID, Query, Resolver } from 'type-graphql';
 import { Node, decodeNodeId } from '../schema/node';
 import { badUserInput } from './bad-request';
 import type { OperationContext } from './context';
+import { Needs } from './root-fields';
 
 @Resolver()
 export class NodeResolver {
+  @Needs('payments:read', 'payouts:read')
   @Query(() => Node, {
     nullable: true,
     description:
       'The object of a global id (Relay global object identification). Null when the service no longer has it; BAD_USER_INPUT for an id that this gateway never made.',
   })
   node(
-    @Ctx() { paymentLookups, payoutLookups }: OperationContext,
+    @Ctx() { caller, paymentLookups, payoutLookups }: OperationContext,
     @Arg('id', () => ID, { description: 'An id that this gateway answered.' }) id: string,
   ): Promise<Node | null> {
     const ref = decodeNodeId(id);
     if (!ref) throw badUserInput('id is not one that this gateway made.');
     const { kind, ...key } = ref;
+    requireScope(caller, kind === 'payment' ? 'payments:read' : 'payouts:read');
     return kind === 'payment' ? paymentLookups.load(key) : payoutLookups.load(key);
   }
 }

@@ -1,5 +1,7 @@
+import { requireScope } from '../access/caller';
 import { Arg, Ctx, Mutation, Query, Resolver } from 'type-graphql';
 import { Payment } from '../schema/methods/assemble';
+import { takesCardNumber } from '../schema/methods/chosen';
 import type { PaymentResource } from '../schema/payment';
 import {
   ConfirmPaymentInput,
@@ -10,11 +12,13 @@ import {
 import { UUID } from '../schema/scalars';
 import { checkBatch, lookupKey } from './bad-request';
 import type { OperationContext } from './context';
+import { Needs } from './root-fields';
 
 const CHANNEL = 'The merchant channel on which the payment was made.';
 
 @Resolver()
 export class PaymentResolver {
+  @Needs('payments:read')
   @Query(() => Payment, {
     nullable: true,
     description:
@@ -37,6 +41,7 @@ export class PaymentResolver {
     return paymentLookups.load(lookupKey(channel, transactionId, externalId));
   }
 
+  @Needs('payments:read')
   @Query(() => [Payment], {
     nullable: 'items',
     description:
@@ -54,17 +59,21 @@ export class PaymentResolver {
     return transactionIds.map((transactionId) => paymentLookups.load({ channel, transactionId }));
   }
 
+  @Needs('payments:create')
   @Mutation(() => CreatePaymentResult, {
-    description: 'Creates a payment (spec 4.4). Expected failures are members of the result.',
+    description:
+      'Creates a payment (spec 4.4). Expected failures are members of the result. A method that takes a full card number also needs the scope cards:direct.',
   })
-  createPayment(
-    @Ctx() { payments, changed, client }: OperationContext,
+  async createPayment(
+    @Ctx() { payments, changed, caller }: OperationContext,
     @Arg('input', () => CreatePaymentInput, { description: 'What to collect, from whom and how.' })
     input: CreatePaymentInput,
   ): Promise<CreatePaymentResult> {
-    return payments.create(input, client).finally(() => changed(input.channel));
+    if (takesCardNumber(input.method)) requireScope(caller, 'cards:direct');
+    return payments.create(input, caller.id).finally(() => changed(input.channel));
   }
 
+  @Needs('payments:confirm')
   @Mutation(() => ConfirmPaymentResult, {
     description:
       'Hands in what the payer gave for a server-to-server payment in a waiting state (spec 4.5). Expected failures are members of the result.',

@@ -1,15 +1,19 @@
+import { requireScope } from '../access/caller';
 import { Arg, Ctx, Mutation, Query, Resolver } from 'type-graphql';
 import { Payout } from '../schema/methods/assemble';
+import { takesCardNumber } from '../schema/methods/chosen';
 import type { PayoutResource } from '../schema/payout';
 import { CreatePayoutInput, CreatePayoutResult } from '../schema/payout-mutations';
 import { UUID } from '../schema/scalars';
 import { checkBatch, lookupKey } from './bad-request';
 import type { OperationContext } from './context';
+import { Needs } from './root-fields';
 
 const CHANNEL = 'The merchant channel on which the payout was made.';
 
 @Resolver()
 export class PayoutResolver {
+  @Needs('payouts:read')
   @Query(() => Payout, {
     nullable: true,
     description:
@@ -32,6 +36,7 @@ export class PayoutResolver {
     return payoutLookups.load(lookupKey(channel, transactionId, externalId));
   }
 
+  @Needs('payouts:read')
   @Query(() => [Payout], {
     nullable: 'items',
     description:
@@ -49,14 +54,17 @@ export class PayoutResolver {
     return transactionIds.map((transactionId) => payoutLookups.load({ channel, transactionId }));
   }
 
+  @Needs('payouts:create')
   @Mutation(() => CreatePayoutResult, {
-    description: 'Creates a payout (spec 4.2). Expected failures are members of the result.',
+    description:
+      'Creates a payout (spec 4.2). Expected failures are members of the result. A method that takes a full card number also needs the scope cards:direct.',
   })
-  createPayout(
-    @Ctx() { payouts, changed, client }: OperationContext,
+  async createPayout(
+    @Ctx() { payouts, changed, caller }: OperationContext,
     @Arg('input', () => CreatePayoutInput, { description: 'What to send, to whom and how.' })
     input: CreatePayoutInput,
   ): Promise<CreatePayoutResult> {
-    return payouts.create(input, client).finally(() => changed(input.channel));
+    if (takesCardNumber(input.method)) requireScope(caller, 'cards:direct');
+    return payouts.create(input, caller.id).finally(() => changed(input.channel));
   }
 }

@@ -17,6 +17,10 @@ import {
 export const IDEMPOTENCY_KEY =
   'Chosen by the caller, 1 to 255 printable characters, one per intended payment or payout. The same key never creates a second one.';
 
+/** Where the service or the payer is sent. */
+export const PUBLIC_URL =
+  'https to a public host, without credentials; in the sandbox also http to this machine. Sent on exactly as written.';
+
 @InputType({ description: 'A payment to create (spec 2.4).' })
 export class CreatePaymentInput {
   @Field(() => ID, { description: IDEMPOTENCY_KEY })
@@ -43,12 +47,15 @@ export class CreatePaymentInput {
   @ValidateNested()
   method!: PaymentMethodInput;
 
-  @Field(() => HttpUrl, { nullable: true, description: 'Where the payer returns to; recommended.' })
+  @Field(() => HttpUrl, {
+    nullable: true,
+    description: `Where the payer returns to; recommended. ${PUBLIC_URL}`,
+  })
   returnUrl?: string;
 
   @Field(() => HttpUrl, {
     nullable: true,
-    description: 'Where the service notifies of changes (spec section 6).',
+    description: `Where the service notifies of changes (spec section 6). ${PUBLIC_URL}`,
   })
   callbackUrl?: string;
 

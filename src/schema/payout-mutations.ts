@@ -2,7 +2,7 @@ import { ValidateNested } from 'class-validator';
 import { Field, ID, InputType, ObjectType, createUnionType } from 'type-graphql';
 import { AmountInput } from './amount';
 import { Payout, PayoutMethodInput } from './methods/assemble';
-import { IDEMPOTENCY_KEY } from './payment-mutations';
+import { IDEMPOTENCY_KEY, PUBLIC_URL } from './payment-mutations';
 import type { PayoutResource } from './payout';
 import { Optional, Text } from './rules';
 import { HttpUrl, UUID } from './scalars';
@@ -44,7 +44,7 @@ export class CreatePayoutInput {
 
   @Field(() => HttpUrl, {
     nullable: true,
-    description: 'Where the service notifies of changes (spec section 6).',
+    description: `Where the service notifies of changes (spec section 6). ${PUBLIC_URL}`,
   })
   callbackUrl?: string;
 }

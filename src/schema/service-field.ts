@@ -1,6 +1,7 @@
 import type { GraphQLScalarType } from 'graphql';
 import { Field } from 'type-graphql';
-import { snakeCase, wireText, type WireObject } from './wire';
+import { readFreeText } from './shown-text';
+import { snakeCase, type WireObject } from './wire';
 
 /**
  * A value that an answer may lack although the service knows it: then it is a promise that one shared lookup
@@ -19,7 +20,7 @@ interface ServiceFieldOptions {
   type?: () => GraphQLScalarType | object;
   /** Where the value stands, when that is not `payment_method.<field name in snake case>`. */
   from?(method: WireObject, answer: WireObject): unknown;
-  /** Reads the value found; as text when absent. */
+  /** Reads the value found; as free text, in which card numbers and tokens are hidden, when absent (shown-text.ts). */
   read?(value: unknown): unknown;
 }
 
@@ -39,7 +40,7 @@ export function ServiceField(description: string, options: ServiceFieldOptions =
   return (prototype, key) => {
     const name = String(key);
     const wireName = snakeCase(name);
-    const { type = () => String, from = (method) => method[wireName], read = wireText } = options;
+    const { type = () => String, from = (method) => method[wireName], read = readFreeText } = options;
     const specs = specsByPrototype.get(prototype) ?? [];
     specs.push({
       name,

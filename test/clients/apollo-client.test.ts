@@ -7,6 +7,7 @@ import {
   PaymentDocument,
   PaymentFieldsFragmentDoc,
 } from '../generated/operations';
+import { AUTHORIZED } from '../support/credentials';
 import possibleTypes from '../../possible-types.json';
 import { CHANNEL, testGateway, testSandbox } from '../support/gateway';
 import { apolloClient } from './clients';
@@ -66,7 +67,7 @@ test('automatic persisted queries work: the second time the document is not sent
     sha256: (text) => createHash('sha256').update(text).digest('hex'),
   });
   const client = new ApolloClient({
-    link: persisted.concat(new HttpLink({ uri: url, fetch: recording })),
+    link: persisted.concat(new HttpLink({ uri: url, fetch: recording, headers: AUTHORIZED })),
     cache: new InMemoryCache(possibleTypes),
   });
   const ask = () =>

@@ -2,6 +2,7 @@ import { ApolloClient, HttpLink, InMemoryCache } from '@apollo/client';
 import { CombinedGraphQLErrors } from '@apollo/client/errors';
 import { Client, cacheExchange, fetchExchange } from '@urql/core';
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
+import { AUTHORIZED } from '../support/credentials';
 import possibleTypes from '../../possible-types.json';
 
 type Variables = Record<string, unknown>;
@@ -25,11 +26,19 @@ export interface AnyClient {
 
 /** Apollo Client as its documents tell an application to set it up, with the committed possible types. */
 export const apolloClient = (uri: string): ApolloClient =>
-  new ApolloClient({ link: new HttpLink({ uri }), cache: new InMemoryCache(possibleTypes) });
+  new ApolloClient({
+    link: new HttpLink({ uri, headers: AUTHORIZED }),
+    cache: new InMemoryCache(possibleTypes),
+  });
 
 /** urql as its documents tell an application to set it up. It sends queries by POST: GET would put ids into URLs. */
 export const urqlClient = (url: string): Client =>
-  new Client({ url, exchanges: [cacheExchange, fetchExchange], preferGetMethod: false });
+  new Client({
+    url,
+    exchanges: [cacheExchange, fetchExchange],
+    preferGetMethod: false,
+    fetchOptions: { headers: AUTHORIZED },
+  });
 
 function seenByApollo<D>({ data, error }: { data?: unknown; error?: unknown }): Seen<D> {
   if (error !== undefined && !CombinedGraphQLErrors.is(error)) throw error;

@@ -1,3 +1,4 @@
+import { AUTHORIZED } from '../support/credentials';
 import { Client, cacheExchange, fetchExchange } from '@urql/core';
 import { ConfirmPaymentDocument, CreatePaymentDocument, PaymentDocument } from '../generated/operations';
 import { CHANNEL, testGateway, testSandbox } from '../support/gateway';
@@ -27,7 +28,11 @@ test('after a confirm urql asks again instead of showing what it kept', async ()
 test('urql with nothing set sends queries by GET: it is refused, and told what to set', async () => {
   const sandbox = await testSandbox();
   const { url } = await testGateway(sandbox.url);
-  const client = new Client({ url, exchanges: [cacheExchange, fetchExchange] });
+  const client = new Client({
+    url,
+    exchanges: [cacheExchange, fetchExchange],
+    fetchOptions: { headers: AUTHORIZED },
+  });
   const { error } = await client.query(PaymentDocument, { channel: CHANNEL, externalId: 'nobody' });
   expect(error?.graphQLErrors).toMatchObject([{ extensions: { code: 'BAD_REQUEST', retryable: false } }]);
   expect(error?.message).toContain('POST');

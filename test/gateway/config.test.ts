@@ -6,9 +6,16 @@ import { ConfigError, readConfig, type Config } from '../../src/config';
 import { SETTINGS } from '../../src/settings-table';
 
 const REAL = {
+  CLIENT_KEYS_FILE: 'clients.json',
   SERVICE_BASE_URL: 'https://pay.example/',
   SERVICE_API_KEY: 'key',
   SERVICE_SECRET_KEY: 'secret',
+};
+
+const TOKENS = {
+  AUTH_JWKS_URL: 'https://login.example/keys',
+  AUTH_ISSUER: 'https://login.example/',
+  AUTH_AUDIENCE: 'paygraph',
 };
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -95,19 +102,7 @@ test.each(TAKEN)('%j is taken', (env, of, value) => {
 });
 
 const WRONG: [string, string[]][] = [
-  [
-    'HOST',
-    [
-      'two words',
-      'http://127.0.0.1',
-      '0.0.0.0',
-      '::',
-      '192.168.1.5',
-      'gateway.example',
-      '127.0.0.1.example',
-      'localhost.example',
-    ],
-  ],
+  ['HOST', ['two words', 'http://127.0.0.1', 'a/b']],
   ['PORT', ['-1', '65536', '4000.5', '4e3', ' 4000', '0x10', 'http', '٤٠٠٠']],
   ['SANDBOX_PORT', ['-1', '65536', 'any']],
   ['SANDBOX_CONTROL', ['yes', 'true', '1', 'ON']],
@@ -122,6 +117,24 @@ const WRONG: [string, string[]][] = [
   ['UNKNOWN_SETTLE_SECONDS', ['0', '-1', '604801', '900s']],
   ['PAYOUT_PREFLIGHT', ['yes', 'true', '0', 'OFF']],
   ['JOURNAL_RETENTION_DAYS', ['0', '29', '3651', '30d']],
+  ['SERVICE_CREDENTIALS_FILE', ['line\nbreak', 'x'.repeat(5000)]],
+  ['CLIENT_KEYS_FILE', ['line\nbreak']],
+  [
+    'AUTH_JWKS_URL',
+    ['http://login.example/keys', 'https://u:p@login.example/', 'https://login.example/#a', 'login.example'],
+  ],
+  ['AUTH_ISSUER', ['line\nbreak']],
+  ['AUTH_AUDIENCE', ['line\nbreak']],
+  ['ALLOWED_URL_HOSTS', ['https://shop.example', 'shop.example,,', 'a b', '*', 'shop.*']],
+  ['CORS_ORIGINS', ['*', 'shop.test', 'https://shop.test/', 'null', 'https://a.example, b']],
+  ['TRUSTED_PROXIES', ['10.0.0.0/33', '10.0.256.0', 'proxy.example', '::1/129', '10.0.0.1/8/8', 'true']],
+  ['RATE_LIMIT_PER_MINUTE', ['-1', 'none', '1e3']],
+  ['MAX_EVENT_LOOP_LAG_MS', ['-1', '60001', '1s']],
+  ['CLIENT_TIMEOUT_MS', ['0', '99', '600001']],
+  ['PERSISTED_OPERATIONS', ['line\nbreak']],
+  ['PERSISTED_OPERATIONS_FRONTENDS', ['on', 'REQUIRE', 'deny']],
+  ['PERSISTED_OPERATIONS_SERVICES', ['off', 'Allow']],
+  ['AUDIT_LOG_FILE', ['line\nbreak']],
   [
     'DATABASE_URL',
     [
@@ -160,7 +173,8 @@ const WRONG: [string, string[]][] = [
 test.each(WRONG.flatMap(([name, values]) => values.map((value): [string, string] => [name, value])))(
   '%s=%j is refused, its value not printed',
   (name, value) => {
-    const faults = faultsOf({ ...REAL, [name]: value });
+    const others = name.startsWith('AUTH_') ? { ...REAL, ...TOKENS } : REAL;
+    const faults = faultsOf({ ...others, [name]: value });
     expect(faults).toHaveLength(1);
     expect(faults[0]).toMatch(new RegExp(`^${name}: expected .+\\.$`));
     if (value.length > 3) expect(faults[0]).not.toContain(value);
@@ -187,7 +201,52 @@ test.each(['SERVICE_API_KEY', 'SERVICE_SECRET_KEY'])('A real service needs %s', 
 });
 
 test('Both credentials are asked for at once', () => {
-  expect(faultsOf({ SERVICE_BASE_URL: REAL.SERVICE_BASE_URL })).toHaveLength(2);
+  const { SERVICE_BASE_URL, CLIENT_KEYS_FILE } = REAL;
+  expect(faultsOf({ SERVICE_BASE_URL, CLIENT_KEYS_FILE })).toHaveLength(2);
+});
+
+test('A real service needs callers to be told apart, and it is said how', () => {
+  const { CLIENT_KEYS_FILE: _, ...unguarded } = REAL;
+  expect(faultsOf(unguarded)).toEqual([
+    expect.stringMatching(/^CLIENT_KEYS_FILE: required with SERVICE_BASE_URL, or else AUTH_JWKS_URL/),
+  ]);
+  expect(faultsOf({ ...unguarded, ...TOKENS })).toEqual([]);
+});
+
+test.each(['AUTH_JWKS_URL', 'AUTH_ISSUER', 'AUTH_AUDIENCE'])('Tokens need %s', (name) => {
+  expect(faultsOf({ ...REAL, ...TOKENS, [name]: '' })).toEqual([
+    expect.stringMatching(new RegExp(`^${name}: required with AUTH_`)),
+  ]);
+});
+
+test('Credentials per channel stand in for the two keys, but not for the key of the fingerprints', () => {
+  const { SERVICE_API_KEY: _a, SERVICE_SECRET_KEY: _s, ...rest } = REAL;
+  const env = { ...rest, SERVICE_CREDENTIALS_FILE: 'credentials.json' };
+  expect(faultsOf(env)).toEqual([expect.stringMatching(/^FINGERPRINT_KEY: required/)]);
+  expect(faultsOf({ ...env, FINGERPRINT_KEY: 'other' })).toEqual([]);
+});
+
+describe('A HOST that others can reach', () => {
+  test.each(['0.0.0.0', '::', '192.168.1.5', 'gateway.example', '127.0.0.1.example', 'localhost.example'])(
+    '(%s) is taken only where callers are told apart',
+    (HOST) => {
+      expect(faultsOf({ HOST })).toEqual([expect.stringMatching(/^HOST: expected a loopback address/)]);
+      expect(readConfig({ ...REAL, HOST }).host).toBe(HOST);
+    },
+  );
+});
+
+test('Limits differ before a real service and before the sandbox', () => {
+  expect(readConfig(REAL).limits).toMatchObject({
+    corsOrigins: [],
+    ratePerMinute: 60_000,
+    maxEventLoopLagMs: 1000,
+    clientTimeoutMs: 15_000,
+    persisted: { manifest: null, frontends: 'require', services: 'allow' },
+  });
+  const { corsOrigins, ratePerMinute } = readConfig({}).limits;
+  expect(corsOrigins.every((origin) => origin.endsWith('.apollographql.com'))).toBe(true);
+  expect(ratePerMinute).toBe(0);
 });
 
 describe('A credential in a file', () => {

@@ -40,9 +40,9 @@ describe('What fits is sent in one form', () => {
 
   test.each([
     'https://example.test/back?order=1&x=%20#part',
-    'http://localhost:8080/',
+    'https://example.test:8080/',
     'HTTPS://EXAMPLE.TEST/',
-    'https://user:pw@example.test/',
+    'https://Example.Test/%7Ea/b?c=d@e',
     `https://example.test/${'x'.repeat(2027)}`,
   ])('a URL: exactly as it was written: %s', async (url) => {
     const { mutation, input } = validCall('createPayment', 'other');

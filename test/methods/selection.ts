@@ -1,9 +1,8 @@
 import { getNamedType, isInterfaceType, isObjectType, isUnionType, type GraphQLNamedType } from 'graphql';
-import { resolvers } from '../../src/resolvers';
-import { buildSchema } from '../../src/schema/build-schema';
+import { gatewaySchema } from '../../src/resolvers';
 
 /** The schema as callers see it. */
-export const schema = buildSchema([...resolvers]);
+export const schema = gatewaySchema();
 
 /** A selection of every field of a type, all the way down; empty for scalars and enums. */
 function everyField(type: GraphQLNamedType): string {

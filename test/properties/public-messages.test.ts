@@ -3,11 +3,10 @@ import { GraphQLError, parse, validate, type DocumentNode } from 'graphql';
 import { getVariableValues } from 'graphql/execution/values';
 import { toPublicError } from '../../src/http/graphql-errors';
 import { publicMessage, publicVariableMessage } from '../../src/http/public-message';
-import { resolvers } from '../../src/resolvers';
-import { buildSchema } from '../../src/schema/build-schema';
+import { gatewaySchema } from '../../src/resolvers';
 import { plantedJson, plantedLiteral } from './fixtures/planted';
 
-const schema = buildSchema([...resolvers]);
+const schema = gatewaySchema();
 
 /** Operations with a hole for a value at every kind of place. */
 const HOLES: readonly string[] = [

@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { GraphQLInputObjectType } from 'graphql';
-import { resolvers } from '../../src/resolvers';
-import { buildSchema } from '../../src/schema/build-schema';
+import { gatewaySchema } from '../../src/resolvers';
 import { snakeCase, toWireFields } from '../../src/schema/wire';
 
 /** The names of the fields of every input that callers can give, from the schema itself. */
-const inputs = Object.values(buildSchema([...resolvers]).getTypeMap())
+const inputs = Object.values(gatewaySchema().getTypeMap())
   .filter((type) => type instanceof GraphQLInputObjectType)
   .map((type): [string, string[]] => [type.name, Object.keys(type.getFields())]);
 

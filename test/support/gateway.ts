@@ -6,6 +6,7 @@ import { systemClock } from '../../src/clock';
 import { readConfig } from '../../src/config';
 import { startGateway, type Gateway } from '../../src/gateway';
 import { sandboxMethods } from '../../src/schema/methods';
+import { AUTHORIZED, clientKeysFile } from './credentials';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/server';
 
 /** Every gateway and service of a test file, closed when it ends. */
@@ -54,16 +55,27 @@ interface TestGatewayOptions {
   logLines?: string[];
 }
 
+/** Settings that tests leave out: who may call, where nothing may be left behind, and no refusal because the machine is busy. */
+export function testSettings(): Record<string, string> {
+  const DATABASE_URL = temporaryDatabase();
+  return {
+    DATABASE_URL,
+    AUDIT_LOG_FILE: path.join(path.dirname(DATABASE_URL.slice('file:'.length)), 'audit.log'),
+    CLIENT_KEYS_FILE: clientKeysFile(),
+    MAX_EVENT_LOOP_LAG_MS: '0',
+  };
+}
+
 /** A gateway on a port of its own, over a real socket, before the service at that address. */
 export async function testGateway(serviceUrl: string, options: TestGatewayOptions = {}): Promise<TestClient> {
   const config = readConfig({
+    ...testSettings(),
     PORT: '0',
     SERVICE_BASE_URL: serviceUrl,
     SERVICE_API_KEY: API_KEY,
     SERVICE_SECRET_KEY: SECRET_KEY,
     SERVICE_TIMEOUT_MS: '2000',
     INTROSPECTION: 'on',
-    DATABASE_URL: temporaryDatabase(),
     ...options.env,
   });
   const sink = { write: (line: string) => void options.logLines?.push(line) };
@@ -89,10 +101,14 @@ export class TestClient {
     this.url = `${gateway.url}/graphql`;
   }
 
-  async ask<D = Record<string, unknown>>(query: string, variables?: object): Promise<GraphqlAnswer<D>> {
+  async ask<D = Record<string, unknown>>(
+    query: string,
+    variables?: object,
+    headers: Record<string, string> = AUTHORIZED,
+  ): Promise<GraphqlAnswer<D>> {
     const response = await fetch(this.url, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify({ query, variables }),
     });
     const text = await response.text();

@@ -95,6 +95,8 @@ export interface AttemptPage {
   service: string;
   client: string;
   channel: string;
+  /** Only creates of these; of both where this is missing. */
+  kinds?: readonly AttemptKind[];
   outcome?: AttemptOutcome | null;
   /** Only attempts older than this one. */
   before?: number | null;

@@ -139,10 +139,13 @@ export class PostgresJournal implements Journal {
     return first(await this.#query(text, [transactionId, service, kind]));
   }
 
-  async list({ service, client, channel, outcome, before, limit }: AttemptPage): Promise<Attempt[]> {
+  async list({ service, client, channel, kinds, outcome, before, limit }: AttemptPage): Promise<Attempt[]> {
+    const [only = null] = kinds?.length === 1 ? kinds : [];
     const text = `SELECT * FROM attempts WHERE service = $1 AND client = $2 AND channel = $3
-      AND ($4::text IS NULL OR outcome = $4) AND ($5::bigint IS NULL OR seq < $5) ORDER BY seq DESC LIMIT $6`;
-    const rows = await this.#query(text, [service, client, channel, outcome ?? null, before ?? null, limit]);
+      AND ($4::text IS NULL OR outcome = $4) AND ($5::bigint IS NULL OR seq < $5)
+      AND ($6::text IS NULL OR kind = $6) ORDER BY seq DESC LIMIT $7`;
+    const values = [service, client, channel, outcome ?? null, before ?? null, only, limit];
+    const rows = await this.#query(text, values);
     return rows.map(readAttempt);
   }
 

@@ -120,11 +120,12 @@ export class SqliteJournal implements Journal {
     return this.#readOne(sql(text, transactionId, service, kind));
   }
 
-  async list({ service, client, channel, outcome, before, limit }: AttemptPage): Promise<Attempt[]> {
+  async list({ service, client, channel, kinds, outcome, before, limit }: AttemptPage): Promise<Attempt[]> {
+    const [only = null] = kinds?.length === 1 ? kinds : [];
     const text = `SELECT * FROM attempts WHERE service = ? AND client = ? AND channel = ?
-      AND (? IS NULL OR outcome = ?) AND (? IS NULL OR seq < ?) ORDER BY seq DESC LIMIT ?`;
+      AND (? IS NULL OR kind = ?) AND (? IS NULL OR outcome = ?) AND (? IS NULL OR seq < ?) ORDER BY seq DESC LIMIT ?`;
     const [asked, from] = [outcome ?? null, before ?? null];
-    return this.#read(sql(text, service, client, channel, asked, asked, from, from, limit));
+    return this.#read(sql(text, service, client, channel, only, only, asked, asked, from, from, limit));
   }
 
   async renew(owner: string, leaseUntil: number): Promise<void> {

@@ -1,5 +1,6 @@
 import { isUuid, normalizeDecimal } from '../../schema/scalars';
 import { isWireObject, wireText, type WireObject } from '../../schema/wire';
+import { withoutSecrets } from './echoes';
 import { readJsonObject } from './json-body';
 import { readRefusalText } from './refusal-text';
 import { ServiceError } from './service-error';
@@ -11,7 +12,7 @@ export interface Question {
   transactionId?: string;
   externalId?: string;
   amount?: { currency: string; value: string };
-  /** What was sent and must not come back in a message. */
+  /** What was sent, and the gateway's credentials: they must not come back. */
   secrets?: readonly string[];
 }
 
@@ -51,6 +52,12 @@ export function agrees(answer: WireObject, asked: Question): boolean {
   );
 }
 
+/** An answer that agrees, without what must not come back. Ids and what was compared with the question stay as they are. */
+function fit(answer: WireObject, { externalId, secrets = [] }: Question): WireObject {
+  const verified = ['transaction_id', 'channel', ...(externalId === undefined ? [] : ['external_id'])];
+  return withoutSecrets(answer, secrets, verified);
+}
+
 /** Retry-After in milliseconds, where it is a number of seconds. */
 function retryAfterMs({ headers }: RawAnswer): number | undefined {
   const text = headers['retry-after'];
@@ -77,7 +84,9 @@ export function readMoneyAnswer(raw: RawAnswer, asked: Question): MoneyOutcome<W
   const { status } = raw;
   if (status === 200 || status === 201) {
     const answer = readJsonObject(raw);
-    return answer && agrees(answer, asked) ? { kind: 'accepted', answer } : { kind: 'unknown' };
+    return answer && agrees(answer, asked)
+      ? { kind: 'accepted', answer: fit(answer, asked) }
+      : { kind: 'unknown' };
   }
   if (status === 401) throw authFailed();
   if (status === 429) throw unavailable(raw);
@@ -92,7 +101,7 @@ export function readLookupAnswer(raw: RawAnswer, asked: Question, notFoundStatus
   const { status } = raw;
   if (status === 200) {
     const answer = readJsonObject(raw);
-    if (answer && agrees(answer, asked)) return answer;
+    if (answer && agrees(answer, asked)) return fit(answer, asked);
     throw invalid();
   }
   if (status === notFoundStatus) return null;

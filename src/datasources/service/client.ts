@@ -1,4 +1,3 @@
-import type { Secret } from '../../secret';
 import type { WireObject } from '../../schema/wire';
 import {
   lookupFault,
@@ -8,8 +7,10 @@ import {
   type MoneyOutcome,
   type Question,
 } from './answers';
+import type { Credentials } from './credentials';
 import type { Lane } from './guard';
 import { LookupRetries } from './lookup-retries';
+import { ServiceError } from './service-error';
 import { CallFailure, serviceTime, type Call, type RawAnswer, type ServiceTransport } from './transport';
 
 /** What a transaction is looked up by: at least one of the two ids (spec 4.1, 4.3). */
@@ -17,6 +18,8 @@ export interface LookupKey {
   channel: string;
   transactionId?: string;
   externalId?: string;
+  /** What the request behind the lookup handed in and must not come back; not sent. */
+  secrets?: readonly string[];
   /** An amount that an answer must not contradict; not sent. */
   amount?: { currency: string; value: string };
 }
@@ -27,10 +30,12 @@ export interface Answered {
   serviceTime: number | undefined;
 }
 
-/** What the operator learns of a call that did not go well; nothing of request or answer. */
+/** What the operator learns of a call that did not go well; nothing else of request or answer. */
 export interface CallFault {
   /** The path below api/v1/, and whether it was a lookup. */
   call: string;
+  /** The channel, where its credentials were refused or are missing. */
+  channel?: string;
   /** The HTTP status, where there was an answer. */
   status?: number;
   /** The system's word, where there was none. */
@@ -39,6 +44,7 @@ export interface CallFault {
 }
 
 interface MoneyCall {
+  channel: string;
   path: string;
   lane: Lane;
   body: string;
@@ -51,8 +57,8 @@ export class ServiceClient {
   constructor(
     private readonly transport: ServiceTransport,
     private readonly notFoundStatus: number,
-    /** The gateway's own credentials, which no answer may carry to a caller. */
-    private readonly credentials: readonly Secret[],
+    /** The gateway's own, which no answer may carry to a caller. */
+    private readonly credentials: Pick<Credentials, 'known'>,
     /** Hears of every call that did not go well, for the operator. */
     private readonly reportFault: (fault: CallFault) => void,
   ) {}
@@ -62,9 +68,9 @@ export class ServiceClient {
    * and within one deadline.
    */
   async lookUp(path: string, key: LookupKey): Promise<Answered | null> {
-    const call = { path, query: lookupQuery(key) };
-    const asked = { ...key, secrets: this.#secrets() };
+    const call = { channel: key.channel, path, query: lookupQuery(key) };
     return this.#retries.run(this.transport.timeoutMs, async (timeoutMs) => {
+      const asked = { ...key, secrets: [...(key.secrets ?? []), ...this.credentials.known] };
       const raw = await this.#send(call, 'lookups', timeoutMs).catch((failure: unknown) => {
         throw lookupFault(failure);
       });
@@ -77,15 +83,15 @@ export class ServiceClient {
    * Sends a create or confirm once. It is never repeated here: whether it may be is a question of money, not of
    * transport. Throws only where it is certain that the service did not act.
    */
-  async sendMoney({ path, lane, body }: MoneyCall, asked: Question): Promise<MoneyOutcome<WireObject>> {
-    const question = { ...asked, secrets: [...(asked.secrets ?? []), ...this.#secrets()] };
-    return this.#send({ path, body }, lane).then((raw) => readMoneyAnswer(raw, question), readMoneyFailure);
+  async sendMoney({ lane, ...call }: MoneyCall, asked: Question): Promise<MoneyOutcome<WireObject>> {
+    const question = { ...asked, secrets: [...(asked.secrets ?? []), ...this.credentials.known] };
+    return this.#send(call, lane).then((raw) => readMoneyAnswer(raw, question), readMoneyFailure);
   }
 
   /** Sends a call and tells the operator when it did not go well. */
   async #send(call: Call, lane: Lane, timeoutMs?: number): Promise<RawAnswer> {
     const startedAt = performance.now();
-    const report = (fault: Pick<CallFault, 'status' | 'code'>): void =>
+    const report = (fault: Pick<CallFault, 'status' | 'code' | 'channel'>): void =>
       this.reportFault({
         call: `${'query' in call ? 'GET' : 'POST'} ${call.path}`,
         ...fault,
@@ -93,16 +99,15 @@ export class ServiceClient {
       });
     try {
       const raw = await this.transport.send(call, lane, timeoutMs);
-      if (raw.status >= 300 && raw.status !== this.notFoundStatus) report({ status: raw.status });
+      const { status } = raw;
+      if (status === 401) report({ status, channel: call.channel });
+      else if (status >= 300 && status !== this.notFoundStatus) report({ status });
       return raw;
     } catch (failure) {
-      report({ code: failure instanceof CallFailure ? failure.code : 'UNKNOWN' });
+      if (failure instanceof ServiceError) report({ code: 'NO_CREDENTIALS', channel: call.channel });
+      else report({ code: failure instanceof CallFailure ? failure.code : 'UNKNOWN' });
       throw failure;
     }
-  }
-
-  #secrets(): string[] {
-    return this.credentials.map((secret) => secret.reveal());
   }
 }
 

@@ -29,7 +29,7 @@ const STRING_OR_MARK = /"(?:[^"\\]|\\.)*"|[{}[\],:]/g;
  * Whether an object of a valid JSON text has a name twice. JSON.parse keeps the last one and says nothing, but which
  * of two transaction ids is meant nobody knows.
  */
-function repeatsAName(text: string): boolean {
+export function repeatsAName(text: string): boolean {
   const open: (Set<string> | null)[] = [];
   let previous = '';
   for (const [token] of text.matchAll(STRING_OR_MARK)) {

@@ -51,7 +51,10 @@ export class PaymentService {
       callback_url: request.callbackUrl ?? undefined,
       description: request.description ?? undefined,
     });
-    const outcome = await this.client.sendMoney({ path: 'payment/', lane: 'payments', body }, request);
+    const outcome = await this.client.sendMoney(
+      { channel: request.channel, path: 'payment/', lane: 'payments', body },
+      request,
+    );
     return mapAccepted(outcome, (answer) => this.#read(answer, request));
   }
 
@@ -64,7 +67,7 @@ export class PaymentService {
   }: ConfirmRequest): Promise<MoneyOutcome<PaymentResource>> {
     const body = JSON.stringify({ id: transactionId, ...fields });
     const outcome = await this.client.sendMoney(
-      { path: 'payment/confirm/', lane: 'payments', body },
+      { channel, path: 'payment/confirm/', lane: 'payments', body },
       { channel, transactionId },
     );
     return mapAccepted(outcome, (answer) => this.#read(answer, { channel, room }));
@@ -87,7 +90,8 @@ export class PaymentService {
     if (isShort(answer)) {
       const { channel, transactionId } = payment;
       completeLater(payment, async () => {
-        const whole = await this.lookUp({ channel, transactionId });
+        const { secrets = [] } = known;
+        const whole = await this.lookUp({ channel, transactionId, secrets });
         return whole && contradicts(whole, known) ? null : whole;
       });
     }

@@ -3,6 +3,7 @@ import { payoutRoomOf } from '../../schema/methods';
 import type { PayoutRoom } from '../../schema/methods/room';
 import { readWord } from '../../schema/payment';
 import { PayoutStatus, type PayoutResource } from '../../schema/payout';
+import { readAsSent, readPlainWord } from '../../schema/shown-text';
 import { wireText, type WireObject } from '../../schema/wire';
 import type { MoneyOutcome } from './answers';
 import { mapAccepted, type LookupKey, type ServiceClient } from './client';
@@ -50,7 +51,10 @@ export class PayoutService {
       payout_method: { type: request.type, ...request.fields },
       callback_url: request.callbackUrl ?? undefined,
     });
-    const outcome = await this.client.sendMoney({ path: 'payout/', lane: 'payouts', body }, request);
+    const outcome = await this.client.sendMoney(
+      { channel: request.channel, path: 'payout/', lane: 'payouts', body },
+      request,
+    );
     return mapAccepted(outcome, (answer) => readPayout(answer, request));
   }
 
@@ -79,15 +83,15 @@ function readPayout(answer: WireObject, known: KnownPayout): PayoutResource {
   const said = wireText(answer['method']);
   const room = said === null ? (known.room ?? payoutRoomOf(null)) : payoutRoomOf(said);
   const payout = new room.payout(room);
-  const rawStatus = String(answer['status']);
+  const status = String(answer['status']);
   const { amount } = known;
   return Object.assign(payout, room === known.room ? known.shown : {}, {
-    wireType: said ?? known.type ?? null,
+    wireType: readPlainWord(said) ?? known.type ?? null,
     transactionId: String(answer['transaction_id']).toLowerCase(),
     channel: known.channel,
-    externalId: wireText(answer['external_id']) ?? known.externalId,
-    status: readWord(PayoutStatus, PayoutStatus.UNKNOWN, rawStatus),
-    rawStatus,
+    externalId: readAsSent(answer['external_id']) ?? known.externalId,
+    status: readWord(PayoutStatus, PayoutStatus.UNKNOWN, status),
+    rawStatus: readPlainWord(status),
     amount:
       amount &&
       Object.assign(new Amount(), { currency: amount.currency, value: amount.value, received: null }),

@@ -2,8 +2,10 @@ import { Amount } from '../../schema/amount';
 import { paymentRoomOf } from '../../schema/methods';
 import type { PaymentRoom } from '../../schema/methods/room';
 import { PaymentStatus, readWord, type PaymentResource } from '../../schema/payment';
+import { isPrintable } from '../../schema/rules';
 import { readHttpUrl } from '../../schema/scalars';
 import { serviceFieldsOf } from '../../schema/service-field';
+import { readAsSent, readPlainWord, readTime } from '../../schema/shown-text';
 import { isWireObject, wireText, type WireObject } from '../../schema/wire';
 import { readAmount, readError } from './read-common';
 
@@ -16,6 +18,8 @@ export interface KnownPayment {
   /** The fields of payment_method that were sent, in wire spelling. */
   fields?: WireObject;
   amount?: { currency: string; value: string };
+  /** What the request handed in and must not come back. */
+  secrets?: readonly string[];
 }
 
 const MAX_URL_OUT = 8192;
@@ -26,21 +30,29 @@ export function readPayment(answer: WireObject, known: KnownPayment): PaymentRes
   const type = wireText(method['type']);
   const room = type === null ? (known.room ?? paymentRoomOf(null)) : paymentRoomOf(type);
   const payment = new room.payment(room);
-  const rawStatus = String(answer['status']);
+  const status = String(answer['status']);
   Object.assign(payment, {
-    wireType: type ?? room.type,
+    wireType: readPlainWord(type) ?? room.type,
     transactionId: String(answer['transaction_id']).toLowerCase(),
     channel: known.channel,
-    externalId: wireText(answer['external_id']) ?? known.externalId,
-    status: readWord(PaymentStatus, PaymentStatus.UNKNOWN, rawStatus),
-    rawStatus,
+    externalId: readAsSent(answer['external_id']) ?? known.externalId,
+    status: readWord(PaymentStatus, PaymentStatus.UNKNOWN, status),
+    rawStatus: readPlainWord(status),
     amount: readAmount(answer['amount']) ?? askedAmount(known),
-    redirectUrl: readHttpUrl(wireText(answer['redirect_url']) ?? '', MAX_URL_OUT),
-    createDate: wireText(answer['create_date']) ?? undefined,
+    redirectUrl: readRedirectUrl(answer['redirect_url']),
+    createDate: readTime(answer['create_date']) ?? undefined,
     error: readError(answer['error']),
   });
   readMethodFields(payment, { method, answer, sent: known.fields ?? {} });
   return payment;
+}
+
+/** A page for the payer: http(s), and without credentials, which make one host look like another. */
+function readRedirectUrl(value: unknown): string | undefined {
+  const url = readHttpUrl(readAsSent(value) ?? '', MAX_URL_OUT);
+  if (url === undefined || !isPrintable(url)) return undefined;
+  const { username, password } = new URL(url);
+  return username === '' && password === '' && !/^[^/]*\/\/[^/?#]*@/.test(url) ? url : undefined;
 }
 
 const askedAmount = ({ amount }: KnownPayment): Amount | undefined =>

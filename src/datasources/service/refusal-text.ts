@@ -1,5 +1,7 @@
 import { isPrintable, looksLikeCardNumber } from '../../schema/rules';
+import { hideNumbers, readMessage } from '../../schema/shown-text';
 import { isWireObject } from '../../schema/wire';
+import { remover } from './echoes';
 import { readJson } from './json-body';
 import type { RawAnswer } from './transport';
 
@@ -10,6 +12,7 @@ import type { RawAnswer } from './transport';
 
 const MAX_LENGTH = 500;
 const MAX_PARTS = 10;
+const SILENCE = 'The payment service refused the request and did not say why.';
 
 function textsIn(value: unknown, depth = 0): string[] {
   if (typeof value === 'string') return [value];
@@ -33,6 +36,8 @@ const isSayable = (text: string, secrets: readonly string[]): boolean =>
   isPrintable(text) &&
   !/<[a-z!/]/i.test(text) &&
   !looksLikeCardNumber(text) &&
+  hideNumbers(text) === text &&
+  remover(secrets)(text) === text &&
   !secrets.some((secret) => text.includes(secret));
 
 function plainText({ headers, body }: RawAnswer): string[] {
@@ -48,8 +53,7 @@ export function readRefusalText(raw: RawAnswer, secrets: readonly string[] = [])
   const said = (json === undefined ? plainText(raw) : textsIn(json))
     .map((text) => text.trim())
     .filter((text) => isSayable(text, secrets));
-  const joined = [...new Set(said)].slice(0, MAX_PARTS).join('; ');
-  return joined
-    ? joined.slice(0, MAX_LENGTH)
-    : 'The payment service refused the request and did not say why.';
+  const joined = [...new Set(said)].slice(0, MAX_PARTS).join('; ').slice(0, MAX_LENGTH);
+  // Parts that are harmless each may be a card number together.
+  return isSayable(joined, secrets) ? (readMessage(joined) ?? SILENCE) : SILENCE;
 }

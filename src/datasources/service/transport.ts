@@ -1,5 +1,7 @@
 import { Pool, type Dispatcher } from 'undici';
+import type { Credentials } from './credentials';
 import { Guard, type Lane } from './guard';
+import { ServiceError } from './service-error';
 import type { Signer } from './signature';
 
 /** An answer of the service, whole: its head and the bytes of its body. */
@@ -25,12 +27,12 @@ export class CallFailure extends Error {
   }
 }
 
-/** What a call sends: a query string, or a body, never both. */
-export type Call = { path: string; query: string } | { path: string; body: string };
+/** What a call sends: a query string, or a body, never both; signed for its channel. */
+export type Call = { channel: string; path: string } & ({ query: string } | { body: string });
 
 interface TransportOptions {
   baseUrl: string;
-  signer: Signer;
+  credentials: Credentials;
   timeoutMs: number;
   now(): number;
 }
@@ -50,7 +52,10 @@ export function serviceTime({ headers }: RawAnswer): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-/** Sends signed requests to one origin over pools of connections; no redirects, and no retries but for the clock. */
+/**
+ * Sends signed requests to one origin over pools of connections; no redirects, and no retries but for clock and
+ * credentials.
+ */
 export class ServiceTransport {
   /** For lookups: connections are kept and used again. */
   readonly #lookups: Pool;
@@ -86,43 +91,68 @@ export class ServiceTransport {
   }
 
   /**
-   * Sends a call and returns the answer, whatever its status. A 401 while the clocks differ is signed once more by
-   * the service's own clock: nothing was done at the first time. The difference is kept as long as it helps.
+   * Sends a call and returns the answer, whatever its status. After a 401, at which the service has done nothing, what
+   * may mend it is tried once each within the same deadline: the service's own clock where it differs, then the other
+   * secret key where there are two. What helped is kept.
+   * @throws ServiceError where the channel has no credentials
    */
   async send(call: Call, lane: Lane, timeoutMs = this.timeoutMs): Promise<RawAnswer> {
-    const startedAt = performance.now();
-    const raw = await this.#exchange(call, lane, { timeoutMs, skewMs: this.#skewMs });
+    const { credentials } = this.#options;
+    const signers = credentials.of(call.channel);
+    const [signer, other] = signers?.inOrder() ?? [];
+    if (!signers || !signer) throw noCredentials();
+    const deadline = performance.now() + timeoutMs;
+    const isInTime = (): boolean => deadline - performance.now() >= Math.min(LEAST_USEFUL_MS, timeoutMs / 4);
+    let attempt: Attempt = { signer, skewMs: this.#skewMs, deadline };
+    let raw = await this.#exchange(call, lane, attempt);
     if (raw.status !== 401) return raw;
-    const skewMs = (serviceTime(raw) ?? NaN) - this.#options.now();
-    const left = timeoutMs - (performance.now() - startedAt);
-    const differs = Math.abs(skewMs - this.#skewMs) > NOTABLE_SKEW_MS && Math.abs(skewMs) < MAX_SKEW_MS;
-    this.#skewMs = 0;
-    if (!differs || left <= 0) return raw;
-    const again = await this.#exchange(call, lane, { timeoutMs: left, skewMs });
-    if (again.status !== 401) this.#skewMs = skewMs;
-    return again;
+    const skewMs = this.#differentClock(raw, attempt.skewMs);
+    if (skewMs !== undefined && isInTime()) {
+      attempt = { ...attempt, skewMs };
+      raw = await this.#exchange(call, lane, attempt);
+      if (raw.status !== 401) this.#skewMs = skewMs;
+    }
+    if (raw.status === 401 && other && isInTime()) {
+      attempt = { ...attempt, signer: other };
+      raw = await this.#exchange(call, lane, attempt);
+      if (raw.status !== 401) {
+        this.#skewMs = attempt.skewMs;
+        credentials.worked(signers, other);
+      }
+    }
+    return raw;
   }
 
-  /** Ends the connections once the calls under way have ended. */
+  /** How far the service's clock is from ours, where that may be why it refused; undefined where it is not. */
+  #differentClock(raw: RawAnswer, assumedMs: number): number | undefined {
+    const skewMs = (serviceTime(raw) ?? NaN) - this.#options.now();
+    if (Math.abs(skewMs - assumedMs) <= NOTABLE_SKEW_MS) return undefined;
+    // What was assumed is not confirmed: whoever comes next starts without it.
+    this.#skewMs = 0;
+    return Math.abs(skewMs) < MAX_SKEW_MS ? skewMs : undefined;
+  }
+
+  /** Ends the connections once the calls under way have ended, and stops watching the credentials. */
   async close(): Promise<void> {
+    this.#options.credentials.close();
     await Promise.all([this.#lookups.close(), this.#money.close()]);
   }
 
-  #exchange(call: Call, lane: Lane, { timeoutMs, skewMs }: Attempt): Promise<RawAnswer> {
-    const exchange = new Exchange(timeoutMs);
+  #exchange(call: Call, lane: Lane, attempt: Attempt): Promise<RawAnswer> {
+    const exchange = new Exchange(attempt.deadline - performance.now());
     const pool = lane === 'lookups' ? this.#lookups : this.#money;
     this.#guard
-      .run(lane, () => exchange.begin(() => pool.dispatch(this.#request(call, skewMs), exchange)))
+      .run(lane, () => exchange.begin(() => pool.dispatch(this.#request(call, attempt), exchange)))
       .catch((error: unknown) => exchange.refuse(error));
     return exchange.answer;
   }
 
   /** The request, signed now: the very characters that are signed are sent. */
-  #request(call: Call, skewMs: number): Dispatcher.DispatchOptions {
+  #request(call: Call, { signer, skewMs }: Attempt): Dispatcher.DispatchOptions {
     const isLookup = 'query' in call;
     const data = isLookup ? call.query : call.body;
     const path = this.#prefix + call.path;
-    const { signer, now } = this.#options;
+    const { now } = this.#options;
     const headers: Record<string, string> = {
       accept: 'application/json',
       ...signer.headers(data, now() + skewMs),
@@ -134,9 +164,14 @@ export class ServiceTransport {
 }
 
 interface Attempt {
-  timeoutMs: number;
+  signer: Signer;
   skewMs: number;
+  /** On the clock of performance.now(). */
+  deadline: number;
 }
+
+const noCredentials = (): ServiceError =>
+  new ServiceError('AUTH_FAILED', 'The gateway has no credentials for this channel; nothing was sent.');
 
 /** One request and its answer under one deadline. */
 class Exchange implements Dispatcher.DispatchHandler {

@@ -3,6 +3,7 @@ import { ProvideCodeAction } from '../next-action';
 import { PaymentResource, PaymentState, StateField } from '../payment';
 import { EmailText, Phone, Text } from '../rules';
 import { ServiceField, known, type Late } from '../service-field';
+import { readAsSent, readPhone } from '../shown-text';
 import { CodeConfirmationInput } from './code-confirmation';
 import { inState, type PaymentRoom } from './room';
 
@@ -43,11 +44,14 @@ export function BangladeshWalletFields(): ClassDecorator {
   return ({ prototype }) => {
     ServiceField("The payer's first name; null in the redirect flow.")(prototype, 'firstName');
     ServiceField("The payer's surname; null in the redirect flow.")(prototype, 'surname');
-    ServiceField("The payer's phone number; null in the redirect flow.")(prototype, 'phone');
+    ServiceField("The payer's phone number; null in the redirect flow.", { read: readPhone })(
+      prototype,
+      'phone',
+    );
     ServiceField("The payer's email address; null in the redirect flow.")(prototype, 'email');
     ServiceField(
       'The account to which the payer must send the money, wherever in the answer the service put it; null in the redirect flow.',
-      { from: (method, answer) => method['account'] ?? answer['account'] },
+      { from: (method, answer) => method['account'] ?? answer['account'], read: readAsSent },
     )(prototype, 'account');
     StateField()(prototype, 'state');
   };

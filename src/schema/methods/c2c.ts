@@ -3,6 +3,7 @@ import { ConfirmTransferAction } from '../next-action';
 import { PaymentResource, PaymentState, StateField } from '../payment';
 import { EmailText, MaskedPan, Optional, Text } from '../rules';
 import { ServiceField, known, type Late } from '../service-field';
+import { readAsSent, readCardMask } from '../shown-text';
 import { inState, type MethodRoom } from './room';
 
 @InputType({
@@ -56,10 +57,12 @@ export class C2cPayment extends PaymentResource {
   @ServiceField("The sender's email address; null when it was not given.")
   email?: string;
 
-  @ServiceField("The sender's card number, masked; null when it was not given.")
+  @ServiceField("The sender's card number, masked; null when it was not given.", { read: readCardMask })
   cardMask?: string;
 
-  @ServiceField("The recipient's card number, to which the payer transfers; null in the redirect flow.")
+  @ServiceField("The recipient's card number, to which the payer transfers; null in the redirect flow.", {
+    read: readAsSent,
+  })
   cardNumber?: Late<string>;
 
   @ServiceField("The recipient's name; null in the redirect flow.")

@@ -17,6 +17,7 @@ import {
 } from '../rules';
 import { CardNumber, CardSecurityCode } from '../scalars';
 import { ServiceField } from '../service-field';
+import { readCardMask, readIp } from '../shown-text';
 import { toWireFields } from '../wire';
 import { maskAllButLastFour, type MethodRoom } from './room';
 
@@ -105,6 +106,7 @@ export class CardPayoutInput {
 export class CardPayment extends PaymentResource {
   @ServiceField(
     'The card number with all but its first and last four digits masked; null until a card was given.',
+    { read: readCardMask },
   )
   cardMask?: string;
 
@@ -120,7 +122,7 @@ export class CardPayment extends PaymentResource {
   @ServiceField("The payer's browser; shown by lookups only, null otherwise.")
   userAgent?: string;
 
-  @ServiceField("The payer's IP address; shown by lookups only, null otherwise.")
+  @ServiceField("The payer's IP address; shown by lookups only, null otherwise.", { read: readIp })
   userIp?: string;
 }
 

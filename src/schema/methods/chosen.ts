@@ -70,6 +70,14 @@ export function chosenPayoutMethod(method: PayoutMethodInput): Chosen<PayoutRoom
   return { arm, room, ...armFacts(type, room.input, given), shown: room.show?.(given) ?? {} };
 }
 
+/** Whether the chosen method hands in a full card number: the caller then has to comply with PCI-DSS. */
+export function takesCardNumber(method: PaymentMethodInput | PayoutMethodInput): boolean {
+  const { arm } = givenArm(method);
+  return [...paymentRooms, ...payoutRooms].some(
+    ({ input }) => input?.arm === arm && input.secretFields?.includes('pan') === true,
+  );
+}
+
 /** The method by whose arm a payment is confirmed. */
 export function chosenConfirmation(confirmation: ConfirmationInput): Chosen<PaymentRoom> {
   const { arm, given } = givenArm(confirmation);

@@ -1,7 +1,8 @@
 import { Field, InputType } from 'type-graphql';
 import { CustomFields } from '../rules';
 import { JSONObject } from '../scalars';
-import { isWireObject, type WireObject } from '../wire';
+import { readFreeFields } from '../shown-text';
+import type { WireObject } from '../wire';
 
 @InputType({ description: 'A method whose fields the service does not document (spec 2.5).' })
 export class CustomFieldsInput {
@@ -20,5 +21,5 @@ export const customFieldsToWire = (input: CustomFieldsInput): WireObject => ({ .
 export const readRest = {
   from: ({ type, ...rest }: WireObject): unknown =>
     type === undefined || Object.keys(rest).length === 0 ? undefined : rest,
-  read: (rest: unknown): unknown => (isWireObject(rest) ? rest : null),
+  read: readFreeFields,
 };

@@ -4,6 +4,7 @@ import { PaymentResource, PaymentState, StateField } from '../payment';
 import { PayoutResource } from '../payout';
 import { Optional, Phone, Text } from '../rules';
 import { ServiceField, type Late } from '../service-field';
+import { readAsSent, readPhone } from '../shown-text';
 import { CodeConfirmationInput } from './code-confirmation';
 import { inState, type MethodRoom } from './room';
 
@@ -54,10 +55,15 @@ export class DcbPayoutInput {
 
 @ObjectType({ implements: PaymentResource, description: 'A payment by direct carrier billing (spec 2.5).' })
 export class DcbPayment extends PaymentResource {
-  @ServiceField("The payer's identifier in the client's own system; null when the service did not repeat it.")
+  @ServiceField(
+    "The payer's identifier in the client's own system; null when the service did not repeat it.",
+    {
+      read: readAsSent,
+    },
+  )
   userId?: string;
 
-  @ServiceField("The payer's phone number; null when it was not given.")
+  @ServiceField("The payer's phone number; null when it was not given.", { read: readPhone })
   phone?: string;
 
   @ServiceField("The payer's first name; null when it was not given.")

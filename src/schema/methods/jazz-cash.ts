@@ -2,12 +2,13 @@ import { ObjectType } from 'type-graphql';
 import { PaymentResource } from '../payment';
 import { PayoutResource } from '../payout';
 import { ServiceField } from '../service-field';
+import { readAsSent } from '../shown-text';
 import type { MethodRoom } from './room';
 import { AccountMaskField, WalletAccountInput, walletPayout } from './wallet-account';
 
 @ObjectType({ implements: PaymentResource, description: 'A payment by JazzCash (spec 2.5).' })
 export class JazzCashPayment extends PaymentResource {
-  @ServiceField("The payer's account number at the wallet; null in the redirect flow.")
+  @ServiceField("The payer's account number at the wallet; null in the redirect flow.", { read: readAsSent })
   account?: string;
 }
 

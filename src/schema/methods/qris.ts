@@ -4,12 +4,13 @@ import { PaymentResource } from '../payment';
 import { drawQrCode } from '../qr-code';
 import { JSONObject } from '../scalars';
 import { ServiceField, known, whenKnown, type Late } from '../service-field';
+import { readAsSent } from '../shown-text';
 import { readPaymentData } from './payment-data';
 import type { MethodRoom } from './room';
 
 @ObjectType({ implements: PaymentResource, description: 'A payment by QR code (spec 2.5).' })
 export class QrisPayment extends PaymentResource {
-  @ServiceField('The payload of the QR code; null when the service did not say.')
+  @ServiceField('The payload of the QR code; null when the service did not say.', { read: readAsSent })
   qrCode?: Late<string>;
 
   @Field(() => String, {

@@ -3,6 +3,7 @@ import { ProvideUtrAction } from '../next-action';
 import { PaymentResource, PaymentState, StateField } from '../payment';
 import { EmailText, Optional, Phone, Text } from '../rules';
 import { ServiceField, known, type Late } from '../service-field';
+import { readAsSent, readPhone } from '../shown-text';
 import { inState, type MethodRoom } from './room';
 
 @InputType({
@@ -43,10 +44,10 @@ export class UtrConfirmationInput {
 
 @ObjectType({ implements: PaymentResource, description: 'A payment by UPI (spec 2.5).' })
 export class UpiPayment extends PaymentResource {
-  @ServiceField('The UPI id to pay to; null in the redirect flow.')
+  @ServiceField('The UPI id to pay to; null in the redirect flow.', { read: readAsSent })
   upiId?: Late<string>;
 
-  @ServiceField('A payment link for UPI apps; null in the redirect flow.')
+  @ServiceField('A payment link for UPI apps; null in the redirect flow.', { read: readAsSent })
   upiLink?: Late<string>;
 
   @StateField()
@@ -61,7 +62,7 @@ export class UpiPayment extends PaymentResource {
   @ServiceField("The payer's last name; null when it was not given.")
   lastName?: string;
 
-  @ServiceField("The payer's phone number; null when it was not given.")
+  @ServiceField("The payer's phone number; null when it was not given.", { read: readPhone })
   phone?: string;
 }
 

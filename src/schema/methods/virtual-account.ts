@@ -4,6 +4,7 @@ import { PaymentResource } from '../payment';
 import { Text } from '../rules';
 import { JSONObject } from '../scalars';
 import { ServiceField, known, type Late } from '../service-field';
+import { readAsSent } from '../shown-text';
 import { readPaymentData } from './payment-data';
 import type { MethodRoom } from './room';
 
@@ -26,10 +27,14 @@ export class VirtualAccountPayment extends PaymentResource {
   @ServiceField('The bank of the virtual account; null when the service did not say.')
   bankCode?: Late<string>;
 
-  @ServiceField('The account from which the payer intends to pay; null when the service did not say.')
+  @ServiceField('The account from which the payer intends to pay; null when the service did not say.', {
+    read: readAsSent,
+  })
   accountNumber?: string;
 
-  @ServiceField('The number of the virtual account to pay to; null when the service did not say.')
+  @ServiceField('The number of the virtual account to pay to; null when the service did not say.', {
+    read: readAsSent,
+  })
   virtualAccount?: Late<string>;
 
   @ServiceField(

@@ -1,3 +1,5 @@
+import { AUTHORIZED } from '../../support/credentials';
+
 /** The merchant channel of every call here. */
 export const CHANNEL = '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10';
 
@@ -133,7 +135,7 @@ export class Caller {
   ): Promise<{ data: D; errors?: Answer['errors'] }> {
     const response = await fetch(this.url, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', ...AUTHORIZED },
       body: JSON.stringify({ query, variables }),
       signal,
     });

@@ -1,6 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { clientKeysFile } from '../../support/credentials';
 import { Caller } from './caller';
 
 export interface ProgramOptions {
@@ -30,6 +33,9 @@ export class Program extends Caller {
         PATH,
         HOME,
         PORT: '0',
+        CLIENT_KEYS_FILE: clientKeysFile(),
+        AUDIT_LOG_FILE: path.join(tmpdir(), `audit-${randomUUID()}.log`),
+        MAX_EVENT_LOOP_LAG_MS: '0',
         SERVICE_BASE_URL: serviceUrl,
         SERVICE_API_KEY: 'test-api-key',
         SERVICE_SECRET_KEY: 'test-secret-key',

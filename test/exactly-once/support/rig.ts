@@ -3,7 +3,7 @@ import { systemClock } from '../../../src/clock';
 import { readConfig } from '../../../src/config';
 import { startGateway, type Gateway } from '../../../src/gateway';
 import { AdvancingClock } from '../../../src/sandbox/clock';
-import { API_KEY, SECRET_KEY } from '../../support/gateway';
+import { API_KEY, SECRET_KEY, testSettings } from '../../support/gateway';
 import { FaultyService } from '../service/faulty-service';
 import { Caller } from './caller';
 import { POSTGRES_URL, openStore, postgresAnswers, type Store, type StoreKind } from './stores';
@@ -63,6 +63,7 @@ async function startRig(options: RigOptions): Promise<Rig> {
   const clock = options.clock ?? new AdvancingClock(systemClock);
   const service = options.service ?? (await FaultyService.start(() => clock.now()));
   const config = readConfig({
+    ...testSettings(),
     PORT: '0',
     SERVICE_BASE_URL: service.url,
     SERVICE_API_KEY: API_KEY,

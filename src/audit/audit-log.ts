@@ -1,0 +1,130 @@
+import { AppendFile } from './append-file';
+import { ChainWriter } from './chain-writer';
+import { recordable, type AuditEntry } from './entry';
+
+export type { AuditEntry } from './entry';
+
+/** Something is wrong with the audit log. */
+export interface AuditFault {
+  /** In words, for the operator; without values. */
+  why: string;
+  /** The call that is not on record because of it, in the form in which it would be: fit for any log. */
+  entry?: AuditEntry;
+}
+
+/** The audit log cannot be opened; the message is for the operator. */
+export class AuditLogError extends Error {
+  constructor(cause: unknown) {
+    super(`AUDIT_LOG_FILE: the audit log cannot be written there (${reasonOf(cause)}).`);
+    this.name = 'AuditLogError';
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EISDIR: 'it is a folder',
+  ENOENT: 'the folder around its folder does not exist',
+  ENOTDIR: 'a part of its path is no folder',
+  EACCES: 'no permission',
+  EPERM: 'no permission',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the quota is used up',
+  EFBIG: 'the file may not grow',
+};
+
+/** Why something failed, without names and values. */
+function reasonOf(error: unknown): string {
+  const { code } = Object.assign({ code: undefined as unknown }, error);
+  if (typeof code !== 'string') return error instanceof Error ? error.name : 'unknown';
+  const words = REASONS[code];
+  return words ? `${code}: ${words}` : code;
+}
+
+/**
+ * The record of who moved money: one line per call, each chained to the one before (chain.ts). A line is with the
+ * operating system when record() returns. Whatever happens to the file, no call is refused because of it.
+ */
+export class AuditLog {
+  readonly #path: string;
+  readonly #onFault: (fault: AuditFault) => void;
+  #writer: ChainWriter;
+  /** So many calls are not on record since the last one that is. */
+  #missed = 0;
+  #isClosed = false;
+
+  private constructor(path: string, writer: ChainWriter, onFault: (fault: AuditFault) => void) {
+    this.#path = path;
+    this.#writer = writer;
+    this.#onFault = onFault;
+  }
+
+  /**
+   * Opens the file, and makes it and its folder where they are not there.
+   * @param onFault hears whatever goes wrong later
+   * @throws AuditLogError where nothing can be written to the file: without an audit log the gateway does not start
+   */
+  static open(path: string, onFault: (fault: AuditFault) => void): AuditLog {
+    let writer: ChainWriter | undefined;
+    try {
+      writer = new ChainWriter(AppendFile.open(path));
+      writer.isInPlace();
+      writer.begin();
+      return new AuditLog(path, writer, onFault);
+    } catch (error) {
+      writer?.close();
+      throw new AuditLogError(error);
+    }
+  }
+
+  /** Puts a call on record. Never throws: of a call that could not be recorded onFault hears. */
+  record(entry: AuditEntry): void {
+    let line: AuditEntry | undefined;
+    try {
+      line = recordable(entry);
+      if (this.#isClosed) throw Object.assign(new Error(), { code: 'the audit log is closed' });
+      if (!this.#writer.isInPlace()) this.#moveOn();
+      this.#writer.write({ event: 'call', missed: this.#missed || undefined, ...line });
+      this.#missed = 0;
+    } catch (error) {
+      this.#missed += 1;
+      this.#tell(`a call is not in the audit log (${reasonOf(error)})`, line);
+    }
+  }
+
+  /** Ends the chain and lets the file go. Never rejects. */
+  close(): Promise<void> {
+    if (!this.#isClosed) this.#end(this.#missed || undefined);
+    this.#isClosed = true;
+    return Promise.resolve();
+  }
+
+  /** The file was moved away, as when logs are rotated, or removed: what comes goes into a new one. */
+  #moveOn(): void {
+    const next = AppendFile.open(this.#path);
+    this.#tell('the file of the audit log was moved away or removed; a new one was begun');
+    this.#end();
+    this.#writer = new ChainWriter(next, this.#writer.last);
+    this.#writer.isInPlace();
+  }
+
+  #end(missed?: number): void {
+    try {
+      this.#writer.end(missed);
+    } catch (error) {
+      this.#tell(`the audit log has no closing line (${reasonOf(error)})`);
+    }
+    try {
+      this.#writer.close();
+    } catch (error) {
+      this.#tell(`the file of the audit log could not be closed (${reasonOf(error)})`);
+    }
+  }
+
+  #tell(why: string, entry?: AuditEntry): void {
+    try {
+      this.#onFault({ why, ...(entry && { entry }) });
+    } catch {
+      // Nobody is left to hear of it.
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import { looksLikeCardNumber } from '../schema/rules';
+
+/** What stands in the place of a value that could be a secret. */
+export const HIDDEN = '[hidden]';
+/** What stands at the end of a value that was too long. */
+export const CUT = '[cut]';
+
+/** So much of a text is looked at: far more than is ever kept, so that no card number is kept by half. */
+const LOOKED_AT = 1024;
+
+const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi;
+
+/** The digits of a UUID may by chance pass for a card number; one with a letter in it is none. */
+const withoutUuids = (text: string): string =>
+  text.replace(UUID, (uuid) => (/[a-f]/i.test(uuid) ? 'uuid' : uuid));
+
+/** How long a character is as printable ASCII inside of a JSON text. */
+function writtenLength(character: string): number {
+  if (character === '"' || character === '\\') return 2;
+  return /^[\x20-\x7e]$/.test(character) ? 1 : 6 * character.length;
+}
+
+function cut(text: string, maxLength: number): string {
+  let length = 0;
+  let kept = '';
+  for (const character of text) {
+    length += writtenLength(character);
+    if (length > maxLength) return `${kept}${CUT}`;
+    kept += character;
+  }
+  return kept;
+}
+
+/** A text as it may be put on record: no card number, and no longer than so many bytes in the file. */
+export function scrubbed(text: string, maxLength: number): string {
+  const start = String(text).slice(0, LOOKED_AT);
+  return looksLikeCardNumber(withoutUuids(start)) ? HIDDEN : cut(start, maxLength);
+}
+
+/** A decimal as it may be put on record. Its two decimals are not counted among the digits of a card number. */
+export function scrubbedDecimal(text: string, maxLength: number): string {
+  const [whole = '', decimals, ...more] = String(text).split('.');
+  const isDecimal = /^\d{1,15}$/.test(whole) && /^\d{2}$/.test(decimals ?? '') && more.length === 0;
+  if (!isDecimal) return scrubbed(text, maxLength);
+  return looksLikeCardNumber(whole) ? HIDDEN : text;
+}

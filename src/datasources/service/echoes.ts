@@ -1,0 +1,92 @@
+import { HIDDEN } from '../../schema/shown-text';
+import { isWireObject, type WireObject } from '../../schema/wire';
+
+/**
+ * What was sent must not come back: the card number and the security code of a request in the answer to it, and the
+ * gateway's own credentials in any answer. Here the very values are known, so every text is searched, whatever it is for.
+ */
+
+/** Removes one secret from a text. */
+type Remove = (text: string) => string;
+
+const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
+
+/** The same in the writings in which programs pass it on. */
+function encodings(secret: string): string[] {
+  const bytes = Buffer.from(secret);
+  const base64 = bytes.toString('base64').replace(/=+$/, '');
+  const all = [base64, bytes.toString('base64url'), bytes.toString('hex'), encodeURIComponent(secret)];
+  return all.filter((text) => text !== secret);
+}
+
+const removeAll = (texts: readonly string[]): Remove => {
+  const pattern = new RegExp(texts.map(escaped).join('|'), 'gi');
+  return (text) => text.replace(pattern, HIDDEN);
+};
+
+/** A card number: however it is grouped, and whatever stands between the groups. */
+function removeCardNumber(digits: string): Remove {
+  const grouped = new RegExp([...digits].join('[^\\p{L}\\p{N}]{0,3}'), 'gu');
+  const encoded = removeAll(encodings(digits));
+  return (text) => {
+    const removed = encoded(text.replace(grouped, HIDDEN));
+    return removed.replace(/\D/g, '').includes(digits) ? HIDDEN : removed;
+  };
+}
+
+/**
+ * A security code: three or four digits that stand alone, or behind its name. It may be a part of a longer number, of a
+ * decimal or of a masked card number by chance.
+ */
+function removeSecurityCode(code: string): Remove {
+  const alone = `(?<![\\p{L}\\p{N}*•]|\\d[.,])(?:${code}|${[...code].join('[ -]')})(?![\\p{L}\\p{N}*•]|[.,]\\d)`;
+  const pattern = new RegExp(`${alone}|(?<=cv[cvn]2?)${code}(?!\\d)`, 'giu');
+  return (text) => (isTime(text) ? text : text.replace(pattern, HIDDEN));
+}
+
+const isTime = (text: string): boolean => /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\d.:+Z-]*$/i.test(text);
+
+function removerOf(secret: string): Remove {
+  if (/^\d{12,19}$/.test(secret)) return removeCardNumber(secret);
+  return /^\d{3,4}$/.test(secret) ? removeSecurityCode(secret) : removeAll([secret, ...encodings(secret)]);
+}
+
+/** Whether a value can be searched for: any other that is so short stands in any text by chance. */
+const isSecret = (value: string): boolean => /^\d{3,4}$/.test(value) || value.length >= 5;
+
+/** Removes these from any text. */
+export function remover(secrets: readonly string[]): Remove {
+  const removers = secrets.filter(isSecret).map(removerOf);
+  return (text) => removers.reduce((soFar, remove) => remove(soFar), text);
+}
+
+/** Deeper than anything that is documented; what is deeper is not passed on. */
+const MAX_DEPTH = 64;
+
+function cleaned(value: unknown, remove: Remove, depth: number): unknown {
+  if (depth > MAX_DEPTH) return HIDDEN;
+  if (typeof value === 'string') return remove(value);
+  if (typeof value === 'number') return remove(String(value)) === String(value) ? value : HIDDEN;
+  if (Array.isArray(value)) return value.map((inner) => cleaned(inner, remove, depth + 1));
+  if (!isWireObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [remove(name), cleaned(inner, remove, depth + 1)]),
+  );
+}
+
+/**
+ * An answer without the secrets, in its names and in its texts.
+ * @param verified names at its top whose values were compared with the question: they are the caller's own
+ */
+export function withoutSecrets(
+  answer: WireObject,
+  secrets: readonly string[],
+  verified: readonly string[],
+): WireObject {
+  const remove = remover(secrets);
+  return Object.fromEntries(
+    Object.entries(answer).map(([name, value]) =>
+      verified.includes(name) ? [name, value] : [remove(name), cleaned(value, remove, 1)],
+    ),
+  );
+}

@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import { GraphQLError, Kind, parse, type DocumentNode, type SelectionSetNode } from 'graphql';
+import { checkOperation } from './document-operations';
+import { Overlaps } from './document-overlaps';
+import { atMost, DOCUMENT_RULES, LimitExceeded, type DocumentRuleName } from './document-rules';
+import { DocumentSizes, fragmentsOf } from './document-sizes';
+import { checkText } from './document-text';
+
+/** Whether a document is let in; if not, which limit it goes beyond, in words that hold nothing of the document. */
+export type Checked = { ok: true } | { ok: false; rule: DocumentRuleName; message: string };
+
+/** The most tokens of a document: also for the parser of whoever reads it next. */
+export const MAX_TOKENS: number = DOCUMENT_RULES.tokens.limit;
+
+/** So many answers are remembered: each is a digest and a rule, together less than half a megabyte. */
+const REMEMBERED = 2000;
+
+const OK: Checked = { ok: true };
+
+/**
+ * Refuses documents that cost more than any honest one, before anything is validated or carried out. A document that
+ * does not parse is let through: the answer is Apollo's, and parsing stopped where the mistake is.
+ */
+export class DocumentLimits {
+  /** By digest: a document may hold what must not stay in memory. The least recently asked is first. */
+  private readonly remembered = new Map<string, Checked>();
+
+  /** Checks the text of a document; one that was seen lately costs nothing. */
+  check(source: string): Checked {
+    const digest = createHash('sha256').update(source).digest('base64');
+    const checked = this.remembered.get(digest) ?? examine(source);
+    this.remembered.delete(digest);
+    this.remembered.set(digest, checked);
+    const [oldest] = this.remembered.keys();
+    if (this.remembered.size > REMEMBERED && oldest !== undefined) this.remembered.delete(oldest);
+    return checked;
+  }
+}
+
+function examine(source: string): Checked {
+  try {
+    if (checkText(source)) checkDocument(parse(source, { noLocation: true }));
+    return OK;
+  } catch (error) {
+    if (error instanceof LimitExceeded) return { ok: false, rule: error.rule, message: error.message };
+    if (error instanceof GraphQLError) return OK;
+    throw error;
+  }
+}
+
+/** What is written in a document, however often it is used. */
+type Written = Record<
+  'operations' | 'fragments' | 'spreads' | 'aliases' | 'directives' | 'variables',
+  number
+>;
+
+function checkDocument(document: DocumentNode): void {
+  const written = countWritten(document);
+  for (const [rule, count] of Object.entries(written)) atMost(rule as keyof Written, count);
+  const fragments = fragmentsOf(document);
+  const sizes = new DocumentSizes(fragments);
+  const overlaps = new Overlaps(fragments);
+  const executable = document.definitions.filter((definition) => 'selectionSet' in definition);
+  let selections = 0;
+  for (const { selectionSet } of executable) {
+    const size = sizes.of(selectionSet);
+    atMost('depth', size.depth);
+    selections += size.selections;
+    atMost('selections', selections);
+  }
+  for (const definition of executable) {
+    if (definition.kind === Kind.OPERATION_DEFINITION) checkOperation(definition, fragments, sizes);
+    overlaps.add(definition.selectionSet);
+  }
+}
+
+function countWritten({ definitions }: DocumentNode): Written {
+  const written = { operations: 0, fragments: 0, spreads: 0, aliases: 0, directives: 0, variables: 0 };
+  for (const definition of definitions) {
+    // Definitions of types are not for a server to accept: validation refuses them unread.
+    if (!('selectionSet' in definition)) continue;
+    written[definition.kind === Kind.OPERATION_DEFINITION ? 'operations' : 'fragments'] += 1;
+    written.directives += definition.directives?.length ?? 0;
+    for (const variable of definition.variableDefinitions ?? []) {
+      written.variables += 1;
+      written.directives += variable.directives?.length ?? 0;
+    }
+    countSelections(definition.selectionSet, written);
+  }
+  return written;
+}
+
+function countSelections({ selections }: SelectionSetNode, written: Written): void {
+  for (const selection of selections) {
+    written.directives += selection.directives?.length ?? 0;
+    if (selection.kind === Kind.FRAGMENT_SPREAD) written.spreads += 1;
+    if (selection.kind === Kind.FIELD && selection.alias) written.aliases += 1;
+    if ('selectionSet' in selection && selection.selectionSet)
+      countSelections(selection.selectionSet, written);
+  }
+}

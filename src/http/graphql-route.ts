@@ -1,0 +1,131 @@
+import type { ApolloServer } from '@apollo/server';
+import { fastifyApolloHandler } from '@as-integrations/fastify';
+import fastifyCors from '@fastify/cors';
+import underPressure from '@fastify/under-pressure';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { AccessError, type Caller } from '../access/caller';
+import type { Authenticator } from '../access/authenticator';
+import type { OperationContext } from '../resolvers/context';
+import type { Admission, AskedOperation } from './admission';
+import { accessRefusal, overloaded, Refusal } from './refusal';
+import { PAGE_HEADERS } from './safe-headers';
+
+/** Makes what the resolvers of one operation share. */
+export type ContextFactory = (asking: { requestId: string; caller: Caller; ip: string }) => OperationContext;
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who is asking; null before that is known, and for those who only want to see the page. */
+    caller: Caller | null;
+  }
+}
+
+interface GraphqlRouteOptions {
+  /** Must have been started. */
+  apollo: ApolloServer<OperationContext>;
+  contextFor: ContextFactory;
+  authenticator: Authenticator;
+  admission: Admission;
+  corsOrigins: readonly string[];
+  /** 0: work is never refused because the process is late. */
+  maxEventLoopLagMs: number;
+  /** Whether a browser that opens the address gets a page: anybody may see it. */
+  landingPage: boolean;
+}
+
+/** Adds /graphql: who asks and what is asked are checked here, before Apollo sees anything of it. */
+export async function addGraphql(app: FastifyInstance, options: GraphqlRouteOptions): Promise<void> {
+  await app.register(async (scope) => {
+    const { apollo, contextFor, authenticator, admission, corsOrigins, maxEventLoopLagMs } = options;
+    if (corsOrigins.length > 0) {
+      await scope.register(fastifyCors, {
+        origin: [...corsOrigins],
+        methods: ['GET', 'POST'],
+        maxAge: 600,
+        exposedHeaders: ['x-request-id', 'retry-after'],
+      });
+    }
+    // Last come, first refused: what has been taken in is carried on, and the health of the process can still be asked.
+    await scope.register(underPressure, {
+      maxEventLoopDelay: maxEventLoopLagMs,
+      pressureHandler: () => {
+        throw overloaded();
+      },
+    });
+    scope.decorateRequest('caller', null);
+    scope.addHook('onRequest', async (request) => {
+      checkHeaders(request);
+      if (options.landingPage && wantsPage(request)) return;
+      request.caller = await identify(authenticator, request.headers.authorization);
+    });
+    scope.addHook('preHandler', async (request) => {
+      if (request.caller) await admit(admission, request, request.caller);
+    });
+    scope.addHook('onSend', async (_request, reply) => {
+      void reply.header('cache-control', 'no-store');
+    });
+    scope.route({
+      method: ['GET', 'POST'],
+      url: '/graphql',
+      ...(options.landingPage && { helmet: PAGE_HEADERS }),
+      handler: fastifyApolloHandler(apollo, {
+        context: async ({ id, caller, ip }) => {
+          if (!caller) throw accessRefusal(new AccessError('NO_CREDENTIALS', 'Credentials are required.'));
+          return contextFor({ requestId: id, caller, ip });
+        },
+      }),
+    });
+  });
+}
+
+const BAD_REQUEST = { status: 400, code: 'BAD_REQUEST' };
+
+/** Refuses headers that can be understood in two ways. */
+function checkHeaders(request: FastifyRequest): void {
+  if ((request.raw.headersDistinct['authorization']?.length ?? 0) > 1)
+    throw new Refusal({ ...BAD_REQUEST, message: 'There is more than one Authorization header.' });
+  if (!URL.canParse(request.url, `${request.protocol}://${request.hostname}/`))
+    throw new Refusal({ ...BAD_REQUEST, message: 'The address or the Host header cannot be read.' });
+}
+
+/** Whether a browser asks for the page: Apollo then answers with it, whatever else the request says. */
+const wantsPage = ({ method, headers }: FastifyRequest): boolean =>
+  method === 'GET' && /^text\/html\b/.test(headers.accept ?? '');
+
+const identify = (authenticator: Authenticator, authorization: string | undefined): Promise<Caller> =>
+  authenticator.identify(authorization).catch((error: unknown) => {
+    throw error instanceof AccessError ? accessRefusal(error) : error;
+  });
+
+/** Lets the operation in, and puts the document in the place of its id. */
+async function admit(admission: Admission, request: FastifyRequest, caller: Caller): Promise<void> {
+  const isGet = request.method === 'GET';
+  const asked = (isGet ? readParameters(request.query) : request.body) as AskedOperation | null;
+  // Anything but an object is refused by Apollo, in the words of the protocol.
+  if (typeof asked !== 'object' || asked === null || Array.isArray(asked)) return;
+  const admitted = await admission.admit(asked, caller);
+  if (admitted === asked) return;
+  if (isGet) request.raw.url = `/graphql?${writeParameters(admitted)}`;
+  else request.body = admitted;
+}
+
+/** The parameters of a GET, as a body would hold them. */
+function readParameters(query: unknown): AskedOperation {
+  const { extensions, ...rest } = query as Record<string, unknown>;
+  try {
+    return {
+      ...rest,
+      ...(typeof extensions === 'string' && { extensions: JSON.parse(extensions) as object }),
+    };
+  } catch {
+    return rest;
+  }
+}
+
+function writeParameters(asked: AskedOperation): URLSearchParams {
+  const texts = Object.entries(asked).flatMap(([name, value]): [string, string][] => {
+    if (value === undefined) return [];
+    return [[name, typeof value === 'string' ? value : JSON.stringify(value)]];
+  });
+  return new URLSearchParams(texts);
+}

@@ -1,0 +1,29 @@
+import type { ApolloServerPlugin } from '@apollo/server';
+import type { OperationContext } from '../resolvers/context';
+import { operationCost } from './operation-cost';
+import { pointsOf, type RateLimit } from './rate-limit';
+import { tooLarge } from './refusal';
+
+export interface CostOptions {
+  rate: RateLimit;
+}
+
+/** More than any page shows: five full batches. */
+const MAX_LOOKUPS = 500;
+
+/** Takes what an operation costs from its caller, once the document is understood and before anything is carried out. */
+export const costOperations = ({ rate }: CostOptions): ApolloServerPlugin<OperationContext> => ({
+  async requestDidStart() {
+    return {
+      async didResolveOperation({ schema, document, operation, request, contextValue }) {
+        // Without an operation there is nothing to carry out: Apollo says why.
+        if (!operation) return;
+        const cost = operationCost(schema, document, operation, request.variables ?? {});
+        if (cost.lookups > MAX_LOOKUPS)
+          throw tooLarge(`The operation looks up more than ${MAX_LOOKUPS} transactions.`);
+        const rest = pointsOf(cost) - 1;
+        if (rest > 0) await rate.take(contextValue.caller, rest);
+      },
+    };
+  },
+});

@@ -1,0 +1,71 @@
+import {
+  getArgumentValues,
+  Kind,
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+} from 'graphql';
+
+/** What carrying an operation out asks of the service: lookups, and calls that move money. */
+export interface OperationCost {
+  lookups: number;
+  moneyCalls: number;
+}
+
+/** Root fields that look nothing up, or change nothing. */
+const ROOTLESS = /^__/;
+
+/** The fields of the root type, out of all fragments. */
+function* rootFields(
+  { selections }: SelectionSetNode,
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+): Generator<FieldNode> {
+  for (const selection of selections) {
+    if (selection.kind === Kind.FIELD) yield selection;
+    else if (selection.kind === Kind.INLINE_FRAGMENT) yield* rootFields(selection.selectionSet, fragments);
+    else {
+      const fragment = fragments.get(selection.name.value);
+      if (fragment) yield* rootFields(fragment.selectionSet, fragments);
+    }
+  }
+}
+
+/** How many transactions a root field looks up: one, or as many as its list of ids names. */
+function lookupsOf(field: FieldNode, root: GraphQLObjectType, variables: Record<string, unknown>): number {
+  const definition = root.getFields()[field.name.value];
+  if (!definition) return 0;
+  try {
+    const lists = Object.values(getArgumentValues(definition, field, variables)).filter(Array.isArray);
+    return lists.reduce((sum, list) => sum + list.length, lists.length === 0 ? 1 : 0);
+  } catch {
+    // Arguments that do not fit are refused when the field is resolved.
+    return 1;
+  }
+}
+
+/** Counts before anything is carried out. The document must be valid. */
+export function operationCost(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  variables: Record<string, unknown>,
+): OperationCost {
+  const root = schema.getRootType(operation.operation);
+  const fragments = new Map(
+    document.definitions.flatMap((definition) =>
+      definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition] as const] : [],
+    ),
+  );
+  const fields = [...rootFields(operation.selectionSet, fragments)].filter(
+    ({ name }) => !ROOTLESS.test(name.value),
+  );
+  if (operation.operation === 'mutation' || !root) return { lookups: 0, moneyCalls: fields.length };
+  return {
+    lookups: fields.reduce((sum, field) => sum + lookupsOf(field, root, variables), 0),
+    moneyCalls: 0,
+  };
+}

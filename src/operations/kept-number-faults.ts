@@ -1,0 +1,44 @@
+import { holdsSchemeNumber } from '../schema/card-numbers';
+import type { Chosen } from '../schema/methods/chosen';
+import type { PaymentRoom, PayoutRoom } from '../schema/methods/room';
+import { isUuid } from '../schema/scalars';
+import type { FieldError } from '../schema/user-errors';
+import { fieldFault } from './input-faults';
+
+const SAYS = 'must not hold a card number or security code: it is kept and shown.';
+
+interface KeptInput {
+  idempotencyKey: string;
+  externalId?: string | null;
+  description?: string | null;
+}
+
+type KeptMethod = Pick<Chosen<PaymentRoom | PayoutRoom>, 'arm' | 'type' | 'secrets'> & { shown?: object };
+
+/**
+ * Texts that the journal keeps, the audit log names or the service stores in clear, with a card number in them: the
+ * caller has put it into the wrong field. Only numbers that a card scheme gives out, so that no order number is meant.
+ */
+export function keptNumberFaults(
+  { idempotencyKey, externalId, description }: KeptInput,
+  { arm, type, secrets, shown = {} }: KeptMethod,
+): FieldError[] {
+  const isBad = (text: string): boolean => {
+    const trimmed = text.trim();
+    const digits = text.replace(/\D/g, '');
+    const repeats = secrets.some((secret) =>
+      secret.length > 4 ? digits.includes(secret) : trimmed === secret,
+    );
+    return !isUuid(trimmed) && (repeats || holdsSchemeNumber(text));
+  };
+  const texts: [path: string[], text: unknown][] = [
+    [['idempotencyKey'], idempotencyKey],
+    [['externalId'], externalId],
+    [['description'], description],
+    [['method', arm, 'type'], type],
+    ...Object.entries(shown).map(([name, text]): [string[], unknown] => [['method', arm, name], text]),
+  ];
+  return texts
+    .filter(([, text]) => typeof text === 'string' && isBad(text))
+    .map(([path]) => fieldFault(path, 'noCardNumber', SAYS));
+}

@@ -1,0 +1,76 @@
+import { AccessError } from '../access/caller';
+import type { AuditEntry } from '../audit/audit-log';
+
+/** What the inputs of the calls that move money have in common, as far as the audit log is concerned. */
+export interface MoneyInput {
+  channel: string;
+  idempotencyKey?: string;
+  transactionId?: string;
+  amount?: { currency: string; value: string };
+  method?: Record<string, unknown>;
+  confirmation?: Record<string, unknown>;
+}
+
+export type MoneyCall = AuditEntry['operation'];
+
+/** Carries a call out that moves money, and puts on record who made it and how it ended, also where it was refused. */
+export type AuditedCall = (
+  operation: MoneyCall,
+  input: MoneyInput,
+  work: () => Promise<unknown>,
+) => Promise<unknown>;
+
+type Ending = Pick<AuditEntry, 'outcome' | 'transactionId'> & Partial<Pick<AuditEntry, 'replayed'>>;
+
+/** The arm that was chosen, and the word where the arm is only a word. */
+function methodOf({ method, confirmation }: MoneyInput): string {
+  const [arm = '', given] = Object.entries(method ?? confirmation ?? {}).find(([, value]) => value) ?? [];
+  return typeof given === 'string' ? `${arm}:${given}` : arm;
+}
+
+interface Result {
+  replayed?: boolean;
+  payment?: { transactionId: string };
+  payout?: { transactionId: string };
+  transactionId?: string | null;
+}
+
+function endingOf(result: object): Ending {
+  const { replayed, payment, payout, transactionId } = result as Result;
+  return {
+    outcome: result.constructor.name,
+    ...(replayed !== undefined && { replayed }),
+    transactionId: (payment ?? payout)?.transactionId ?? transactionId ?? null,
+  };
+}
+
+/** A fault's class, for want of a result: the code that callers see is decided in the room http. */
+const faultName = (error: unknown): string => {
+  if (error instanceof AccessError) return 'FORBIDDEN';
+  return error instanceof Error ? error.name : 'Error';
+};
+
+/** Makes calls be recorded. */
+export function auditedCalls(
+  record: (entry: AuditEntry) => void,
+  caller: Pick<AuditEntry, 'who' | 'requestId' | 'ip'>,
+): AuditedCall {
+  return async (operation, input, work) => {
+    const about = {
+      ...caller,
+      operation,
+      key: input.idempotencyKey ?? null,
+      channel: input.channel,
+      method: methodOf(input),
+      amount: input.amount ? { currency: input.amount.currency, value: input.amount.value } : null,
+    };
+    try {
+      const result = await work();
+      record({ ...about, ...endingOf(result as object) });
+      return result;
+    } catch (error) {
+      record({ ...about, outcome: faultName(error), transactionId: input.transactionId ?? null });
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,71 @@
+import { defaultFieldResolver, type GraphQLField, type GraphQLSchema } from 'graphql';
+import { Extensions } from 'type-graphql';
+import { requireChannel, requireScope, type Scope } from '../access/caller';
+import type { OperationContext } from './context';
+import type { MoneyCall, MoneyInput } from './audited';
+
+const SCOPES = 'scopes';
+
+/** Says which scope a root field needs; any of them, where there are several. */
+export const Needs = (...anyOf: Scope[]): MethodDecorator & PropertyDecorator =>
+  Extensions({ [SCOPES]: anyOf });
+
+type RootField = GraphQLField<unknown, OperationContext>;
+
+/** The channel that the arguments of a root field name, where they name one. */
+function channelOf(args: Record<string, unknown>): string | undefined {
+  const { channel } = { ...(args['input'] as object | undefined), ...args } as { channel?: unknown };
+  return typeof channel === 'string' ? channel : undefined;
+}
+
+function scopesOf({ name, extensions }: RootField): Scope[] {
+  const scopes = extensions[SCOPES] as Scope[] | undefined;
+  if (!scopes?.length) throw new Error(`The root field ${name} names no scope.`);
+  return scopes;
+}
+
+/** Throws an AccessError unless the caller may ask this. */
+function checkAccess(scopes: Scope[], args: Record<string, unknown>, { caller }: OperationContext): void {
+  requireScope(caller, ...scopes);
+  const channel = channelOf(args);
+  if (channel !== undefined) requireChannel(caller, channel);
+}
+
+/**
+ * Makes every root field ask for its scope and its channel before anything else, and puts every call that moves money
+ * on record, refused ones too. Throws for a field that names no scope.
+ */
+export function guardRootFields(schema: GraphQLSchema): GraphQLSchema {
+  const fieldsOf = (root: ReturnType<GraphQLSchema['getQueryType']>): RootField[] =>
+    Object.values(root?.getFields() ?? {});
+  [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]
+    .flatMap(fieldsOf)
+    .forEach(guard);
+  fieldsOf(schema.getMutationType()).forEach(record);
+  return schema;
+}
+
+function guard(field: RootField): void {
+  const scopes = scopesOf(field);
+  field.description = `${field.description ?? ''} Needs the scope ${scopes.join(' or ')}.`;
+  const { resolve = defaultFieldResolver, subscribe } = field;
+  field.resolve = (source, args, context, info) => {
+    checkAccess(scopes, args, context);
+    return resolve(source, args, context, info) as unknown;
+  };
+  if (!subscribe) return;
+  field.subscribe = (source, args, context, info) => {
+    checkAccess(scopes, args, context);
+    return subscribe(source, args, context, info) as unknown;
+  };
+}
+
+function record(field: RootField): void {
+  const { resolve = defaultFieldResolver } = field;
+  field.resolve = (source, args: { input: MoneyInput }, context, info) =>
+    context.audited(
+      field.name as MoneyCall,
+      args.input,
+      async () => resolve(source, args, context, info) as unknown,
+    );
+}

@@ -1,0 +1,102 @@
+import type { AddressInfo } from 'node:net';
+import type { GraphQLSchema } from 'graphql';
+import type { Logger } from 'pino';
+import { Authenticator } from './access/authenticator';
+import type { AuditLog } from './audit/audit-log';
+import type { Clock } from './clock';
+import { ConfigError, type Config } from './config';
+import { Admission } from './http/admission';
+import { createApolloServer } from './http/apollo-server';
+import { addHealth, createApp } from './http/app';
+import { DocumentLimits } from './http/document-limits';
+import { addGraphql } from './http/graphql-route';
+import { PersistedOperations } from './http/persisted-operations';
+import { RateLimit } from './http/rate-limit';
+import type { Operations } from './operations';
+import { gatewaySchema } from './resolvers';
+import { contextFactory } from './resolvers/context-factory';
+import { faultOfFile } from './watched-file';
+
+/** The gateway's web server, listening. */
+export interface WebServer {
+  /** Without a slash at its end. */
+  url: string;
+  /** Takes no more work and resolves when what is under way has been answered. */
+  close(): Promise<void>;
+  /** Ends the connections that are still open. */
+  abandon(): void;
+}
+
+interface WebServerParts {
+  config: Config;
+  log: Logger;
+  clock: Clock;
+  operations: Operations;
+  audit: AuditLog;
+  /** Whether work can be taken in. */
+  isReady(): Promise<boolean>;
+}
+
+/** Puts the web server together and listens. */
+export async function startWebServer(parts: WebServerParts): Promise<WebServer> {
+  const { config, log, operations, audit, isReady } = parts;
+  const { introspection, host, port, limits } = config;
+  const schema = gatewaySchema();
+  const landingPage = config.sandbox !== null;
+  const rate = new RateLimit(limits.ratePerMinute);
+  const admission = new Admission({
+    limits: new DocumentLimits(),
+    persisted: readPersistedOperations(parts, schema),
+    rate,
+  });
+  const authenticator = readAuthenticator(parts);
+  const apollo = createApolloServer({ schema, introspection, landingPage, log, cost: { rate } });
+  await apollo.start();
+  const app = await createApp({ log, ...limits });
+  let draining = false;
+  addHealth(app, async () => !draining && isReady());
+  const contextFor = contextFactory(operations, (entry) => audit.record(entry));
+  await addGraphql(app, { apollo, contextFor, authenticator, admission, landingPage, ...limits });
+  await app.listen({ host, port });
+  return {
+    url: `http://${addressText(app.server.address(), host)}`,
+    close: async () => {
+      draining = true;
+      await app.close();
+      await apollo.stop();
+      authenticator.close();
+    },
+    abandon: () => app.server.closeAllConnections(),
+  };
+}
+
+/** What a file that a setting names holds; a ConfigError that names the setting where it cannot be used. */
+function fromFile<T>(setting: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new ConfigError([`${setting}: ${faultOfFile(error)}.`]);
+  }
+}
+
+const readPersistedOperations = (
+  { config, log }: WebServerParts,
+  schema: GraphQLSchema,
+): PersistedOperations =>
+  fromFile(
+    'PERSISTED_OPERATIONS',
+    () =>
+      new PersistedOperations({
+        settings: config.limits.persisted,
+        schema,
+        unlisted: (name) => log.warn({ name }, 'an operation was asked that is not in PERSISTED_OPERATIONS'),
+      }),
+  );
+
+const readAuthenticator = ({ config, clock, log }: WebServerParts): Authenticator =>
+  fromFile('CLIENT_KEYS_FILE', () => new Authenticator({ ...config.access, clock, log }));
+
+function addressText(address: AddressInfo | string | null, host: string): string {
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}

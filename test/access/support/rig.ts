@@ -1,0 +1,68 @@
+import { clientKeysFile, type TestClientKey } from '../../support/credentials';
+import { testGateway, type TestClient } from '../../support/gateway';
+import {
+  scriptedService,
+  type Reply,
+  type ScriptedService,
+  type SeenRequest,
+} from '../../support/scripted-service';
+import { accepted } from '../../gateway/fixtures/calls';
+import { decodeQuery } from '../../gateway/fixtures/strict-service';
+
+/** Channels of two merchants. They have letters, so that their case can be changed. */
+export const OURS = 'aaaaaaaa-1111-4111-8111-aaaaaaaaaaaa';
+export const THEIRS = 'bbbbbbbb-2222-4222-8222-bbbbbbbbbbbb';
+
+/** What a client sends that has this key or token. */
+export const bearer = (credentials: string): { authorization: string } => ({
+  authorization: `Bearer ${credentials}`,
+});
+
+/** A key that no other text holds, so that it shows wherever it turns up. */
+export const keyOf = (id: string): string => `pgk_CANARY-${id}-0123456789abcdef`;
+
+/** A client of that name with a key of its own. */
+export const clientOf = (id: string, rights: Pick<TestClientKey, 'scopes' | 'channels'>): TestClientKey => ({
+  id,
+  key: keyOf(id),
+  ...rights,
+});
+
+/** A service that takes every create and confirm, and has every transaction that it is asked for. */
+export function obliging(request: SeenRequest): Reply {
+  if (request.method === 'POST') return accepted(request);
+  const asked = decodeQuery(request.query);
+  const id = asked['transaction_id'] ?? '0b7a1c52-6a55-4d0e-9c55-6f1f3e0d2a11';
+  return { status: 200, json: { status: 'pending', transaction_id: id } };
+}
+
+/** A gateway before a service that obliges, with everything it logs. */
+export interface Rig {
+  client: TestClient;
+  service: ScriptedService;
+  logLines: string[];
+}
+
+interface RigOptions {
+  clients?: TestClientKey[];
+  env?: Record<string, string>;
+  now?: () => number;
+}
+
+/** Beside the clients there is the one of the test support, who may do everything. */
+export async function accessRig({ clients = [], env = {}, now }: RigOptions = {}): Promise<Rig> {
+  const logLines: string[] = [];
+  const service = await scriptedService(obliging);
+  const client = await testGateway(service.url, {
+    logLines,
+    env: { CLIENT_KEYS_FILE: clientKeysFile(...clients), PAYOUT_PREFLIGHT: 'off', ...env },
+    ...(now && { now }),
+  });
+  return { client, service, logLines };
+}
+
+/** Forgets what was seen and logged. */
+export function clear({ service, logLines }: Rig): void {
+  service.seen.length = 0;
+  logLines.length = 0;
+}

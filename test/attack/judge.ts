@@ -1,0 +1,64 @@
+/** What can be wrong with an answer of the gateway, whatever was asked. */
+
+/** An answer of any kind. */
+export interface Judged {
+  status: number;
+  body: string;
+}
+
+/** A stack trace, a file or a library: what an answer of a program that failed shows of it. */
+const INSIDES: readonly (readonly [string, RegExp])[] = [
+  ['a stack trace', /\n\s*at |\\n\s+at | at [\w.<>]+ \(/],
+  [
+    'a file of the program',
+    /\.(ts|js|mjs|cjs)\b|node_modules|node:internal|\/(src|dist|home|work|usr|tmp)\//,
+  ],
+  ['words of the runtime', /\b(TypeError|RangeError|ReferenceError|SyntaxError|ECONN\w+|SQLITE_\w+)\b/],
+];
+
+interface ErrorShape {
+  message?: unknown;
+  extensions?: { code?: unknown; retryable?: unknown; requestId?: unknown };
+}
+
+function faultOfError({ message, extensions }: ErrorShape): string | undefined {
+  const { code, retryable, requestId } = extensions ?? {};
+  if (code === 'INTERNAL_SERVER_ERROR') return 'INTERNAL_SERVER_ERROR';
+  if (typeof message !== 'string' || message === '') return 'an error without a message';
+  if (typeof code !== 'string' || !/^[A-Z_]+$/.test(code)) return 'an error without a code';
+  if (typeof retryable !== 'boolean') return 'an error that does not say whether to ask again';
+  if (typeof requestId !== 'string' || requestId.length < 36) return 'an error without a requestId';
+  return undefined;
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What the answer shows of the program's insides. */
+const insidesIn = (body: string): string[] =>
+  INSIDES.flatMap(([what, pattern]) => (pattern.test(body) ? [`the answer shows ${what}`] : []));
+
+/** What is wrong with an answer to a GraphQL request; nothing where it is as it should be. */
+export function faultsOfGraphql({ status, body }: Judged): string[] {
+  const faults = insidesIn(body);
+  if (status >= 500 && status !== 503) faults.push(`status ${status}`);
+  const json = readJson(body);
+  if (typeof json !== 'object' || json === null) return [...faults, 'the answer is no JSON object'];
+  const { data, errors } = json as { data?: unknown; errors?: ErrorShape[] };
+  if (errors === undefined) return data === undefined ? [...faults, 'neither data nor errors'] : faults;
+  if (errors.length === 0) faults.push('an empty list of errors');
+  return [...faults, ...errors.flatMap((error) => faultOfError(error) ?? [])];
+}
+
+/** What is wrong with an answer to something that need not be GraphQL or HTTP: it may be short, but not show anything. */
+export function faultsOfHttp({ status, body }: Judged): string[] {
+  const faults = insidesIn(body);
+  if (status >= 500 && ![501, 503, 505].includes(status)) faults.push(`status ${status}`);
+  if (body !== '' && readJson(body) === undefined) faults.push('the answer is no JSON');
+  return faults;
+}

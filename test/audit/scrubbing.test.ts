@@ -1,0 +1,179 @@
+import fc from 'fast-check';
+import type { AuditEntry } from '../../src/audit/audit-log';
+import { CHANNEL, callsOf, entry, linesOf, objectsOf, openLog, temporaryLog, verify } from './support/files';
+
+/** Puts a text into every field that is one. */
+const filled = (text: string): AuditEntry => ({
+  ...entry(),
+  who: text,
+  key: text,
+  channel: text,
+  method: text,
+  amount: { currency: text, value: text },
+  outcome: text,
+  transactionId: text,
+  requestId: text,
+  ip: text,
+});
+
+const FIELDS = ['who', 'key', 'channel', 'method', 'outcome', 'transactionId', 'requestId', 'ip'] as const;
+
+const withCheckDigit = (digits: string): string => {
+  const sum = [...digits].reverse().reduce((all, digit, place) => {
+    const doubled = Number(digit) * (place % 2 === 0 ? 2 : 1);
+    return all + doubled - (doubled > 9 ? 9 : 0);
+  }, 0);
+  return `${digits}${(10 - (sum % 10)) % 10}`;
+};
+
+const cardNumber = fc
+  .array(fc.integer({ min: 0, max: 9 }), { minLength: 11, maxLength: 18 })
+  .map((digits) => withCheckDigit(digits.join('')));
+
+/** A card number as people write it, somewhere in a text. */
+const written = fc
+  .record({
+    number: cardNumber,
+    separator: fc.constantFrom('', ' ', '-', '.', '  ', '\n', '\u00a0', '\u2028'),
+    group: fc.integer({ min: 2, max: 6 }),
+    before: fc.string({ maxLength: 300 }).filter((text) => !/\d\W*$/.test(text)),
+    after: fc.constantFrom('', ' ', 'x', '\u0000'),
+  })
+  .map(({ number, separator, group, before, after }) => ({
+    number,
+    text: `${before}${(number.match(new RegExp(`.{1,${group}}`, 'g')) ?? []).join(separator)}${after}`,
+  }));
+
+test('a card number is in no line, whichever field it was given in and however it was written', () => {
+  const file = temporaryLog();
+  const { log, faults } = openLog(file);
+  fc.assert(
+    fc.property(written, ({ number, text }) => {
+      log.record(filled(text));
+      const line = linesOf(file).at(-1)!;
+      expect(
+        line.replace(/"(hash|time|chain|after)":"[^"]*"/g, '').replace(/\\u[0-9a-f]{4}|\W/g, ''),
+      ).not.toContain(number);
+      for (const field of FIELDS) expect(callsOf(file).at(-1)![field]).toBe('[hidden]');
+    }),
+    { numRuns: 150 },
+  );
+  expect(faults).toEqual([]);
+});
+
+test('a UUID is no card number, whatever its digits are; nor is an amount', () => {
+  const file = temporaryLog();
+  const { log } = openLog(file);
+  // The last groups have the check digit of a card number.
+  const uuid = 'a0000000-0000-4000-8411-111111111111';
+  expect(withCheckDigit('411111111111').slice(0, -1)).toBe('411111111111');
+  const unlucky = ['a1b2c3d4-0000-4000-8000-424242424242', uuid, uuid.replace('8411', '9411')];
+  for (const key of unlucky) {
+    log.record(entry({ key, amount: { currency: 'IDR', value: '42424242424.24' } }));
+    expect(callsOf(file).at(-1)).toMatchObject({ key, amount: { value: '42424242424.24' } });
+  }
+});
+
+test('a card number given as an amount is not put on record', () => {
+  const file = temporaryLog();
+  const { log } = openLog(file);
+  for (const value of ['4111111111111111', '378282246310005', '378282246310005.00', '4111 1111 1111 1111']) {
+    log.record(entry({ amount: { currency: 'EUR', value } }));
+    expect(callsOf(file).at(-1)!.amount!.value).toBe('[hidden]');
+  }
+});
+
+const nasty = fc.string({
+  unit: fc.oneof(
+    fc.constantFrom(
+      '\r',
+      '\n',
+      '\r\n',
+      '\u001b[2J',
+      '\u001b]0;x\u0007',
+      '\u2028',
+      '\u2029',
+      '\u0085',
+      '\u009b31m',
+    ),
+    fc.constantFrom(
+      '\u0000',
+      '\u007f',
+      '\u202e',
+      '\ufeff',
+      '\ud800',
+      '\udc00',
+      '"',
+      '\\',
+      '{"audit":1,',
+      '"}\n',
+    ),
+    fc.string({ unit: 'binary', maxLength: 4 }),
+  ),
+  maxLength: 40,
+});
+
+test('whatever a caller writes, one call is one line of printable ASCII, and means what was written', async () => {
+  const file = temporaryLog();
+  const { log, faults } = openLog(file);
+  let calls = 0;
+  fc.assert(
+    fc.property(
+      nasty.filter((text) => !/\d{2}/.test(text)),
+      (text) => {
+        log.record(filled(text));
+        calls += 1;
+        const lines = linesOf(file);
+        expect(lines).toHaveLength(calls + 1);
+        expect(lines.at(-1)).toMatch(/^[\x20-\x7e]+$/);
+        const { who } = callsOf(file).at(-1)!;
+        if (who!.endsWith('[cut]')) expect(text.startsWith(who!.slice(0, -'[cut]'.length))).toBe(true);
+        else expect(who).toBe(text);
+      },
+    ),
+    { numRuns: 200 },
+  );
+  await log.close();
+  expect(faults).toEqual([]);
+  expect((await verify(file)).faults).toEqual([]);
+});
+
+test('a line is shorter than 4096 bytes, however long the texts are', async () => {
+  const file = temporaryLog();
+  const { log } = openLog(file);
+  const { log: other } = openLog(file);
+  for (const text of ['x', '\u0000', '\u{10ffff}', '"', '\\', '\ud800', '\u202e'].map((unit) =>
+    unit.repeat(100_000),
+  )) {
+    other.record(entry());
+    log.record(filled(text));
+  }
+  for (const line of linesOf(file)) expect(line.length).toBeLessThan(4096);
+  for (const { who } of callsOf(file).filter(({ who }) => who !== 'service:shop'))
+    expect(who).toMatch(/\[cut\]$/);
+  expect(objectsOf(file)).toHaveLength(16);
+  expect((await verify(file)).faults).toEqual([]);
+});
+
+test('what is usual is put on record as it is', () => {
+  const file = temporaryLog();
+  const { log } = openLog(file);
+  const entries = [
+    entry(),
+    entry({ who: `frontend:${'x'.repeat(255)}`, key: 'k'.repeat(255), replayed: true }),
+    entry({
+      operation: 'confirmPayment',
+      key: null,
+      amount: null,
+      transactionId: null,
+      outcome: 'FORBIDDEN',
+    }),
+    entry({ method: 'other:новый', ip: '2001:db8::1', amount: { currency: 'IDR', value: '999999999.99' } }),
+  ];
+  entries.forEach((each) => log.record(each));
+  expect(callsOf(file)).toEqual(entries.map((each) => expect.objectContaining(each)));
+  expect(callsOf(file)[0]).toMatchObject({ channel: CHANNEL });
+  const { replayed: _replayed, ip: _ip, ...least } = entry();
+  log.record(least);
+  expect(Object.keys(callsOf(file).at(-1)!)).not.toContain('ip');
+});

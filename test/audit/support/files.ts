@@ -1,0 +1,87 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { AuditLog, type AuditEntry, type AuditFault } from '../../../src/audit/audit-log';
+import { readLines } from '../../../src/audit/lines';
+import { Verifier, type Finding } from '../../../src/audit/verifier';
+
+const folders: string[] = [];
+
+afterAll(() => folders.splice(0).forEach((folder) => rmSync(folder, { recursive: true, force: true })));
+
+/** A folder of its own, gone when the test file ends. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-audit-'));
+  folders.push(folder);
+  return folder;
+}
+
+/** The path of a log that is not there yet. */
+export const temporaryLog = (): string => path.join(temporaryFolder(), 'audit.log');
+
+export const CHANNEL = '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10';
+
+/** A call as the gateway puts it on record. */
+export const entry = (facts: Partial<AuditEntry> = {}): AuditEntry => ({
+  who: 'service:shop',
+  operation: 'createPayment',
+  key: 'order-1',
+  channel: CHANNEL,
+  method: 'qris',
+  amount: { currency: 'IDR', value: '10000.00' },
+  outcome: 'PaymentSuccess',
+  replayed: false,
+  transactionId: '0d6e2f8a-9c43-4b1e-8f57-6a1b2c3d4e5f',
+  requestId: 'req-1',
+  ip: '127.0.0.1',
+  ...facts,
+});
+
+/** An open log, and all that it told about itself. */
+export function openLog(file: string): { log: AuditLog; faults: AuditFault[] } {
+  const faults: AuditFault[] = [];
+  return { log: AuditLog.open(file, (fault) => faults.push(fault)), faults };
+}
+
+/** Writes calls with these keys, in one chain with its beginning and end. */
+export async function writeChain(file: string, ...keys: string[]): Promise<void> {
+  const { log, faults } = openLog(file);
+  keys.forEach((key) => log.record(entry({ key })));
+  await log.close();
+  expect(faults).toEqual([]);
+}
+
+export const linesOf = (file: string): string[] => readFileSync(file, 'utf8').split('\n').slice(0, -1);
+
+export const putLines = (file: string, lines: readonly string[]): void =>
+  writeFileSync(file, lines.map((line) => `${line}\n`).join(''));
+
+type Line = Record<string, unknown> & Partial<AuditEntry>;
+
+/** The lines of a log as everybody reads them. */
+export const objectsOf = (file: string): Line[] =>
+  linesOf(file)
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Line);
+
+/** The lines that tell of calls. */
+export const callsOf = (file: string): Line[] => objectsOf(file).filter(({ event }) => event === 'call');
+
+/** What checking the files finds. */
+export async function verify(
+  files: string | readonly string[],
+  expected: readonly string[] = [],
+): Promise<{ verifier: Verifier; faults: Finding[]; notes: Finding[] }> {
+  const findings: Finding[] = [];
+  const verifier = new Verifier((finding) => findings.push(finding), expected);
+  for (const file of [files].flat()) {
+    verifier.beginFile(file);
+    await readLines(file, verifier.take);
+    verifier.endFile();
+  }
+  return {
+    verifier,
+    faults: findings.filter(({ isFault }) => isFault),
+    notes: findings.filter(({ isFault }) => !isFault),
+  };
+}

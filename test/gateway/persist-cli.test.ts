@@ -1,0 +1,322 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { ApolloClient, ApolloLink, InMemoryCache } from '@apollo/client';
+import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
+import { Client, cacheExchange, fetchExchange } from '@urql/core';
+import { parse, print, type DefinitionNode, type DocumentNode } from 'graphql';
+import { of } from 'rxjs';
+import {
+  ConfirmPaymentDocument,
+  CreatePaymentDocument,
+  CreatePayoutDocument,
+  NodeDocument,
+  PaymentDocument,
+  PayoutDocument,
+} from '../generated/operations';
+import {
+  CLIENTS,
+  clientOperations,
+  documentFiles,
+  DocumentsError,
+  type ClientOperation,
+} from '../../src/cli/client-documents';
+import { gatewaySchema } from '../../src/resolvers';
+import { APOLLO_GENERATED, SHOP, sha256, temporaryFolder } from './fixtures/manifests';
+import { CHECKOUT } from './fixtures/program';
+
+// A start may have to compile first, and other tests run beside this one.
+jest.setTimeout(180_000);
+
+interface Ended {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** `npm run persist -- …` in a folder of its own with these files. */
+async function persist(args: string[], files: Record<string, string> = {}) {
+  const folder = folderOf(files);
+  const program = [path.join(CHECKOUT, 'scripts/start.mjs'), 'cli/persist.js', ...args];
+  const child = spawn(process.execPath, program, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+  const ended: Ended = { code: null, stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk: Buffer) => (ended.stdout += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (ended.stderr += chunk.toString()));
+  [ended.code] = (await once(child, 'close')) as [number | null];
+  const read = (name = 'persisted-operations.json') => readFileSync(path.join(folder, name), 'utf8');
+  return { ...ended, folder, read };
+}
+
+interface Manifest {
+  operations: ClientOperation[];
+}
+
+/** A folder of its own with these files. */
+function folderOf(files: Record<string, string>): string {
+  const folder = temporaryFolder();
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
+    writeFileSync(path.join(folder, name), text);
+  }
+  return folder;
+}
+
+const schema = gatewaySchema();
+
+/** What the program makes a manifest of. */
+const operationsIn = (place: string, client: keyof typeof CLIENTS = 'apollo'): ClientOperation[] =>
+  clientOperations(documentFiles([place]), schema, CLIENTS[client]);
+
+const idsByName = (operations: readonly ClientOperation[]) =>
+  Object.fromEntries(operations.map(({ name, id }) => [name, id]));
+
+const OPERATIONS = path.join(CHECKOUT, 'test/clients/operations');
+const QUERIES: DocumentNode[] = [PaymentDocument, PayoutDocument, NodeDocument];
+const MUTATIONS: DocumentNode[] = [CreatePaymentDocument, ConfirmPaymentDocument, CreatePayoutDocument];
+
+const nameOf = (document: DocumentNode): string =>
+  document.definitions.flatMap((node) => ('name' in node && node.name ? [node.name.value] : []))[0] ?? '';
+
+describe('What it writes', () => {
+  test("is byte for byte what Apollo's own generator writes for the same documents", async () => {
+    const { code, stdout, read } = await persist([SHOP]);
+    expect(code).toBe(0);
+    expect(read()).toBe(readFileSync(APOLLO_GENERATED, 'utf8'));
+    const ids = idsByName((JSON.parse(read()) as Manifest).operations);
+    expect(stdout).toMatch(new RegExp(`^${ids['Attempts']} +query +Attempts$`, 'm'));
+    expect(stdout).toMatch(new RegExp(`^${ids['Pay']} +mutation +Pay$`, 'm'));
+    expect(stdout).toContain('3 operations: PERSISTED_OPERATIONS=persisted-operations.json');
+  });
+
+  test('does not depend on the order in which the files are named, nor on naming one twice', async () => {
+    const places = ['status', 'fragments.graphql', 'pay.graphql', '.'].map((name) => path.join(SHOP, name));
+    const { read } = await persist(['--out', 'other.json', ...places]);
+    expect(read('other.json')).toBe(readFileSync(APOLLO_GENERATED, 'utf8'));
+  });
+
+  test("is graphql-codegen's format where that is asked for: ids and documents, nothing else", async () => {
+    const { read } = await persist([SHOP, '--format', 'codegen']);
+    const expected = (JSON.parse(readFileSync(APOLLO_GENERATED, 'utf8')) as Manifest).operations;
+    expect(JSON.parse(read())).toEqual(Object.fromEntries(expected.map(({ id, body }) => [id, body])));
+  });
+
+  test('replaces an older manifest as a whole and leaves nothing beside it', async () => {
+    const { folder, read } = await persist([SHOP], { 'persisted-operations.json': 'x'.repeat(100_000) });
+    expect(read()).toBe(readFileSync(APOLLO_GENERATED, 'utf8'));
+    expect(readdirSync(folder)).toEqual(['persisted-operations.json']);
+  });
+
+  test('holds nothing from folders of packages and hidden folders', () => {
+    const folder = folderOf({
+      'a.graphql': 'query A { __typename }',
+      'node_modules/b.graphql': 'query B { __typename }',
+      '.cache/c.graphql': 'query C { __typename }',
+      'deep/er/d.gql': 'query D { __typename }',
+      'notes.txt': 'not GraphQL',
+    });
+    expect(operationsIn(folder).map(({ name }) => name)).toEqual(['A', 'D']);
+  });
+
+  test('for plain clients is what was written, with the fragments that each operation needs', () => {
+    const operations = operationsIn(SHOP, 'plain');
+    const [attempts] = operations;
+    expect(attempts?.body).toMatch(/^query Attempts[^]*fragment AmountFacts[^]*fragment PaymentFacts/);
+    expect(attempts?.body).not.toMatch(/Unused|Failure/);
+    expect(attempts?.body.match(/__typename/g)).toHaveLength(1);
+    expect(operations.every(({ id, body }) => id === sha256(body))).toBe(true);
+  });
+});
+
+describe('The ids are those of what clients send', () => {
+  /** What Apollo Client hands to its last link, and the id that its persisted queries link made for it. */
+  async function sentByApollo(documents: readonly DocumentNode[], hash: (document: DocumentNode) => string) {
+    const sent: Record<string, unknown> = {};
+    const persisted = new PersistedQueryLink({ generateHash: (document) => Promise.resolve(hash(document)) });
+    const recording = new ApolloLink(({ operationName = '', extensions }) => {
+      sent[operationName] = (extensions['persistedQuery'] as { sha256Hash: string }).sha256Hash;
+      return of({ data: null });
+    });
+    const client = new ApolloClient({ link: persisted.concat(recording), cache: new InMemoryCache() });
+    for (const document of documents) {
+      const isMutation = MUTATIONS.includes(document);
+      if (isMutation) await client.mutate({ mutation: document, fetchPolicy: 'no-cache' });
+      else await client.query({ query: document, fetchPolicy: 'no-cache' });
+    }
+    return sent;
+  }
+
+  /** Apollo's generatePersistedQueryIdsAtRuntime hashes the document in this order: the operation, then fragments by name. */
+  const inApollosOrder = (document: DocumentNode): DocumentNode => {
+    const key = (node: DefinitionNode) =>
+      node.kind === 'FragmentDefinition' ? node.name.value : ' the operation';
+    return { ...document, definitions: document.definitions.toSorted((a, b) => (key(a) < key(b) ? -1 : 1)) };
+  };
+
+  test('Apollo Client: hashed while it runs, all of them', async () => {
+    const ids = idsByName(operationsIn(OPERATIONS));
+    const documents = [...QUERIES, ...MUTATIONS];
+    const sent = await sentByApollo(documents, (document) => sha256(print(inApollosOrder(document))));
+    expect(Object.keys(sent)).toHaveLength(documents.length);
+    expect(ids).toMatchObject(sent);
+  });
+
+  test('Apollo Client: as sha256 of the document, where it has one fragment at most', async () => {
+    const ids = idsByName(operationsIn(OPERATIONS));
+    expect(ids).toMatchObject(await sentByApollo(QUERIES, (document) => sha256(print(document))));
+  });
+
+  test('Apollo Client: directives that it keeps to itself are in no id', async () => {
+    const text = `
+      query Masked($channel: UUID!, $ids: [UUID!]!) {
+        payments(channel: $channel, transactionIds: $ids) @connection(key: "shop") {
+          ...Facts @unmask
+        }
+        __typename @nonreactive
+      }
+      fragment Facts on PaymentResource { id }
+    `;
+    const ids = idsByName(operationsIn(folderOf({ 'a.graphql': text })));
+    expect(await sentByApollo([parse(text)], (document) => sha256(print(document)))).toEqual(ids);
+  });
+
+  test('urql: the text in its requests, all of them', async () => {
+    const ids = idsByName(operationsIn(OPERATIONS, 'urql'));
+    const sent: Record<string, string> = {};
+    const client = new Client({
+      url: 'http://localhost/graphql',
+      exchanges: [cacheExchange, fetchExchange],
+      preferGetMethod: false,
+      fetch: (_url, init) => {
+        const { query, operationName } = JSON.parse(String(init?.body)) as Record<string, string>;
+        sent[operationName ?? ''] = sha256(query ?? '');
+        return Promise.resolve(
+          new Response('{"data":null}', { headers: { 'content-type': 'application/json' } }),
+        );
+      },
+    });
+    for (const document of QUERIES) await client.query(document, {});
+    for (const document of MUTATIONS) await client.mutation(document, {});
+    expect(Object.keys(sent)).toHaveLength(QUERIES.length + MUTATIONS.length);
+    expect(ids).toMatchObject(sent);
+  });
+
+  test('every operation of the documents has its id', () => {
+    const ids = idsByName(operationsIn(OPERATIONS));
+    expect(Object.keys(ids)).toEqual([...QUERIES, ...MUTATIONS].map(nameOf).concat('Payments').sort());
+  });
+});
+
+describe('A mistake in a document is named by file, line and rule', () => {
+  /** The lines that say what is wrong, with paths as they look from the folder. */
+  function faultsIn(files: Record<string, string>): string[] {
+    const folder = folderOf(files);
+    try {
+      operationsIn(folder);
+    } catch (error) {
+      if (error instanceof DocumentsError)
+        return error.faults.map((line) => line.replaceAll(`${folder}/`, ''));
+      throw error;
+    }
+    return [];
+  }
+
+  test('the program then writes nothing, and its exit code is 1', async () => {
+    const text = 'query A {\n  wrong\n}';
+    const { code, stdout, stderr, folder } = await persist(['.'], {
+      'shop/a.graphql': text,
+      'b.graphql': text,
+    });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^b\.graphql:2: FieldsOnCorrectTypeRule: .*"wrong"/m);
+    expect(stderr).toMatch(/^shop\/a\.graphql:2: FieldsOnCorrectTypeRule: .*"wrong"/m);
+    expect(stderr).toMatch(/^b\.graphql:1: UniqueOperationNamesRule: .*"A".*also shop\/a\.graphql:1/m);
+    expect(readdirSync(folder).sort()).toEqual(['b.graphql', 'shop']);
+  });
+
+  test.each([
+    [
+      'a field that is not there',
+      '\nquery A {\n  wrong\n}',
+      'a.graphql:3: FieldsOnCorrectTypeRule: ',
+      '"wrong"',
+    ],
+    ['no GraphQL', 'query A {\n  payment(', 'a.graphql:2: Syntax Error', ''],
+    ['no name', 'query A { __typename }\n\n{ __typename }', 'a.graphql:3: every operation needs a name', ''],
+    ['a fragment that is nowhere', 'query A {\n...Gone }', 'a.graphql:2: KnownFragmentNamesRule: ', '"Gone"'],
+    [
+      'a fault in a fragment that nothing uses yet',
+      'query A { __typename }\nfragment F on Amount { wrong }',
+      'a.graphql:2: FieldsOnCorrectTypeRule: ',
+      '"wrong"',
+    ],
+    [
+      'a variable of the wrong type',
+      'query A($id: String) {\n  node(id: $id) { id }\n}',
+      'a.graphql:1: VariablesInAllowedPositionRule: ',
+      '"$id"',
+    ],
+    [
+      'a value that its scalar refuses',
+      'query B { __typename }\nquery A { payment(channel: "shop 1") { __typename } }',
+      'a.graphql:2: ValuesOfCorrectTypeRule: ',
+      'UUID',
+    ],
+    ['a schema among the documents', 'type Query { a: Int }', 'a.graphql:1: ExecutableDefinitionsRule: ', ''],
+  ])('%s', (_, text, start, word) => {
+    expect(faultsIn({ 'a.graphql': text }).find((line) => line.startsWith(start))).toContain(word);
+  });
+
+  test('two fragments of one name, in two files', () => {
+    const faults = faultsIn({
+      'a.graphql': 'query A { __typename ...Same } fragment Same on Query { __typename }',
+      'b.graphql': '\nfragment Same on Query { __typename }',
+    });
+    expect(faults).toEqual([
+      expect.stringMatching(/^a\.graphql:1: UniqueFragmentNamesRule: .*"Same".*also b\.graphql:2/),
+    ]);
+  });
+
+  test('a card number in a document does not come out again', () => {
+    const text =
+      'query A {\n  attempts(channel: 4111111111111111, first: "4111111111111111") { __typename }\n}';
+    const faults = faultsIn({ 'a.graphql': text });
+    expect(faults).toContainEqual(expect.stringMatching(/^a\.graphql:2: ValuesOfCorrectTypeRule/));
+    expect(faults.join()).not.toContain('4111');
+  });
+});
+
+describe('A mistake in what is typed is named, and the exit code is 2', () => {
+  const DOCUMENT = { 'a.graphql': 'query A { __typename }' };
+
+  test.each([
+    ['nothing at all', [], 'Where are the documents?'],
+    ['a place that is not there', ['gone'], 'gone: there is no such file or folder.'],
+    [
+      'a client that nobody knows',
+      ['a.graphql', '--client', 'relay'],
+      '--client: expected apollo, urql, plain.',
+    ],
+    [
+      'a name of all objects',
+      ['a.graphql', '--client', 'constructor'],
+      '--client: expected apollo, urql, plain.',
+    ],
+    ['a format that nobody knows', ['a.graphql', '--format', 'yaml'], '--format: expected apollo, codegen.'],
+    ['an option that is none', ['a.graphql', '--typename'], "Unknown option '--typename'"],
+    [
+      'an output in a folder that is not there',
+      ['a.graphql', '--out', 'gone/m.json'],
+      'gone/m.json cannot be written',
+    ],
+    ['a folder as the output', ['a.graphql', '--out', '.'], '. cannot be written'],
+    ['a folder without documents', ['empty'], 'There is no operation in empty'],
+  ])('%s', async (_, args, says) => {
+    const { code, stdout, stderr, folder } = await persist(args, { ...DOCUMENT, 'empty/notes.txt': '' });
+    expect(code).toBe(2);
+    expect(stdout).toBe('');
+    expect(stderr).toContain(says);
+    expect(stderr).not.toMatch(/^ {4}at /m);
+    expect(readdirSync(folder).sort()).toEqual(['a.graphql', 'empty']);
+  });
+});

@@ -1,0 +1,25 @@
+import path from 'node:path';
+import { pino } from 'pino';
+import { readConfig, SANDBOX_CREDENTIALS } from '../../../src/config';
+import { startGateway, type Gateway } from '../../../src/gateway';
+import { temporaryDatabase } from '../../support/gateway';
+
+/**
+ * A gateway as it is without a real service: open to everybody on this machine, with a page for browsers.
+ * @param sandboxUrl where the sandbox is; the program starts one of its own
+ */
+export async function startOpenGateway(
+  sandboxUrl: string,
+  env: Record<string, string> = {},
+): Promise<Gateway> {
+  const DATABASE_URL = temporaryDatabase();
+  const config = readConfig({
+    DATABASE_URL,
+    AUDIT_LOG_FILE: path.join(path.dirname(DATABASE_URL.slice('file:'.length)), 'audit.log'),
+    MAX_EVENT_LOOP_LAG_MS: '0',
+    PORT: '0',
+    ...env,
+  });
+  const service = { ...config.service, ...SANDBOX_CREDENTIALS, baseUrl: sandboxUrl };
+  return startGateway({ ...config, service }, pino({ level: 'silent' }));
+}

@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+/** The key of a client that may do everything. */
+export const CLIENT_KEY = 'pgk_test-client-key-0123456789abcdef';
+/** What such a client sends with every request. */
+export const AUTHORIZED = { authorization: `Bearer ${CLIENT_KEY}` } as const;
+/** How the gateway calls that client. */
+export const CLIENT_ID = 'service:test';
+
+export const ALL_SCOPES = [
+  'payments:read',
+  'payments:create',
+  'payments:confirm',
+  'payouts:read',
+  'payouts:create',
+  'cards:direct',
+];
+
+export interface TestClientKey {
+  id: string;
+  key: string;
+  scopes?: string[];
+  channels?: string[];
+}
+
+/** The text of a CLIENT_KEYS_FILE. */
+export const clientKeysText = (clients: readonly TestClientKey[]): string =>
+  JSON.stringify(
+    clients.map(({ id, key, scopes = ALL_SCOPES, channels = ['*'] }) => ({
+      id,
+      keySha256: createHash('sha256').update(key).digest('hex'),
+      scopes,
+      channels,
+    })),
+  );
+
+const EVERYTHING: TestClientKey = { id: 'test', key: CLIENT_KEY };
+
+/** A CLIENT_KEYS_FILE with these clients beside the one that may do everything. Left to the operating system to remove. */
+export function clientKeysFile(...clients: TestClientKey[]): string {
+  const file = path.join(mkdtempSync(path.join(tmpdir(), 'paygraph-keys-')), 'clients.json');
+  writeFileSync(file, clientKeysText([EVERYTHING, ...clients]));
+  return file;
+}
