@@ -2,7 +2,6 @@ import {
   closeSync,
   existsSync,
   fstatSync,
-  fsyncSync,
   mkdirSync,
   openSync,
   readSync,
@@ -79,10 +78,6 @@ export class AppendFile {
   }
 
   close(): void {
-    try {
-      fsyncSync(this.#fd);
-    } finally {
-      closeSync(this.#fd);
-    }
+    closeSync(this.#fd);
   }
 }

@@ -8,6 +8,13 @@ import { NOTHING, chained, readLineBehind, type AuditLine } from './chain';
 /** What a line tells beside its place in its chain. */
 export type Facts = Pick<AuditLine, 'event'> & Record<string, unknown>;
 
+/** The machine's name, without what is no part of names. */
+const hostName = (): string =>
+  os
+    .hostname()
+    .replace(/[^\w.-]/g, '_')
+    .slice(0, 255) || '_';
+
 /** Writes one chain to one file. */
 export class ChainWriter {
   readonly id = randomBytes(8).toString('hex');
@@ -51,7 +58,7 @@ export class ChainWriter {
   /** Writes the chain's first line, where that has not been done. */
   begin(): void {
     if (this.#seq > 0) return;
-    this.#write({ event: 'opened', continues: this.#continues, pid: process.pid, host: os.hostname() });
+    this.#write({ event: 'opened', continues: this.#continues, pid: process.pid, host: hostName() });
   }
 
   /** Writes one line; throws where that cannot be done, and leaves the chain as it is. */

@@ -52,7 +52,7 @@ export function chained(json: string, previous: string): { line: string; hash: s
   return { line: `${body},"hash":"${lineHash}"}\n`, hash: lineHash };
 }
 
-const WHOLE = /^(.+),"hash":"([0-9a-f]{64})"\}$/;
+const WHOLE = /^(.+),"hash":"[0-9a-f]{64}"\}$/;
 const HASH = /^[0-9a-f]{64}$/;
 const CHAIN = /^[0-9a-f]{16}$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -67,7 +67,7 @@ function isContinuation(value: unknown): boolean {
   return 'chain' in value && isText(value.chain, CHAIN) && 'hash' in value && isText(value.hash, HASH);
 }
 
-const FIELDS: Record<keyof Omit<AuditLine, 'body' | 'hash'>, (value: unknown) => boolean> = {
+const FIELDS: Record<keyof Omit<AuditLine, 'body'>, (value: unknown) => boolean> = {
   chain: (value) => isText(value, CHAIN),
   seq: isCount,
   event: (value) => EVENTS.includes(value),
@@ -79,17 +79,19 @@ const FIELDS: Record<keyof Omit<AuditLine, 'body' | 'hash'>, (value: unknown) =>
   lines: (value) => isMissing(value) || isCount(value),
   pid: (value) => isMissing(value) || isCount(value),
   host: (value) => isMissing(value) || isText(value, /^[\w.-]{1,255}$/),
+  hash: (value) => isText(value, HASH),
 };
 
-const isFields = (value: object): value is Omit<AuditLine, 'body' | 'hash'> =>
+const isFields = (value: object): value is Omit<AuditLine, 'body'> =>
   Object.entries(FIELDS).every(([name, fits]) => fits((value as Record<string, unknown>)[name]));
 
 /** Understands a line, without its end; undefined where it is none, or only a part of one. */
 export function readLine(text: string): AuditLine | undefined {
-  const [, body, lineHash] = (text.startsWith(LINE_START) && WHOLE.exec(text)) || [];
-  if (body === undefined || lineHash === undefined) return undefined;
+  const [, body] = (text.startsWith(LINE_START) && WHOLE.exec(text)) || [];
+  if (body === undefined) return undefined;
+  // The hash that was parsed, not a piece of the text: a piece would keep all of the text in memory.
   const value = parsed(text);
-  return value && isFields(value) ? { ...value, body, hash: lineHash } : undefined;
+  return value && isFields(value) ? { ...value, body } : undefined;
 }
 
 function parsed(text: string): object | undefined {

@@ -65,6 +65,8 @@ export class Verifier {
   readonly #report: (finding: Finding) => void;
   readonly #expected: Set<string>;
   readonly #recent = new Recent();
+  /** Chains that were continued before they were seen. */
+  readonly #older = new Set<string>();
   #file: FileSummary = { name: '', lines: 0, calls: 0 };
   /** Where in the file, empty lines included. */
   #place = 0;
@@ -121,7 +123,7 @@ export class Verifier {
 
   #takeFragment(text: string, isFollowed: boolean): void {
     if (!isCutOff(text)) return this.#fault('this is no line of an audit log.');
-    // Another process wrote right behind it: nobody who changes the file does that.
+    // Another process wrote right behind it, before anybody could tell of it.
     if (isFollowed) return this.#noteCutOff(this.#place);
     // Most cuts are settled by the line behind; many in a row are none.
     if (this.#cutOff.length >= 100) this.#settleCutOff(() => false);
@@ -178,6 +180,8 @@ export class Verifier {
   #checkFirst(line: AuditLine): void {
     const { chain: id, seq, hash, pid = 0, host = '?', time: opened } = line;
     this.#chains.set(id, { id, pid, host, opened, isClosed: line.event === 'closed', seq, hash });
+    if (this.#older.has(id))
+      this.#fault(`an earlier line continues chain ${short(id)}: the files are not in their order.`);
     if (seq > 0) {
       this.#fault(`the first ${lines(seq)} of chain ${short(id)} are missing, or in an older file.`);
       return;
@@ -194,7 +198,10 @@ export class Verifier {
     if (older) this.#fault(`the last lines of chain ${short(chain)}, which this one continues, are missing.`);
     else if (this.files.length > 1)
       this.#fault(`chain ${short(chain)}, which this one continues, is missing in the file before.`);
-    else this.#note(`this continues chain ${short(chain)} of an older file, whose last hash was ${hash}.`);
+    else {
+      this.#older.add(chain);
+      this.#note(`this continues chain ${short(chain)} of an older file, whose last hash was ${hash}.`);
+    }
   }
 
   #checkNext(chain: ChainState, line: AuditLine): void {

@@ -4,7 +4,7 @@ import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { readLines } from '../audit/lines';
 import { Verifier, type ChainState, type FileSummary, type Finding } from '../audit/verifier';
-import { ConfigError, readConfig } from '../config';
+import { readConfig } from '../config';
 
 const USAGE = `Checks the audit log, the record of every call that moves money.
 
@@ -19,6 +19,8 @@ Exit code: 0 nothing is missing or changed, 1 something is, 2 it could not be fo
 
 /** What was typed cannot be done; the message is for the person who typed it. */
 class UsageError extends Error {}
+
+class FileError extends Error {}
 
 /** More of them say no more. */
 const MAX_PRINTED = 20;
@@ -87,7 +89,10 @@ async function verify(files: readonly string[], expected: readonly string[]): Pr
   const verifier = new Verifier(findings.add, expected);
   for (const file of files) {
     verifier.beginFile(file);
-    await readLines(file, verifier.take);
+    await readLines(file, verifier.take).catch((error: unknown) => {
+      const { code } = Object.assign({ code: 'unknown' }, error);
+      throw new FileError(`${file} cannot be read (${code}).`);
+    });
     verifier.endFile();
   }
   findings.printRest();
@@ -131,20 +136,14 @@ async function run(): Promise<number> {
   return (await verify(files.length > 0 ? files : [readConfig().auditFile], expected)) ? 0 : 1;
 }
 
-function faultText(error: unknown): string {
-  const { code, path, message } = Object.assign({ code: '', path: '', message: String(error) }, error);
-  return path ? `${path} cannot be read (${code}).` : error instanceof Error ? error.message : message;
-}
-
 /** `npm run audit`: exit code 0 when nothing is missing or changed, 1 when something is, 2 when it could not be found out. */
 export async function main(): Promise<void> {
   try {
     process.exitCode = await run();
   } catch (error) {
     const isUsage = error instanceof UsageError || (error instanceof TypeError && 'code' in error);
-    process.stderr.write(
-      `${faultText(error)}\n${isUsage && !(error instanceof ConfigError) ? `\n${USAGE}` : ''}`,
-    );
+    const says = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`${says}\n${isUsage ? `\n${USAGE}` : ''}`);
     process.exitCode = 2;
   }
 }

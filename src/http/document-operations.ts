@@ -52,4 +52,5 @@ export function checkOperation(
   });
   atMost('introspected', introspected.selections);
   atMost('introspectionAliases', introspected.aliases);
+  atMost('introspectionLists', introspected.lists);
 }

@@ -19,7 +19,7 @@ export const DOCUMENT_RULES = {
     why: 'The limit of the body, for documents that come another way, such as a WebSocket.',
   },
   lines: {
-    limit: 2500,
+    limit: 2000,
     counts: 'lines',
     why: 'Each of up to 100 errors is located by counting lines from the top. Every field of an attempt takes 1100.',
   },
@@ -99,7 +99,7 @@ export const DOCUMENT_RULES = {
     why: 'The whole schema takes 20 ms to write. Tools ask once.',
   },
   introspected: {
-    limit: 400,
+    limit: 300,
     counts: 'selections of introspection, every fragment counted as often as it is spread',
     why: 'Each is answered for every type or field of the schema. The standard introspection needs 240.',
   },
@@ -107,6 +107,11 @@ export const DOCUMENT_RULES = {
     limit: 0,
     counts: 'aliases within introspection',
     why: 'A list within a list within a list, once more for every alias. Tools use none.',
+  },
+  introspectionLists: {
+    limit: 3,
+    counts: 'lists of introspection, one within another',
+    why: 'Each multiplies what is below. The standard introspection needs 3: the arguments of the fields of the types.',
   },
   comparisons: {
     limit: 20_000,

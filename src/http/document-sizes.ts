@@ -1,4 +1,10 @@
 import {
+  __Directive,
+  __Field,
+  __Schema,
+  __Type,
+  getNullableType,
+  isListType,
   Kind,
   type DocumentNode,
   type FragmentDefinitionNode,
@@ -15,11 +21,22 @@ export interface Size {
   aliases: number;
   /** Fields, one within another. */
   depth: number;
+  /** Lists of introspection, one within another. */
+  lists: number;
   /** Selection sets, one within another. */
   nesting: number;
 }
 
-const NOTHING: Size = { selections: 0, aliases: 0, depth: 0, nesting: 0 };
+const NOTHING: Size = { selections: 0, aliases: 0, depth: 0, lists: 0, nesting: 0 };
+
+/** The fields of introspection that answer with a list. */
+const LISTS: ReadonlySet<string> = new Set(
+  [__Schema, __Type, __Field, __Directive].flatMap((type) =>
+    Object.values(type.getFields()).flatMap((field) =>
+      isListType(getNullableType(field.type)) ? field.name : [],
+    ),
+  ),
+);
 
 /** The fragments of a document by name; of two with the same name the last, as graphql-js has it. */
 export const fragmentsOf = ({ definitions }: DocumentNode): ReadonlyMap<string, FragmentDefinitionNode> =>
@@ -49,6 +66,7 @@ export class DocumentSizes {
       size.selections += 1 + inner.selections;
       size.aliases += (isField && selection.alias ? 1 : 0) + inner.aliases;
       size.depth = Math.max(size.depth, (isField ? 1 : 0) + inner.depth);
+      size.lists = Math.max(size.lists, (isField && LISTS.has(selection.name.value) ? 1 : 0) + inner.lists);
       size.nesting = Math.max(size.nesting, inner.nesting);
     }
     size.nesting += 1;

@@ -58,8 +58,12 @@ export class PersistedOperations {
     // Where callers are not told apart they are all on this machine, as services are.
     const operation = this.#chosen(asked, kind === 'frontend' ? frontends : services);
     if (!operation) return asked;
-    const resolved: A = { ...asked, query: operation.body, extensions: withoutHash(asked.extensions) };
+    const resolved: A = { ...asked, query: operation.body };
     delete resolved.documentId;
+    // Apollo would compare the hash with the document, and an id of the manifest need not be its hash.
+    if (isRecord(asked.extensions)) {
+      resolved.extensions = { ...asked.extensions, persistedQuery: undefined };
+    }
     return resolved;
   }
 
@@ -67,8 +71,8 @@ export class PersistedOperations {
   #chosen(asked: Asked, mode: PersistedMode): ManifestOperation | undefined {
     const { query, documentId, extensions } = asked;
     const ids = [documentId, hashIn(extensions)].filter((id) => typeof id === 'string');
-    const [named, other = named] = ids.map((id) => this.#byId.get(bareId(id)));
-    if (named !== other) throw contradicting();
+    const [named, ...others] = ids.map((id) => this.#byId.get(bareId(id)));
+    if (others.some((other) => other !== named)) throw contradicting();
     if (query === undefined || query === null || query === '') return named ?? refuseUnknown(asked, mode);
     if (named) {
       if (this.#withText(query) !== named) throw contradicting();
@@ -109,14 +113,6 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 function hashIn(extensions: unknown): unknown {
   const persistedQuery = isRecord(extensions) ? extensions['persistedQuery'] : undefined;
   return isRecord(persistedQuery) ? persistedQuery['sha256Hash'] : undefined;
-}
-
-/** Apollo would compare the hash with the document, and an id of the manifest need not be its hash. */
-function withoutHash(extensions: unknown): unknown {
-  if (!isRecord(extensions)) return extensions;
-  const others = { ...extensions };
-  delete others['persistedQuery'];
-  return Object.keys(others).length > 0 ? others : undefined;
 }
 
 /** GraphQL over HTTP writes "sha256:" before a hash, as does graphql-codegen since version 6; Apollo does not. */

@@ -17,7 +17,7 @@ import type { Creates } from './creates';
 import type { Finder } from './finder';
 import { fieldFault, inputFaults, methodFaults } from './input-faults';
 import type { JournalHand } from './journal-hand';
-import { keptNumberFaults } from './kept-number-faults';
+import { keptSecretFaults } from './kept-secret-faults';
 import { urlFaults, type UrlPolicy } from './url-faults';
 
 interface PaymentParts {
@@ -49,7 +49,7 @@ export class PaymentOperations {
       ...inputFaults(input),
       ...methodFaults(method, input.amount),
       ...urlFaults(input, urls),
-      ...keptNumberFaults(input, method),
+      ...keptSecretFaults(input, method),
     ];
     if (faults.length > 0) return invalidInput(faults);
 

@@ -11,7 +11,7 @@ import { inputFaults, methodFaults } from './input-faults';
 import type { JournalHand } from './journal-hand';
 import { within } from './deadline';
 import { knownFromJournal } from './payout-finder';
-import { keptNumberFaults } from './kept-number-faults';
+import { keptSecretFaults } from './kept-secret-faults';
 import { urlFaults, type UrlPolicy } from './url-faults';
 
 interface PayoutParts {
@@ -49,7 +49,7 @@ export class PayoutOperations {
       ...inputFaults(input),
       ...methodFaults(method, input.amount),
       ...urlFaults(input, urls),
-      ...keptNumberFaults(input, method),
+      ...keptSecretFaults(input, method),
     ];
     if (faults.length > 0) return invalidInput(faults);
 

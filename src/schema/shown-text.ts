@@ -17,6 +17,9 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
 /** What opens a door: a JWT, a client key of the gateway, an Authorization header. */
 const TOKENS = /\beyJ[\w-]{5,}\.[\w-]+(?:\.[\w-]*)*|\bpgk_[\w-]{16,}|\b(?:bearer|basic)\s+[\w.~+/-]{8,}=*/gi;
 
+/** Whether a text holds a token or a key of a client. */
+export const holdsToken = (text: string): boolean => text.search(TOKENS) >= 0;
+
 /** A free text without card numbers and tokens. */
 export function hideNumbers(text: string): string {
   const spans = cardNumberSpans(text);
@@ -41,13 +44,6 @@ export function readAsSent(value: unknown): string | null {
   return text?.includes(HIDDEN) ? null : text;
 }
 
-/** A word from a list of the service's own: a status, a code, a type. */
-export function readPlainWord(value: unknown): string | null {
-  const text = wireText(value);
-  if (text === null) return null;
-  return text.length <= 64 && isPrintable(text) && hideNumbers(text) === text ? text : HIDDEN;
-}
-
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Whether a long word is no word of any language but a key, a hash or a cipher: letters and digits without a break. */
@@ -55,6 +51,14 @@ const isOpaque = (word: string): boolean =>
   word.length >= 20 &&
   !UUID.test(word) &&
   word.split(/[_-]/).some((part) => part.length >= 12 && /\d/.test(part) && /[a-z]/i.test(part));
+
+/** A word from a list of the service's own: a status, a code, a type. */
+export function readPlainWord(value: unknown): string | null {
+  const text = wireText(value);
+  if (text === null) return null;
+  const isWord = text.length <= 64 && isPrintable(text) && hideNumbers(text) === text;
+  return isWord && !text.split(' ').some(isOpaque) ? text : HIDDEN;
+}
 
 const MAX_MESSAGE = 1000;
 
@@ -114,6 +118,9 @@ const MAX_DEPTH = 32;
 /** Names in a custom method's fields under which stands what the payer pays to. */
 const PAID_TO =
   /(^|[_-])(account|account_?(number|no|id)|iban|virtual_?account|va_?number|upi_?id|vpa|phone|msisdn|wallet|address|qr|qr_?code|reference|payment_?code)$/i;
+
+/** A whole number with more digits than JSON numbers have: it is another one already, and may be most of a card number. */
+export const isInexact = (value: unknown): boolean => Number.isInteger(value) && !Number.isSafeInteger(value);
 
 /** A JSON value with every name and every text read as free text, but for those that name what the payer pays to. */
 function hideInJson(value: unknown, paidTo: boolean, depth: number): unknown {

@@ -109,10 +109,81 @@ describe('Before a service that has everything', () => {
 
 /** What there is on the channel of another merchant. */
 interface Belongings {
-  paymentId: string;
-  payoutId: string;
-  payment: { key: string; externalId: string };
+  payment: string;
+  payout: string;
+  paymentOrder: string;
+  payoutOrder: string;
+  key: string;
 }
+
+const invented = (): Belongings => ({
+  payment: randomUUID(),
+  payout: randomUUID(),
+  paymentOrder: `order-${randomUUID()}`,
+  payoutOrder: `order-${randomUUID()}`,
+  key: `key-${randomUUID()}`,
+});
+
+/** A question about a belonging, on a channel. */
+type Question = [
+  name: string,
+  field: string,
+  document: string,
+  variables: (belongings: Belongings, c: string) => object,
+];
+
+const BY_ID = (field: string): string =>
+  `query Q($c: UUID!, $t: UUID!) { ${field}(channel: $c, transactionId: $t) { __typename } }`;
+const BY_ORDER = (field: string): string =>
+  `query Q($c: UUID!, $x: String!) { ${field}(channel: $c, externalId: $x) { __typename } }`;
+const MANY = (field: string): string =>
+  `query Q($c: UUID!, $t: UUID!) { ${field}(channel: $c, transactionIds: [$t]) { __typename } }`;
+const NODE = 'query Q($id: ID!) { node(id: $id) { __typename } }';
+
+const nodeOf = (kind: 'payment' | 'payout') => (belongings: Belongings, channel: string) => ({
+  id: encodeNodeId({ kind, channel, transactionId: belongings[kind] }),
+});
+
+const LOOKUPS: Question[] = [
+  ['payment', 'payment', BY_ID('payment'), ({ payment: t }, c) => ({ c, t })],
+  ['payment by external id', 'payment', BY_ORDER('payment'), ({ paymentOrder: x }, c) => ({ c, x })],
+  ['payments', 'payments', MANY('payments'), ({ payment: t }, c) => ({ c, t })],
+  ['payout', 'payout', BY_ID('payout'), ({ payout: t }, c) => ({ c, t })],
+  ['payout by external id', 'payout', BY_ORDER('payout'), ({ payoutOrder: x }, c) => ({ c, x })],
+  ['payouts', 'payouts', MANY('payouts'), ({ payout: t }, c) => ({ c, t })],
+  ['node of a payment', 'node', NODE, nodeOf('payment')],
+  ['node of a payout', 'node', NODE, nodeOf('payout')],
+];
+
+const confirming = (arm: string): Question => {
+  const { input } = validCall('confirmPayment', arm);
+  const variables = ({ payment: transactionId }: Belongings, channel: string) => ({
+    input: { ...input, transactionId, channel },
+  });
+  return [`confirmPayment by ${arm}`, 'confirmPayment', DOCUMENTS.confirmPayment, variables];
+};
+
+const creating = (
+  field: 'createPayment' | 'createPayout',
+  arm: string,
+  same: (belongings: Belongings) => object,
+): Question => [
+  `${field} with the same ${Object.keys(same(invented())).join()}`,
+  field,
+  DOCUMENTS[field],
+  (belongings, channel) => ({
+    input: { ...validCall(field, arm).input, channel, ...same(belongings) },
+  }),
+];
+
+const MUTATIONS: Question[] = [
+  // The arm that fits their payment, and one that does not.
+  confirming('upi'),
+  confirming('dcb'),
+  creating('createPayment', 'upi', ({ paymentOrder: externalId }) => ({ externalId })),
+  creating('createPayment', 'upi', ({ key: idempotencyKey }) => ({ idempotencyKey })),
+  creating('createPayout', 'jazzCash', ({ payoutOrder: externalId }) => ({ externalId })),
+];
 
 describe('Before a service with transactions of two merchants', () => {
   let client: TestClient;
@@ -125,107 +196,125 @@ describe('Before a service with transactions of two merchants', () => {
     [client, elsewhere] = [await start(), await start()];
   });
 
-  /** Creates something; the id of the transaction. */
+  const askAs = (id: string, document: string, variables: object) =>
+    client.ask<Record<string, unknown>>(document, variables, bearer(keyOf(id)));
+
   async function create(at: TestClient, mutation: 'createPayment' | 'createPayout', input: Json) {
-    const { data } = await at.ask<
-      Record<string, { payment?: { transactionId: string }; payout?: { transactionId: string } }>
-    >(DOCUMENTS[mutation], { input }, bearer(keyOf('theirs')));
-    const { payment, payout } = data[mutation]!;
+    type Result = { payment?: { transactionId: string }; payout?: { transactionId: string } };
+    const asked = await at.ask<Record<string, Result>>(
+      DOCUMENTS[mutation],
+      { input: { ...input, channel: THEIRS } },
+      bearer(keyOf('theirs')),
+    );
+    const { payment, payout } = asked.data[mutation]!;
     return (payment ?? payout)!.transactionId;
   }
 
   async function theirBelongings(at: TestClient): Promise<Belongings> {
-    const payment = { ...validCall('createPayment', 'upi').input, channel: THEIRS } as Json;
-    const payout = { ...validCall('createPayout', 'jazzCash').input, channel: THEIRS } as Json;
+    const payment = validCall('createPayment', 'upi').input;
+    const payout = validCall('createPayout', 'jazzCash').input;
     return {
-      paymentId: await create(at, 'createPayment', payment),
-      payoutId: await create(at, 'createPayout', payout),
-      payment: { key: String(payment['idempotencyKey']), externalId: String(payment['externalId']) },
+      payment: await create(at, 'createPayment', payment),
+      payout: await create(at, 'createPayout', payout),
+      paymentOrder: String(payment['externalId']),
+      payoutOrder: String(payout['externalId']),
+      key: String(payment['idempotencyKey']),
     };
   }
 
-  const GATEWAYS = [
+  /** Asks for what exists over there, and for what does not: no difference may be seen. */
+  async function withoutDifference([, , document, variables]: Question, their: Belongings, channel: string) {
+    const ask = async (what: Belongings) => {
+      const answer = await askAs('ours', document, variables(what, channel));
+      return { answer, seen: comparable(answer, ...Object.values(what)) };
+    };
+    const [real, unreal] = [await ask(their), await ask(invented())];
+    expect(real.seen).toEqual(unreal.seen);
+    return real.answer;
+  }
+
+  const stateOf = async (transactionId: string): Promise<unknown> => {
+    const document = `query Q($c: UUID!, $t: UUID!) { payment(channel: $c, transactionId: $t) {
+      ... on PaymentResource { status state } } }`;
+    return (await askAs('theirs', document, { c: THEIRS, t: transactionId })).data['payment'];
+  };
+
+  describe.each([
     ['through this gateway', () => client],
     ['through another gateway', () => elsewhere],
-  ] as const;
-
-  const LOOKUPS = `query Q($c: UUID!, $p: UUID!, $q: UUID!, $x: String!) {
-    payment(channel: $c, transactionId: $p) { __typename }
-    byOrder: payment(channel: $c, externalId: $x) { __typename }
-    payout(channel: $c, transactionId: $q) { __typename }
-    payments(channel: $c, transactionIds: [$p, $q]) { __typename }
-    payouts(channel: $c, transactionIds: [$p, $q]) { __typename } }`;
-
-  const askAsOurs = (document: string, variables: object) =>
-    client.ask<Record<string, unknown>>(document, variables, bearer(keyOf('ours')));
-
-  /** What is asked with something that exists over there, and with something that does not: no difference may be seen. */
-  async function expectNoDifference(
-    document: string,
-    variablesOf: (belongings: Belongings) => object,
-    belongings: Belongings,
-  ): Promise<Awaited<ReturnType<typeof askAsOurs>>> {
-    const invented: Belongings = {
-      paymentId: randomUUID(),
-      payoutId: randomUUID(),
-      payment: { key: `key-${randomUUID()}`, externalId: `order-${randomUUID()}` },
-    };
-    const seen = await Promise.all(
-      [belongings, invented].map(async (what) => {
-        const answer = await askAsOurs(document, variablesOf(what));
-        const { paymentId, payoutId, payment } = what;
-        return { answer, comparable: comparable(answer, paymentId, payoutId, payment.key, payment.externalId) };
-      }),
-    );
-    expect(seen[0]?.comparable).toEqual(seen[1]?.comparable);
-    return seen[0]!.answer;
-  }
-
-  describe.each(GATEWAYS)('What was created %s', (_where, at) => {
+  ])('What another merchant created %s', (_where, at) => {
     let their: Belongings;
 
     beforeAll(async () => {
       their = await theirBelongings(at());
     });
 
-    test('is there for whom it belongs to', async () => {
-      const variables = { c: THEIRS, p: their.paymentId, q: their.payoutId, x: their.payment.externalId };
-      const { data, errors } = await client.ask(LOOKUPS, variables, bearer(keyOf('theirs')));
+    test.each(LOOKUPS)('is there for its owner: %s', async (_name, field, document, variables) => {
+      const { data, errors } = await askAs('theirs', document, variables(their, THEIRS));
       expect(errors).toBeUndefined();
-      expect(data).toMatchObject({
-        payment: { __typename: 'UpiPayment' },
-        byOrder: { __typename: 'UpiPayment' },
-        payout: {},
-      });
+      expect([data[field]].flat()).toEqual([{ __typename: expect.any(String) as unknown }]);
     });
 
-    test('does not show when it is asked for on its own channel', async () => {
-      const answer = await expectNoDifference(
-        LOOKUPS.replace(/payments\(.*|payouts\(.*/g, '').concat(' }'),
-        ({ paymentId, payoutId, payment }) => ({
-          c: THEIRS,
-          p: paymentId,
-          q: payoutId,
-          x: payment.externalId,
-        }),
-        their,
-      ).catch((error: unknown) => error);
-      expect(answer).toBeDefined();
+    test.each(LOOKUPS)('does not show on its own channel: %s', async (...question) => {
+      expectForbidden(await withoutDifference(question, their, THEIRS), question[1]);
     });
 
-    test.each(['payment', 'byOrder', 'payout', 'payments', 'payouts'])(
-      'does not show in %s on its own channel',
-      async (alias) => {
-        const line = LOOKUPS.split('\n').find((text) => text.trim().startsWith(`${alias}:`) || text.trim().startsWith(`${alias}(`))!;
-        const used = [...new Set(line.match(/\$\w+/g))].map((name) => `${name}: ${name === '$x' ? 'String' : 'UUID'}!`);
-        const document = `query Q(${used.join(', ')}) { ${line.trim().replace(/\}\s*\}$/, '}')} }`;
-        const answer = await expectNoDifference(
-          document,
-          ({ paymentId, payoutId, payment }) => ({ c: THEIRS, p: paymentId, q: payoutId, x: payment.externalId }),
-          their,
-        );
-        expectForbidden(answer, alias);
-      },
-    );
+    test.each(LOOKUPS)("does not show on the caller's channel: %s", async (...question) => {
+      const { data, errors } = await withoutDifference(question, their, OURS);
+      expect(errors).toBeUndefined();
+      expect([data[question[1]]].flat()).toEqual([null]);
+    });
+
+    test.each(MUTATIONS)('does not show on its own channel: %s', async (...question) => {
+      expectForbidden(await withoutDifference(question, their, THEIRS), question[1]);
+    });
+
+    test.each(MUTATIONS)("does not show on the caller's channel: %s", async (...question) => {
+      await withoutDifference(question, their, OURS);
+    });
+
+    test("is not moved on by anybody's confirm on another channel", async () => {
+      const payment = await create(at(), 'createPayment', validCall('createPayment', 'upi').input);
+      const before = await stateOf(payment);
+      expect(before).toEqual({ status: 'PROCESSING', state: 'WAITING_FOR_UTR' });
+      const [, , document, variables] = confirming('upi');
+      await askAs('ours', document, variables({ ...their, payment }, OURS));
+      expect(await stateOf(payment)).toEqual(before);
+    });
   });
+
+  test('the attempt of another client is none, whichever channel it was made on', async () => {
+    const their = await theirBelongings(client);
+    const document = 'query Q($k: ID!) { attempt(idempotencyKey: $k) { channel externalId } }';
+    const question: Question = ['attempt', 'attempt', document, ({ key: k }) => ({ k })];
+    expect((await withoutDifference(question, their, THEIRS)).data).toEqual({ attempt: null });
+    const owned = await askAs('theirs', document, { k: their.key });
+    expect(owned.data).toEqual({ attempt: { channel: THEIRS, externalId: their.paymentOrder } });
+  });
+
+  test('a payment may be confirmed by who may act on its channel, whoever created it and where', async () => {
+    const id = await create(elsewhere, 'createPayment', validCall('createPayment', 'upi').input);
+    const { input } = validCall('confirmPayment', 'upi');
+    const { data, errors } = await askAs('both', DOCUMENTS.confirmPayment, {
+      input: { ...input, channel: THEIRS, transactionId: id },
+    });
+    expect(errors).toBeUndefined();
+    expect(data).toMatchObject({ confirmPayment: { __typename: 'PaymentSuccess' } });
+  });
+});
+
+test('An attempt on a channel that its client has lost is no longer shown', async () => {
+  const { client } = await accessRig({
+    clients: [
+      { ...clientOf('mover', { channels: [THEIRS, OURS] }), key: keyOf('before') },
+      { ...clientOf('mover', { channels: [OURS] }), key: keyOf('after') },
+    ],
+  });
+  const { idempotencyKey } = unused();
+  const input = { ...redirectCall('CARD').input, idempotencyKey, channel: THEIRS };
+  await client.ask(DOCUMENTS.createPayment, { input }, bearer(keyOf('before')));
+  const document = 'query Q($k: ID!) { attempt(idempotencyKey: $k) { channel } }';
+  const askAs = (key: string) => client.ask(document, { k: idempotencyKey }, bearer(keyOf(key)));
+  expect((await askAs('before')).data).toEqual({ attempt: { channel: THEIRS } });
+  expect((await askAs('after')).data).toEqual({ attempt: null });
 });

@@ -97,8 +97,9 @@ describe('Full card numbers', () => {
 
   test('are what two calls of the table hold', () => expect(CARDS).toHaveLength(2));
 
-  test.each(CARDS)('in %s are taken from a client with cards:direct beside the other scope', (_field, id, call) =>
-    expectAllowed(id, call),
+  test.each(CARDS)(
+    'in %s are taken from a client with cards:direct beside the other scope',
+    (_field, id, call) => expectAllowed(id, call),
   );
 
   test.each(CARDS)('in %s are refused from one that has every scope but cards:direct', (_field, _id, call) =>
@@ -131,7 +132,11 @@ describe('Full card numbers', () => {
   const HIDDEN: [string, MoneyCall['mutation'], object][] = [
     ['as the type of a custom payout', 'createPayout', { other: { type: 'card', fields: { token: 'x' } } }],
     ['in capitals', 'createPayout', { other: { type: 'CARD', fields: { token: 'x' } } }],
-    ['beside the type of a custom payout', 'createPayout', { other: { type: 'x', fields: { type: 'card' } } }],
+    [
+      'beside the type of a custom payout',
+      'createPayout',
+      { other: { type: 'x', fields: { type: 'card' } } },
+    ],
     ['beside the type of a custom payment', 'createPayment', { other: { fields: { type: 'card' } } }],
     ['as a field of a custom payment', 'createPayment', { other: { fields: { pan: '4111111111111111' } } }],
     [
@@ -170,7 +175,10 @@ describe('The record of creates', () => {
     [['payouts:read'], ['payout']],
     [['payments:create'], ['payment']],
     [['payouts:create'], ['payout']],
-    [['payments:read', 'payouts:create'], ['payment', 'payout']],
+    [
+      ['payments:read', 'payouts:create'],
+      ['payment', 'payout'],
+    ],
     [ALL_SCOPES, ['payment', 'payout']],
   ];
 
@@ -213,7 +221,10 @@ describe('The record of creates', () => {
       asReader,
     );
     expect(all.data.attempts.edges.map(({ node }) => node.idempotencyKey).sort()).toEqual(
-      (['payment', 'payout'] as const).filter(seen).map((kind) => keys[kind]).sort(),
+      (['payment', 'payout'] as const)
+        .filter(seen)
+        .map((kind) => keys[kind])
+        .sort(),
     );
   });
 });

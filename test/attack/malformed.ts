@@ -116,7 +116,7 @@ const CHUNKS: Malformed[] = [
   posted('a trailer that looks like a length', {
     with: [CHUNKED],
     body: `${chunk(QUERY)}0\r\nContent-Length: 400\r\nAuthorization: Bearer other\r\n\r\n`,
-    statuses: [200],
+    statuses: [200, 400],
     followed: true,
   }),
 ];

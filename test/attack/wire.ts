@@ -110,6 +110,11 @@ export class Wire {
     return this.#until(() => false);
   }
 
+  /** Resolves when the first byte has come, or the connection is gone. */
+  async something(): Promise<void> {
+    await this.#until(() => this.#received !== '');
+  }
+
   close(): void {
     this.socket.destroy();
   }

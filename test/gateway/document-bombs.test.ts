@@ -130,6 +130,7 @@ test('what is counted through fragments is what stands there when they are writt
         selections: text.match(/\w+|\.\.\./g)?.length,
         aliases: print(long).match(/: /g)?.length ?? 0,
         depth: deepest(long, (selection) => selection.kind === Kind.FIELD),
+        lists: 0,
         nesting: deepest(long, (selection) => 'selectionSet' in selection && !!selection.selectionSet) + 1,
       });
     }),
@@ -197,7 +198,8 @@ test('with fragments, no two fields that share a place are overlooked', () => {
   fc.assert(
     fc.property(withFragments, (document) => {
       const ids = new Map<FieldNode, number>();
-      const idOf = (field: FieldNode) => ids.get(field) ?? ids.set(field, ids.size).size;
+      for (const field of sharing(document).flat()) if (!ids.has(field)) ids.set(field, ids.size);
+      const idOf = (field: FieldNode) => ids.get(field)!;
       const different = new Set(
         sharing(document).map(([one, other]) => [idOf(one), idOf(other)].sort((a, b) => a - b).join()),
       );

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { getIntrospectionQuery, parse, print } from 'graphql';
+import { getIntrospectionQuery, parse, print, validate } from 'graphql';
 import { DocumentLimits, MAX_TOKENS } from '../../src/http/document-limits';
 import { DOCUMENT_RULES, type DocumentRuleName } from '../../src/http/document-rules';
 import { STARTER_DOCUMENT } from '../../src/http/starter-document';
@@ -11,7 +11,7 @@ import {
   createPayout,
   lookUpPayment,
   lookUpPayout,
-  selectionOf,
+  schema,
   WHOLE_PAYMENT,
   WHOLE_PAYOUT,
 } from '../methods/selection';
@@ -41,7 +41,7 @@ const HONEST: [what: string, document: string][] = [
   ['one payout with every field of every type', lookUpPayout()],
   [
     'a page of attempts with every field',
-    `{ attempts${BY_ID} { edges { node ${selectionOf('Attempt')} } } }`,
+    `{ attempts(channel: "7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10", first: 100) { edges { node { payment ${WHOLE_PAYMENT} payout ${WHOLE_PAYOUT} } } } }`,
   ],
   ['a payment created, with every field of every type', createPayment()],
   ['a payment confirmed, with every field of every type', confirmPayment()],
@@ -67,6 +67,7 @@ const HONEST: [what: string, document: string][] = [
 ];
 
 test.each(HONEST)('%s is let in, printed in one line or in many', (_what, document) => {
+  expect(validate(schema, parse(document))).toEqual([]);
   expect(check(document)).toEqual({ ok: true });
   expect(check(print(parse(document)))).toEqual({ ok: true });
 });
@@ -134,6 +135,11 @@ const SHAPES: [rule: DocumentRuleName, shape: (count: number) => string][] = [
     'introspected',
     (count) =>
       `{ __schema { ${times(10, () => '...F')} } } fragment F on __Schema { ${times((count - 10) / 10, (n) => `a${n}`)} }`,
+  ],
+  [
+    'introspectionLists',
+    (count) =>
+      `{ __type(name: "A") { ...F } } fragment F on __Type { ${'a { possibleTypes { '.repeat(count)} name ${'} }'.repeat(count)} }`,
   ],
   [
     'comparisons',

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { closeAfterTests, temporaryDatabase } from '../support/gateway';
+import { closeAfterTests, testSettings } from '../support/gateway';
 import { scriptedService } from '../support/scripted-service';
 import { DOCUMENTS, accepted, validCall } from './fixtures/calls';
 import { gate } from './fixtures/gate';
@@ -67,7 +67,7 @@ describe('On a signal', () => {
     const program = startProgram({
       PORT: '0',
       SERVICE_BASE_URL: service.url,
-      DATABASE_URL: temporaryDatabase(),
+      ...testSettings(),
       ...KEYS,
       ...settings,
     });
@@ -158,6 +158,7 @@ describe('A start that cannot be', () => {
         'DATABASE_URL',
         'FINGERPRINT_KEY',
         'HOST',
+        'CLIENT_KEYS_FILE',
         'INTROSPECTION',
         'JOURNAL_RETENTION_DAYS',
         'LOG_LEVEL',

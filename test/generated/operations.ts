@@ -133,7 +133,7 @@ export type ConfirmationInput =
 export type CreatePaymentInput = {
   /** What the payer has to pay. */
   amount: AmountInput;
-  /** Where the service notifies of changes (spec section 6). */
+  /** Where the service notifies of changes (spec section 6). https to a public host, without credentials; in the sandbox also http to this machine. Sent on exactly as written. */
   callbackUrl?: string | null | undefined;
   /** The merchant channel. */
   channel: string;
@@ -145,7 +145,7 @@ export type CreatePaymentInput = {
   idempotencyKey: string | number;
   /** How the payer pays. */
   method: PaymentMethodInput;
-  /** Where the payer returns to; recommended. */
+  /** Where the payer returns to; recommended. https to a public host, without credentials; in the sandbox also http to this machine. Sent on exactly as written. */
   returnUrl?: string | null | undefined;
 };
 
@@ -153,7 +153,7 @@ export type CreatePaymentInput = {
 export type CreatePayoutInput = {
   /** What the recipient gets. */
   amount: AmountInput;
-  /** Where the service notifies of changes (spec section 6). */
+  /** Where the service notifies of changes (spec section 6). https to a public host, without credentials; in the sandbox also http to this machine. Sent on exactly as written. */
   callbackUrl?: string | null | undefined;
   /** The merchant channel. */
   channel: string;

@@ -1,4 +1,4 @@
-import { HIDDEN } from '../../schema/shown-text';
+import { HIDDEN, isInexact } from '../../schema/shown-text';
 import { isWireObject, type WireObject } from '../../schema/wire';
 
 /**
@@ -66,6 +66,7 @@ const MAX_DEPTH = 64;
 function cleaned(value: unknown, remove: Remove, depth: number): unknown {
   if (depth > MAX_DEPTH) return HIDDEN;
   if (typeof value === 'string') return remove(value);
+  if (isInexact(value)) return HIDDEN;
   if (typeof value === 'number') return remove(String(value)) === String(value) ? value : HIDDEN;
   if (Array.isArray(value)) return value.map((inner) => cleaned(inner, remove, depth + 1));
   if (!isWireObject(value)) return value;

@@ -1,3 +1,6 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { closeAfterTests, testGateway, type TestClient } from '../../support/gateway';
 import { FaultyService } from '../../exactly-once/service/faulty-service';
 
@@ -8,12 +11,29 @@ export interface Server {
   base: string;
   service: FaultyService;
   logLines: string[];
+  /** The file of the audit log, as it is now. */
+  auditText(): string;
 }
 
 /** Starts both; they are closed when the test file ends. A payout is not looked up before it is sent. */
 export async function startServer(env: Record<string, string> = {}): Promise<Server> {
   const logLines: string[] = [];
+  const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-audit-'));
+  closeAfterTests({ close: async () => rmSync(folder, { recursive: true, force: true }) });
+  const AUDIT_LOG_FILE = path.join(folder, 'audit.log');
   const service = closeAfterTests(await FaultyService.start());
-  const client = await testGateway(service.url, { logLines, env: { PAYOUT_PREFLIGHT: 'off', ...env } });
-  return { client, base: client.gateway.url, service, logLines };
+  const settings = { PAYOUT_PREFLIGHT: 'off', AUDIT_LOG_FILE, ...env };
+  const client = await testGateway(service.url, { logLines, env: settings });
+  const auditText = (): string => readFileSync(AUDIT_LOG_FILE, 'utf8');
+  return { client, base: client.gateway.url, service, logLines, auditText };
+}
+
+/** What the audit log says of the calls of that idempotency key. */
+export function auditedCalls(server: Server, key: string): { ip?: string; outcome: string; who: string }[] {
+  return server
+    .auditText()
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as { event: string; key?: string; outcome: string; who: string })
+    .filter((line) => line.event === 'call' && line.key === key);
 }

@@ -2,10 +2,11 @@ import { holdsSchemeNumber } from '../schema/card-numbers';
 import type { Chosen } from '../schema/methods/chosen';
 import type { PaymentRoom, PayoutRoom } from '../schema/methods/room';
 import { isUuid } from '../schema/scalars';
+import { holdsToken } from '../schema/shown-text';
 import type { FieldError } from '../schema/user-errors';
 import { fieldFault } from './input-faults';
 
-const SAYS = 'must not hold a card number or security code: it is kept and shown.';
+const SAYS = 'must not hold a card number, a security code, a key or a token: it is kept and shown.';
 
 interface KeptInput {
   idempotencyKey: string;
@@ -16,10 +17,10 @@ interface KeptInput {
 type KeptMethod = Pick<Chosen<PaymentRoom | PayoutRoom>, 'arm' | 'type' | 'secrets'> & { shown?: object };
 
 /**
- * Texts that the journal keeps, the audit log names or the service stores in clear, with a card number in them: the
- * caller has put it into the wrong field. Only numbers that a card scheme gives out, so that no order number is meant.
+ * Texts that the journal keeps, the audit log names or the service stores in clear, with a secret in them: the caller has
+ * put it into the wrong field. Only numbers that a card scheme gives out, so that hardly an order number is meant.
  */
-export function keptNumberFaults(
+export function keptSecretFaults(
   { idempotencyKey, externalId, description }: KeptInput,
   { arm, type, secrets, shown = {} }: KeptMethod,
 ): FieldError[] {
@@ -29,7 +30,7 @@ export function keptNumberFaults(
     const repeats = secrets.some((secret) =>
       secret.length > 4 ? digits.includes(secret) : trimmed === secret,
     );
-    return !isUuid(trimmed) && (repeats || holdsSchemeNumber(text));
+    return !isUuid(trimmed) && (repeats || holdsSchemeNumber(text) || holdsToken(text));
   };
   const texts: [path: string[], text: unknown][] = [
     [['idempotencyKey'], idempotencyKey],
@@ -40,5 +41,5 @@ export function keptNumberFaults(
   ];
   return texts
     .filter(([, text]) => typeof text === 'string' && isBad(text))
-    .map(([path]) => fieldFault(path, 'noCardNumber', SAYS));
+    .map(([path]) => fieldFault(path, 'noSecret', SAYS));
 }
