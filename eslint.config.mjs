@@ -25,8 +25,11 @@ const BESIDE = {
   settings: [],
   'settings-table': [],
   config: [],
+  'config-types': [],
   greeting: [],
   gateway: [],
+  'service-connection': [],
+  'web-server': [],
   server: [],
 };
 

@@ -62,7 +62,8 @@ export function build() {
     // Another start may have built the same sources meanwhile: then that one stays.
     if (isFresh()) return true;
     swapIn(fresh, old);
-    return isFresh();
+    // Sources that changed meanwhile are for the next start.
+    return existsSync(stamp);
   } finally {
     rmSync(fresh, { recursive: true, force: true });
     rmSync(old, { recursive: true, force: true });

@@ -3,91 +3,16 @@ import { Secret } from './secret';
 import { SettingsReader, type Environment } from './settings';
 import { SETTINGS, isLoopback } from './settings-table';
 
-/** How to reach the service. */
-export interface ServiceConfig {
-  baseUrl: string;
-  apiKey: Secret;
-  secretKey: Secret;
-  /** Credentials per channel; null: apiKey and secretKey serve all of them. */
-  credentialsFile: string | null;
-  timeoutMs: number;
-  notFoundStatus: number;
-}
+import type {
+  AccessConfig,
+  Config,
+  JournalConfig,
+  LimitsConfig,
+  SandboxConfig,
+  ServiceConfig,
+} from './config-types';
 
-/** Who may call. Both null: everybody, from this machine only. */
-export interface AccessConfig {
-  clientKeysFile: string | null;
-  tokens: TokenConfig | null;
-}
-
-/** Whose tokens are accepted. */
-export interface TokenConfig {
-  jwksUrl: string;
-  issuer: string;
-  audience: string;
-}
-
-/** Which addresses callers may hand in. */
-export interface UrlPolicy {
-  /** Whether plain http to this machine is fine: in the sandbox only. */
-  loopback: boolean;
-  /** Lower case; "*.name" for everything below a name. Null: any public host. */
-  hosts: readonly string[] | null;
-}
-
-/** What a kind of caller may ask where there is a manifest of operations. */
-export type PersistedMode = 'allow' | 'prefer' | 'require';
-
-/** What the web server lets in. */
-export interface LimitsConfig {
-  corsOrigins: readonly string[];
-  trustedProxies: readonly string[];
-  /** 0: no limit. */
-  ratePerMinute: number;
-  /** 0: never refuse. */
-  maxEventLoopLagMs: number;
-  /** How long a client may take to send a request. */
-  clientTimeoutMs: number;
-  persisted: { manifest: string | null; frontends: PersistedMode; services: PersistedMode };
-}
-
-/** How creates are recorded. */
-export interface JournalConfig {
-  /** file:<path> or postgres://…; it may hold a password. */
-  url: Secret;
-  settleMs: number;
-  preflight: boolean;
-  fingerprintKey: Secret;
-  keepMs: number;
-}
-
-/** The embedded sandbox, where there is no real service. */
-export interface SandboxConfig {
-  port: number;
-  /** Whether another port may be taken when that one is in use: only when nobody asked for it. */
-  anyPortIfTaken: boolean;
-  control: boolean;
-}
-
-/** Everything that can be set, checked. */
-export interface Config {
-  host: string;
-  port: number;
-  /** baseUrl is empty while the sandbox has not been started. */
-  service: ServiceConfig;
-  journal: JournalConfig;
-  /** Null with a real service. */
-  sandbox: SandboxConfig | null;
-  access: AccessConfig;
-  urls: UrlPolicy;
-  limits: LimitsConfig;
-  auditFile: string;
-  introspection: boolean;
-  /** What is odd about the settings, in words for the log; never a value. */
-  warnings: string[];
-  shutdownGraceMs: number;
-  logLevel: string;
-}
+export type * from './config-types';
 
 /** What is wrong with the settings; never holds a value. */
 export class ConfigError extends Error {

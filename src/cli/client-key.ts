@@ -32,7 +32,7 @@ function entriesOf(file: string): unknown[] {
   return entries;
 }
 
-const hasId = (entry: unknown, id: string): boolean => Object(entry).id === id;
+const hasId = (entry: unknown, id: string): boolean => (Object(entry) as { id?: unknown }).id === id;
 
 /** Adds the entry in one step: a gateway that reads the file meanwhile finds the old one or the new one. */
 function add(file: string, entry: { id: string }): void {

@@ -55,6 +55,8 @@ export function createApolloServer({ schema, introspection, landingPage: shown, 
     hideSchemaDetailsFromClientErrors: !introspection,
     // Parsing is recursive: a document has to stay far below what exhausts the stack.
     parseOptions: { maxTokens: MAX_TOKENS },
+    // Each error is told with its place, which takes time to find.
+    validationOptions: { maxErrors: 20 },
     // Off even where NODE_ENV says nothing: a stack trace names files and may hold values.
     includeStacktraceInErrorResponses: false,
     stopOnTerminationSignals: false,

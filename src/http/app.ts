@@ -54,6 +54,7 @@ export async function createApp({
   closeConnectionsWhenClosing(app);
   await app.register(fastifyHelmet, SAFE_HEADERS);
   app.setErrorHandler((error: FastifyError | Refusal, request, reply) => {
+    void reply.type(answerType(request.headers.accept));
     if (error instanceof Refusal)
       return reply.code(error.facts.status).headers(error.headers).send(error.body(request.id));
     const status = error.statusCode ?? 500;
@@ -92,6 +93,12 @@ function closeConnectionsWhenClosing(app: FastifyInstance): void {
     done();
   });
 }
+
+const GRAPHQL_RESPONSE = 'application/graphql-response+json';
+
+/** Clients that know the type of GraphQL over HTTP read the errors of an answer whose status is not 200. */
+const answerType = (accept = ''): string =>
+  `${accept.includes(GRAPHQL_RESPONSE) ? GRAPHQL_RESPONSE : 'application/json'}; charset=utf-8`;
 
 const OTHER_FAULT = 'The request cannot be served.';
 

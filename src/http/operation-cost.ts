@@ -9,17 +9,20 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
+import { DocumentSizes, fragmentsOf } from './document-sizes';
 
 /** What carrying an operation out asks of the service: lookups, and calls that move money. */
 export interface OperationCost {
   lookups: number;
   moneyCalls: number;
+  /** How many values the answer can have at most: selections, for each transaction that is looked up. */
+  values: number;
 }
 
 /** Root fields that look nothing up, or change nothing. */
 const ROOTLESS = /^__/;
 
-/** The fields of the root type, out of all fragments. */
+/** The fields of the root type, out of all fragments: bounded, as the document's limits were checked before. */
 function* rootFields(
   { selections }: SelectionSetNode,
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
@@ -55,17 +58,17 @@ export function operationCost(
   variables: Record<string, unknown>,
 ): OperationCost {
   const root = schema.getRootType(operation.operation);
-  const fragments = new Map(
-    document.definitions.flatMap((definition) =>
-      definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition] as const] : [],
-    ),
-  );
+  const fragments = fragmentsOf(document);
   const fields = [...rootFields(operation.selectionSet, fragments)].filter(
     ({ name }) => !ROOTLESS.test(name.value),
   );
-  if (operation.operation === 'mutation' || !root) return { lookups: 0, moneyCalls: fields.length };
-  return {
-    lookups: fields.reduce((sum, field) => sum + lookupsOf(field, root, variables), 0),
-    moneyCalls: 0,
-  };
+  if (operation.operation === 'mutation' || !root) return { ...NOTHING, moneyCalls: fields.length };
+  const sizes = new DocumentSizes(fragments);
+  return fields.reduce((cost, field) => {
+    const lookups = lookupsOf(field, root, variables);
+    const selections = field.selectionSet ? sizes.of(field.selectionSet).selections : 1;
+    return { ...cost, lookups: cost.lookups + lookups, values: cost.values + lookups * selections };
+  }, NOTHING);
 }
+
+const NOTHING: OperationCost = { lookups: 0, moneyCalls: 0, values: 0 };

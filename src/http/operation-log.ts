@@ -3,8 +3,10 @@ import type { Logger } from 'pino';
 import type { OperationContext } from '../resolvers/context';
 
 /** A name that callers chose: logged only when it looks like one. */
-const loggable = (name: string | null | undefined): string | undefined =>
-  name && /^[_A-Za-z][_0-9A-Za-z]{0,63}$/.test(name) && name.replace(/\D/g, '').length < 5 ? name : undefined;
+export const loggable = (name: unknown): string | undefined =>
+  typeof name === 'string' && /^[_A-Za-z][_0-9A-Za-z]{0,63}$/.test(name) && name.replace(/\D/g, '').length < 5
+    ? name
+    : undefined;
 
 /** One line per operation: what was asked by name, how long it took and how it ended. Never documents, variables or results. */
 export const logOperations = (log: Logger): ApolloServerPlugin<OperationContext> => ({

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { GraphQLError, Lexer, Source, TokenKind, type GraphQLSchema } from 'graphql';
 import type { CallerKind } from '../access/caller';
 import { operationFaults, readManifest, type ManifestOperation } from './manifest';
+import { loggable } from './operation-log';
 import { Refusal } from './refusal';
 
 /** What may be asked beside the manifest's operations: anything, anything but it is reported, or nothing. */
@@ -82,7 +83,7 @@ export class PersistedOperations {
     const listed = this.#withText(query);
     if (listed) return listed;
     if (mode === 'require') throw required();
-    this.#options.unlisted(reportable(asked.operationName));
+    this.#options.unlisted(loggable(asked.operationName) ?? null);
     return undefined;
   }
 
@@ -145,12 +146,6 @@ function essenceOf(text: string): string | undefined {
   }
   return [...definitions.sort(), ...tokens].join('\n');
 }
-
-/** A name that callers chose may hold anything: it is reported only when it looks like one. */
-const reportable = (name: unknown): string | null =>
-  typeof name === 'string' && /^[_A-Za-z]\w{0,63}$/.test(name) && name.replace(/\D/g, '').length < 5
-    ? name
-    : null;
 
 /** Neither a text nor an id of the manifest. Automatic persisted queries are for Apollo, where anything may be asked. */
 function refuseUnknown({ documentId, extensions }: Asked, mode: PersistedMode): undefined {

@@ -76,8 +76,10 @@ export function publicMessage(message: string): string | undefined {
  */
 export function publicVariableMessage(message: string, reason: string): string {
   const [, variable = ''] = /^Variable "([^"]*)"/.exec(message) ?? [];
+  const inner = publicMessage(reason);
+  if (inner?.startsWith('Variable "')) return inner;
   const head = message.endsWith(reason) ? message.slice(0, -reason.length) : '';
   const [, path = variable] = / at "([^"\\]*)"; $/.exec(head) ?? [];
   const where = path === variable ? '' : ` at "${shown(path)}"`;
-  return `Variable "${shown(variable)}"${where}: ${publicMessage(reason) ?? 'the value does not fit its type.'}`;
+  return `Variable "${shown(variable)}"${where}: ${inner ?? 'the value does not fit its type.'}`;
 }

@@ -1,6 +1,6 @@
 import { HeaderMap } from '@apollo/server';
 import { GraphQLError } from 'graphql';
-import { AccessError, type AccessFault } from '../access/caller';
+import type { AccessError, AccessFault } from '../access/caller';
 
 interface RefusalFacts {
   /** The HTTP status. */

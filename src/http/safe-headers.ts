@@ -1,6 +1,11 @@
 import fastifyHelmet, { type FastifyHelmetOptions } from '@fastify/helmet';
 
-const NOWHERE = { baseUri: ["'none'"], formAction: ["'none'"], frameAncestors: ["'none'"], objectSrc: ["'none'"] };
+const NOWHERE = {
+  baseUri: ["'none'"],
+  formAction: ["'none'"],
+  frameAncestors: ["'none'"],
+  objectSrc: ["'none'"],
+};
 
 /** What browsers are told of every answer: it is no page, and nothing of it may be framed or loaded by others. */
 export const SAFE_HEADERS: FastifyHelmetOptions = {

@@ -1,5 +1,6 @@
 import { AccessError } from '../access/caller';
 import type { AuditEntry } from '../audit/audit-log';
+import { ServiceError } from '../datasources/service/service-error';
 
 /** What the inputs of the calls that move money have in common, as far as the audit log is concerned. */
 export interface MoneyInput {
@@ -44,9 +45,10 @@ function endingOf(result: object): Ending {
   };
 }
 
-/** A fault's class, for want of a result: the code that callers see is decided in the room http. */
+/** A fault by its kind, for want of a result; the code that callers see is decided in the room http. */
 const faultName = (error: unknown): string => {
   if (error instanceof AccessError) return 'FORBIDDEN';
+  if (error instanceof ServiceError) return error.kind;
   return error instanceof Error ? error.name : 'Error';
 };
 

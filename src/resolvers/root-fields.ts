@@ -37,7 +37,7 @@ function checkAccess(scopes: Scope[], args: Record<string, unknown>, { caller }:
  */
 export function guardRootFields(schema: GraphQLSchema): GraphQLSchema {
   const fieldsOf = (root: ReturnType<GraphQLSchema['getQueryType']>): RootField[] =>
-    Object.values(root?.getFields() ?? {});
+    Object.values(root?.getFields() ?? {}) as RootField[];
   [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]
     .flatMap(fieldsOf)
     .forEach(guard);

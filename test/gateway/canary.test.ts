@@ -141,6 +141,8 @@ const graphql = (title: string, query: string, variables?: object): LeakCase => 
   headers: { 'content-type': 'application/json' },
 });
 
+const AT_ONCE = 12;
+
 /** All of them, some at a time. */
 async function askAll(requests: readonly LeakCase[]): Promise<string[]> {
   const answers: string[] = [];
@@ -148,7 +150,7 @@ async function askAll(requests: readonly LeakCase[]): Promise<string[]> {
   const work = async (): Promise<void> => {
     for (let next = waiting.shift(); next; next = waiting.shift()) answers.push(await askRaw(next));
   };
-  await Promise.all([work(), work(), work(), work()]);
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
   return answers;
 }
 
@@ -175,14 +177,35 @@ const IDS = { channel: CHANNEL, transactionId: TRANSACTION_ID };
 const payment = (title: string, input = cardPayment()): LeakCase =>
   graphql(title, createPayment(), { input });
 const payout = (title: string, input = cardPayout()): LeakCase => graphql(title, createPayout(), { input });
-const lookups = (title: string): LeakCase[] => [
-  graphql(`${title}, payment`, lookUpPayment(), IDS),
-  graphql(`${title}, payout`, lookUpPayout(), IDS),
+const lookups = (title: string, ids = IDS): LeakCase[] => [
+  graphql(`${title}, payment`, lookUpPayment(), ids),
+  graphql(`${title}, payout`, lookUpPayout(), ids),
 ];
-const confirm = (title: string): LeakCase =>
-  graphql(title, confirmPayment(), {
-    input: { ...IDS, confirmation: { dcb: { code: '4711' } } },
+const confirm = (title: string, ids = IDS): LeakCase =>
+  graphql(title, confirmPayment(), { input: { ...ids, confirmation: { dcb: { code: '4711' } } } });
+
+type Row = [what: string, reply: Reply];
+type Asked = 'payment' | 'payout' | 'confirm' | 'lookups';
+
+/** Makes these calls for every reply, each with ids of its own, so that many can be under way at once. */
+async function askForEach(rows: readonly Row[], asked: readonly Asked[]): Promise<string[]> {
+  const replies = new Map<unknown, Reply>();
+  const cases = rows.flatMap(([what, reply]) => {
+    const [paid, sent, ids] = [cardPayment(), cardPayout(), { ...IDS, transactionId: randomUUID() }];
+    for (const id of [paid['externalId'], sent['externalId'], ids.transactionId]) replies.set(id, reply);
+    const calls: Record<Asked, LeakCase[]> = {
+      payment: [payment(what, paid)],
+      payout: [payout(what, sent)],
+      confirm: [confirm(what, ids)],
+      lookups: lookups(what, ids),
+    };
+    return asked.flatMap((name) => calls[name]);
   });
+  replyToPost = ({ json }) => replies.get(json['external_id'] ?? json['id']) ?? accepted({ json });
+  replyToGet = ({ query }) =>
+    replies.get(new URLSearchParams(query).get('transaction_id')) ?? { status: 404, json: {} };
+  return askAll(cases);
+}
 
 test('The search finds every canary in every spelling', () => {
   expect(found('nothing')).toEqual([]);
@@ -387,7 +410,8 @@ describe('The card and the credentials that the service repeats', () => {
       replyToPost = about({ status: 'failed' });
       expect(await askRaw(payment('a short answer'))).toContain('"PaymentSuccess"');
       replyToPost = () => (_response, socket) => void socket.resetAndDestroy();
-      await askRaw(payment('a lost answer'));
+      const answer = await askRaw(payment('a lost answer'));
+      if (type === 'card') expect(answer).toContain('"replayed":true');
     }
   });
 
@@ -399,15 +423,9 @@ describe('The card and the credentials that the service repeats', () => {
   });
 
   test.each(Object.entries(OWN))('are in no refusal and no fault: %s', async (_how, text) => {
-    for (const [what, reply] of refusalsWith(text)) {
-      replyToPost = () => reply;
-      replyToGet = () => ({ status: 404, json: {} });
-      const own = isCredential(text);
-      await askAll([payment(what), ...(own ? [payout(what), confirm(what)] : [])]);
-      if (!own) continue;
-      replyToGet = () => reply;
-      await askAll(lookups(what));
-    }
+    const asked: Asked[] = isCredential(text) ? ['payment', 'payout', 'confirm', 'lookups'] : ['payment'];
+    const answers = await askForEach(refusalsWith(text), asked);
+    expect(answers.filter((answer) => answer.includes('"RejectedByServiceError"')).length).toBeGreaterThan(9);
   });
 });
 
@@ -425,11 +443,8 @@ describe('Card numbers and tokens that nobody of this request sent', () => {
     replyToGet = () => ({ status: 200, json: declineOf('card', text) });
     const [declined = ''] = await askAll(lookups('a decline').slice(0, 1));
     expect(declined).toContain('insufficient funds on [redacted]');
-    for (const [what, reply] of refusalsWith(text)) {
-      replyToGet = () => reply;
-      replyToPost = () => reply;
-      await askAll([...lookups(what), confirm(what)]);
-    }
+    const answers = await askForEach(refusalsWith(text), ['confirm', 'lookups']);
+    expect(answers.filter((answer) => answer.includes('"BAD_USER_INPUT"')).length).toBeGreaterThan(9);
   });
 
   test('A number to pay to is never touched, although it may look like a card number', async () => {
@@ -521,14 +536,10 @@ describe('Card numbers and tokens that nobody of this request sent', () => {
 test.each(Object.entries({ 'a card number': PAN, 'an API key': API_KEY, 'a secret key': SECRET_KEY }))(
   'An answer that is broken while it holds %s shows nothing of it',
   async (_name, text) => {
-    for (const [what, reply] of brokenWith(text)) {
-      replyToPost = () => reply;
-      replyToGet = () => reply;
-      await askAll([payment(what), confirm(what), ...lookups(what).slice(0, 1)]);
-      // So that the service does not count as down.
-      replyToPost = accepted;
-      replyToGet = () => ({ status: 404, json: {} });
-      await askAll([payment('a good one'), ...lookups('a good one')]);
+    const rows = brokenWith(text).flatMap((row): Row[] => [row, ['a good one', { status: 404, json: {} }]]);
+    const answers = await askForEach(rows, ['payment', 'confirm', 'lookups']);
+    for (const end of ['"OutcomeUnknownError"', '"SERVICE_TIMEOUT"', '"SERVICE_RESPONSE_INVALID"']) {
+      expect(answers.join()).toContain(end);
     }
   },
 );

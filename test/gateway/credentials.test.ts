@@ -361,6 +361,18 @@ describe('While a secret key is being changed', () => {
     expect(bench.service.taken()).toMatchObject([{ secretKey: secretOf('a'), status: 200 }]);
   });
 
+  test('a channel keeps to the key that works when its entry gets a new one', async () => {
+    const entryWith = (...secretKeys: string[]): Json => ({
+      channels: { [A]: { apiKey: keyOf('a'), secretKeys } },
+    });
+    const bench = await Bench.start(entryWith(OLD));
+    bench.service.accepts.set(keyOf('a'), [OLD]);
+    expect(await bench.lookUp('payment', A)).toBe('found');
+    await bench.reloaded(() => bench.write(entryWith(NEW, OLD)));
+    expect(await bench.lookUp('payment', A)).toBe('found');
+    expect(bench.service.taken().map(({ status }) => status)).toEqual([200, 200]);
+  });
+
   test.each(CALLS)(
     '%s that is refused with both is sent twice, and no more',
     async (_what, mutation, arm) => {

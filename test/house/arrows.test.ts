@@ -21,6 +21,10 @@ const FORBIDDEN: [file: string, imports: string][] = [
   ['src/schema/methods/card.ts', '../../operations/payment-operations'],
   ['src/http/app.ts', '../operations/payment-operations'],
   ['src/http/app.ts', '../config'],
+  ['src/access/caller.ts', '../http/refusal'],
+  ['src/access/caller.ts', 'graphql'],
+  ['src/audit/entry.ts', '../schema/payment'],
+  ['src/audit/entry.ts', '../config'],
 ];
 
 const ALLOWED: [file: string, imports: string][] = [
@@ -28,6 +32,8 @@ const ALLOWED: [file: string, imports: string][] = [
   ['src/datasources/service/signature.ts', '../../secret'],
   ['src/operations/payment-operations.ts', '../datasources/service/payments'],
   ['src/http/app.ts', '../resolvers/context'],
+  ['src/resolvers/root-fields.ts', '../access/caller'],
+  ['src/audit/entry.ts', '../schema/rules'],
 ];
 
 const READS_ENVIRONMENT: [file: string, imports: string] = ['src/gateway.ts', 'environment'];

@@ -132,9 +132,8 @@ export class ServiceTransport {
     return Math.abs(skewMs) < MAX_SKEW_MS ? skewMs : undefined;
   }
 
-  /** Ends the connections once the calls under way have ended, and stops watching the credentials. */
+  /** Ends the connections once the calls under way have ended. */
   async close(): Promise<void> {
-    this.#options.credentials.close();
     await Promise.all([this.#lookups.close(), this.#money.close()]);
   }
 
