@@ -52,12 +52,18 @@ const isOpaque = (word: string): boolean =>
   !UUID.test(word) &&
   word.split(/[_-]/).some((part) => part.length >= 12 && /\d/.test(part) && /[a-z]/i.test(part));
 
-/** A word from a list of the service's own: a status, a code, a type. */
+/** A word from a list of the service's own: a code, a type. */
 export function readPlainWord(value: unknown): string | null {
   const text = wireText(value);
   if (text === null) return null;
   const isWord = text.length <= 64 && isPrintable(text) && hideNumbers(text) === text;
   return isWord && !text.split(' ').some(isOpaque) ? text : HIDDEN;
+}
+
+/** A status: the journal keeps it, so it is a word, and no number that passes for one. */
+export function readStatus(value: unknown): string | null {
+  const word = readPlainWord(value);
+  return word === null || word.replace(/\P{N}/gu, '').length <= 2 ? word : HIDDEN;
 }
 
 const MAX_MESSAGE = 1000;

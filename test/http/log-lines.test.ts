@@ -1,33 +1,10 @@
 import { createInput } from '../exactly-once/support/caller';
 import { newKey } from '../exactly-once/support/rig';
+import { LOG_BREAKS, faultOfLine } from '../attack/log-breaks';
 import { Wire, postText, requestText } from '../attack/wire';
 import { AUTHORIZED } from '../support/credentials';
 import { CHANNEL } from '../support/gateway';
 import { startServer, type Server } from './support/servers';
-
-/** What a terminal, an editor or a log shipper takes for more than text, with a line of its own behind it. */
-const FAKE = '{"level":30,"msg":"FORGED"}';
-const BREAKS: [string, string][] = [
-  ['CR LF', `x\r\n${FAKE}`],
-  ['LF', `x\n${FAKE}\n`],
-  ['CR', `x\r${FAKE}`],
-  ['NEL (C1)', `x\u0085${FAKE}`],
-  ['line separator U+2028', `x\u2028${FAKE}`],
-  ['paragraph separator U+2029', `x\u2029${FAKE}`],
-  ['vertical tab', `x\x0b${FAKE}`],
-  ['ANSI: clear the screen', `\x1b[2J\x1b[H${FAKE}`],
-  ['ANSI: title of the window', `\x1b]0;FORGED\x07`],
-  ['CSI in C1', `\x9b2JFORGED`],
-  ['backspaces', `FORGED${'\b'.repeat(40)}`],
-  ['NUL', `x\0FORGED`],
-  ['DEL', `x\x7fFORGED`],
-  ['right to left', `\u202eDEGROF\u202cFORGED`],
-  ['a lone surrogate', `\ud83dFORGED`],
-  ['JSON that goes on', `x","level":60,"msg":"FORGED`],
-];
-
-/** Anything that is not seen as what it is; the line's own end is taken off before. */
-const HIDDEN = /[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]/;
 
 const CREATE = `mutation ($input: CreatePaymentInput!) { createPayment(input: $input) { __typename ... on UserError { message } } }`;
 const LOOKUP = `query ($c: UUID!, $e: String) { payment(channel: $c, externalId: $e) { __typename } }`;
@@ -108,14 +85,10 @@ async function written(text: string): Promise<{ log: string[]; audit: string[] }
 }
 
 function expectWholeLines(lines: readonly string[]): void {
-  for (const line of lines) {
-    const { level, audit } = JSON.parse(line) as { level?: number; audit?: number };
-    expect(level ?? audit).toBeGreaterThan(0);
-    expect(line.replace(/\n$/, '')).not.toMatch(HIDDEN);
-  }
+  expect(lines.flatMap((line) => faultOfLine(line) ?? [])).toEqual([]);
 }
 
-describe.each(BREAKS)('%s', (_name, text) => {
+describe.each(LOG_BREAKS)('%s', (_name, text) => {
   test.each(BODIES)('in %s: one event stays one line', async (_where, audited, body) => {
     const { log, audit } = await written(postText(body(text), [host, authorization, 'Connection: close']));
     expectWholeLines([...log, ...audit]);
@@ -144,7 +117,7 @@ describe.each(BREAKS)('%s', (_name, text) => {
 });
 
 describe('Header values, as far as HTTP allows', () => {
-  const allowed = BREAKS.map(([, text]) => text).filter((text) => /^[\t\x20-\x7e\x80-\xff]*$/.test(text));
+  const allowed = LOG_BREAKS.map(([, text]) => text).filter((text) => /^[\t\x20-\x7e\x80-\xff]*$/.test(text));
 
   test.each(HEADERS)('%s', async (name) => {
     expect(allowed.length).toBeGreaterThan(2);
@@ -181,7 +154,7 @@ describe('Header values, as far as HTTP allows', () => {
 });
 
 test('what breaks a log is seen to break it', () => {
-  for (const [, text] of BREAKS.slice(0, 5)) {
+  for (const [, text] of LOG_BREAKS.slice(0, 5)) {
     const line = `{"level":30,"msg":"${text}"}\n`;
     expect(() => expectWholeLines([line])).toThrow();
   }

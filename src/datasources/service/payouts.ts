@@ -3,7 +3,7 @@ import { payoutRoomOf } from '../../schema/methods';
 import type { PayoutRoom } from '../../schema/methods/room';
 import { readWord } from '../../schema/payment';
 import { PayoutStatus, type PayoutResource } from '../../schema/payout';
-import { readAsSent, readPlainWord } from '../../schema/shown-text';
+import { readAsSent, readPlainWord, readStatus } from '../../schema/shown-text';
 import { wireText, type WireObject } from '../../schema/wire';
 import type { MoneyOutcome } from './answers';
 import { mapAccepted, type LookupKey, type ServiceClient } from './client';
@@ -91,7 +91,7 @@ function readPayout(answer: WireObject, known: KnownPayout): PayoutResource {
     channel: known.channel,
     externalId: readAsSent(answer['external_id']) ?? known.externalId,
     status: readWord(PayoutStatus, PayoutStatus.UNKNOWN, status),
-    rawStatus: readPlainWord(status),
+    rawStatus: readStatus(status),
     amount:
       amount &&
       Object.assign(new Amount(), { currency: amount.currency, value: amount.value, received: null }),

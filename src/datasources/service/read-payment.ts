@@ -5,7 +5,7 @@ import { PaymentStatus, readWord, type PaymentResource } from '../../schema/paym
 import { isPrintable } from '../../schema/rules';
 import { readHttpUrl } from '../../schema/scalars';
 import { serviceFieldsOf } from '../../schema/service-field';
-import { readAsSent, readPlainWord, readTime } from '../../schema/shown-text';
+import { readAsSent, readPlainWord, readStatus, readTime } from '../../schema/shown-text';
 import { isWireObject, wireText, type WireObject } from '../../schema/wire';
 import { readAmount, readError } from './read-common';
 
@@ -37,7 +37,7 @@ export function readPayment(answer: WireObject, known: KnownPayment): PaymentRes
     channel: known.channel,
     externalId: readAsSent(answer['external_id']) ?? known.externalId,
     status: readWord(PaymentStatus, PaymentStatus.UNKNOWN, status),
-    rawStatus: readPlainWord(status),
+    rawStatus: readStatus(status),
     amount: readAmount(answer['amount']) ?? askedAmount(known),
     redirectUrl: readRedirectUrl(answer['redirect_url']),
     createDate: readTime(answer['create_date']) ?? undefined,
