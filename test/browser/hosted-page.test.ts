@@ -84,7 +84,7 @@ inBrowser('The hosted page', (browser) => {
     const { redirectUrl } = await shop.sell({
       externalId: hostile,
       description: hostile,
-      returnUrl: `${shop.returnUrl}&a="><script>alert(4)</script>`.replaceAll('<', '%3C'),
+      returnUrl: `${shop.returnUrl}&a='${encodeURIComponent('"><script>alert(4)</script>')}`,
     });
     const { page, faults } = await browser.open();
     await page.goto(redirectUrl);

@@ -36,7 +36,11 @@ export class Shop {
       body: '<!doctype html><title>Shop</title><link rel="icon" href="data:,"><h1>Thank you</h1>',
       headers: { 'content-type': 'text/html' },
     }));
-    return new Shop(sandbox, await testGateway(sandbox.url), `${page.url}thanks?order=1&from=pay`);
+    return new Shop(
+      sandbox,
+      await testGateway(sandbox.url, { inSandbox: true }),
+      `${page.url}thanks?order=1&from=pay`,
+    );
   }
 
   async sell(changed: object = {}): Promise<Created> {

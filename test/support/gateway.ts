@@ -51,6 +51,8 @@ const folders: string[] = [];
 interface TestGatewayOptions {
   env?: Record<string, string>;
   now?: () => number;
+  /** Whether it is a gateway as it stands before its embedded sandbox: this machine may be named in addresses. */
+  inSandbox?: boolean;
   /** Collects everything that is logged. */
   logLines?: string[];
 }
@@ -71,7 +73,7 @@ export async function testGateway(serviceUrl: string, options: TestGatewayOption
   const config = readConfig({
     ...testSettings(),
     PORT: '0',
-    SERVICE_BASE_URL: serviceUrl,
+    ...(!options.inSandbox && { SERVICE_BASE_URL: serviceUrl }),
     SERVICE_API_KEY: API_KEY,
     SERVICE_SECRET_KEY: SECRET_KEY,
     SERVICE_TIMEOUT_MS: '2000',
@@ -81,7 +83,9 @@ export async function testGateway(serviceUrl: string, options: TestGatewayOption
   const sink = { write: (line: string) => void options.logLines?.push(line) };
   const log = pino({ level: options.logLines ? 'trace' : 'silent' }, sink);
   const clock = options.now ? { ...systemClock, now: options.now } : systemClock;
-  const gateway = closeAfterTests(await startGateway(config, log, clock));
+  const gateway = closeAfterTests(
+    await startGateway({ ...config, service: { ...config.service, baseUrl: serviceUrl } }, log, clock),
+  );
   return new TestClient(gateway);
 }
 
