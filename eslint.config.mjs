@@ -37,7 +37,7 @@ const BESIDE = {
 const PARTS_OF_SCHEMA = {
   // The registry and the table of behaviours; not the rooms themselves.
   sandbox: 'methods$|methods/sandbox-behaviour$',
-  audit: 'rules$',
+  audit: 'rules$|shown-text$',
 };
 
 /** What a room's files must not import, as patterns of relative paths. */

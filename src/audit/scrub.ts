@@ -1,4 +1,5 @@
 import { looksLikeCardNumber } from '../schema/rules';
+import { holdsToken } from '../schema/shown-text';
 
 /** What stands in the place of a value that could be a secret. */
 export const HIDDEN = '[hidden]';
@@ -34,7 +35,7 @@ function cut(text: string, maxLength: number): string {
 /** A text as it may be put on record: no card number, and no longer than so many bytes in the file. */
 export function scrubbed(text: string, maxLength: number): string {
   const start = String(text).slice(0, LOOKED_AT);
-  return looksLikeCardNumber(withoutUuids(start)) ? HIDDEN : cut(start, maxLength);
+  return holdsToken(start) || looksLikeCardNumber(withoutUuids(start)) ? HIDDEN : cut(start, maxLength);
 }
 
 /** A decimal as it may be put on record. Its two decimals are not counted among the digits of a card number. */

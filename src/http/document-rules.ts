@@ -33,6 +33,11 @@ export const DOCUMENT_RULES = {
     counts: 'characters in a name',
     why: 'An unknown name is compared with the known ones, letter by letter, and stands in messages and logs.',
   },
+  cardNumbers: {
+    limit: 0,
+    counts: 'card numbers among its names',
+    why: 'An alias comes back in the answer, and names stand in logs.',
+  },
   nesting: {
     limit: 50,
     counts: 'brackets or selection sets, one within another',

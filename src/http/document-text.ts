@@ -1,4 +1,5 @@
 import { GraphQLError, Lexer, Source, TokenKind, type Token } from 'graphql';
+import { holdsSchemeNumber } from '../schema/card-numbers';
 import { atMost, DOCUMENT_RULES } from './document-rules';
 
 const OPENING: ReadonlySet<TokenKind> = new Set([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
@@ -29,13 +30,19 @@ function checkLines(text: string): void {
   atMost('lines', lines);
 }
 
+function checkName({ start, end, value }: Token): void {
+  atMost('name', end - start);
+  // Few names are long enough, and fewer hold a digit.
+  if (end - start >= 12 && holdsSchemeNumber(value)) atMost('cardNumbers', 1);
+}
+
 function checkTokens(lexer: Lexer): void {
   let tokens = 0;
   let open = 0;
   for (let token: Token = lexer.advance(); token.kind !== TokenKind.EOF; token = lexer.advance()) {
     tokens += 1;
     atMost('tokens', tokens);
-    if (token.kind === TokenKind.NAME) atMost('name', token.end - token.start);
+    if (token.kind === TokenKind.NAME) checkName(token);
     if (OPENING.has(token.kind)) open += 1;
     if (CLOSING.has(token.kind)) open -= 1;
     atMost('nesting', open);

@@ -1,3 +1,5 @@
+import { holdsToken } from '../schema/shown-text';
+
 /**
  * graphql-js prints what the caller wrote into its errors: values, whole objects, pieces of the document. Here every
  * message is taken apart and built again from its fixed words and from names; a value is never carried over.
@@ -10,7 +12,9 @@ const PATH = /^[$]?[_A-Za-z][_0-9A-Za-z]*(\.[_A-Za-z][_0-9A-Za-z]*|\[\d+\])*$/;
 const MANY_DIGITS = /\d[\d_]{4,}/;
 
 const isName = (text: string): boolean =>
-  !MANY_DIGITS.test(text) && (NAME.test(text) || TYPE.test(text) || (text.length <= 512 && PATH.test(text)));
+  !MANY_DIGITS.test(text) &&
+  !holdsToken(text) &&
+  (NAME.test(text) || TYPE.test(text) || (text.length <= 512 && PATH.test(text)));
 
 const shown = (text: string): string => (isName(text) ? text : '[hidden]');
 

@@ -68,7 +68,11 @@ export function auditedCalls(
     };
     try {
       const result = await work();
-      record({ ...about, ...endingOf(result as object) });
+      record({
+        ...about,
+        ...(isKeyRefused(result as object) && { key: null }),
+        ...endingOf(result as object),
+      });
       return result;
     } catch (error) {
       record({ ...about, outcome: faultName(error), transactionId: input.transactionId ?? null });
@@ -76,3 +80,7 @@ export function auditedCalls(
     }
   };
 }
+
+/** A key that was refused may hold anything, a secret too: it is put on record nowhere. */
+const isKeyRefused = (result: { fields?: { path: string[] }[] }): boolean =>
+  result.fields?.some(({ path }) => path[0] === 'idempotencyKey') ?? false;

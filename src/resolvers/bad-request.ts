@@ -1,5 +1,6 @@
 import { GraphQLError } from 'graphql';
 import type { LookupKey } from '../datasources/service/client';
+import { holdsSchemeNumber } from '../schema/card-numbers';
 import { isPrintable } from '../schema/rules';
 
 /** A query whose arguments do not fit together; the message is safe to show. */
@@ -34,6 +35,9 @@ export function lookupKey(
 function checkedExternalId(externalId: string): string {
   if (externalId === '' || externalId.length > 255 || !isPrintable(externalId)) {
     throw badUserInput('externalId must have 1 to 255 characters and no control characters.');
+  }
+  if (holdsSchemeNumber(externalId)) {
+    throw badUserInput('externalId must not hold a card number: it becomes a part of an address.');
   }
   return externalId;
 }

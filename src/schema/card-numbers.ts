@@ -12,28 +12,37 @@ const RUN = /\d+(?:[^\p{L}\p{N}]{1,3}\d+)*/gu;
 
 const isCardLength = ({ length }: string): boolean => length >= CARD_LENGTH.min && length <= CARD_LENGTH.max;
 
-/** The spans of neighbouring groups of a run that together fit the test. */
+/** The spans of neighbouring groups of a run that together fit the test; those that overlap are one. */
 function spansIn(run: string, start: number, fits: (digits: string) => boolean): Span[] {
   const groups = [...run.matchAll(/\d+/g)];
   const spans: Span[] = [];
-  let done = 0;
   groups.forEach(({ index: from }, first) => {
-    if (from < done) return;
     let digits = '';
     for (const { 0: group, index } of groups.slice(first, first + CARD_LENGTH.max)) {
       digits += group;
       if (digits.length > CARD_LENGTH.max) return;
-      if (!isCardLength(digits) || !fits(digits)) continue;
-      done = index + group.length;
-      spans.push([start + from, start + done]);
-      return;
+      if (isCardLength(digits) && fits(digits)) addSpan(spans, [start + from, start + index + group.length]);
     }
   });
   return spans;
 }
 
+function addSpan(spans: Span[], [from, to]: Span): void {
+  const last = spans.at(-1);
+  if (last && from < last[1]) spans.splice(-1, 1, [last[0], Math.max(to, last[1])]);
+  else spans.push([from, to]);
+}
+
+const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi;
+
+/** The same with letters for UUIDs, whose digits may by chance pass for a card number. One without a letter may be one. */
+const withoutUuids = (text: string): string =>
+  text.replace(UUID, (uuid) => (/[a-f]/i.test(uuid) ? 'u'.repeat(uuid.length) : uuid));
+
 const findSpans = (text: string, fits: (digits: string) => boolean): Span[] =>
-  [...text.matchAll(RUN)].flatMap(({ 0: run, index }) => spansIn(run, index, fits));
+  /\d/.test(text)
+    ? [...withoutUuids(text).matchAll(RUN)].flatMap(({ 0: run, index }) => spansIn(run, index, fits))
+    : [];
 
 /** Every place that holds 12 to 19 digits, together or in groups, with the check digit of a card number. */
 export const cardNumberSpans = (text: string): Span[] => findSpans(text, passesLuhn);

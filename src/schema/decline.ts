@@ -85,12 +85,15 @@ export class TransactionError {
   @Field(() => DeclineCode, { description: 'The code, or UNKNOWN where this gateway does not know it.' })
   code!: DeclineCode;
 
-  @Field(() => String, { description: 'The code as the service sent it; empty where it sent none.' })
+  @Field(() => String, {
+    description:
+      'The code as the service sent it, but for what must not be shown (docs/echoes.md); empty where it sent none.',
+  })
   rawCode!: string;
 
   @Field(() => String, {
     description:
-      'The text as the service sent it, for people; empty where it sent none. The set of texts is open.',
+      'The text of the service, for people, without card numbers and secrets (docs/echoes.md); empty where it sent none. The set of texts is open.',
   })
   message!: string;
 

@@ -119,7 +119,9 @@ export abstract class PaymentResource extends Node {
   @Field(() => PaymentStatus, { description: 'Where the payment stands; UNKNOWN for a word not known here.' })
   status!: PaymentStatus;
 
-  @Field(() => String, { description: 'The status word as the service sent it.' })
+  @Field(() => String, {
+    description: 'The status word as the service sent it; [redacted] where it is no word (docs/echoes.md).',
+  })
   rawStatus!: string;
 
   @Field(() => Amount, { nullable: true, description: 'Null when the service did not say.' })

@@ -65,7 +65,9 @@ export abstract class PayoutResource extends Node {
   @Field(() => PayoutStatus, { description: 'Where the payout stands; UNKNOWN for a word not known here.' })
   status!: PayoutStatus;
 
-  @Field(() => String, { description: 'The status word as the service sent it.' })
+  @Field(() => String, {
+    description: 'The status word as the service sent it; [redacted] where it is no word (docs/echoes.md).',
+  })
   rawStatus!: string;
 
   @Field(() => Amount, {

@@ -176,7 +176,7 @@ describe('What cannot be done is said, and the exit code is 2', () => {
     ['no channel is named', ['new', 'shop', '--channels', ''], /channels: expected/],
     ['an option is not known', ['new', 'shop', '--everything'], /--everything/],
     ['an option has no value', ['new', 'shop', '--file'], /--file/],
-    ['there are two ids', ['new', 'shop', 'kiosk'], /Which client|one/],
+    ['there are two ids', ['new', 'shop', 'kiosk'], /One client at a time/],
     ['the file cannot be made', ['new', 'shop', '--file', '/nonexistent/clients.json'], /ENOENT/],
     ['the file is a folder', ['new', 'shop', '--file', tmpdir()], /EISDIR/],
   ];

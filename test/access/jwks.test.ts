@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { until } from '../exactly-once/support/gate';
 import { TRANSACTION_ID } from '../gateway/fixtures/calls';
 import { expectUnauthenticated } from './support/answers';
+import { pass, stopDate, stopDateAndIntervals } from './support/date';
 import { Issuer, newKey, tokenBy, type SigningKey } from './support/issuer';
 import { OURS, accessRig, bearer, clientOf, keyOf, type Rig } from './support/rig';
 
@@ -12,22 +13,6 @@ const UNLOADED = 'the public keys of AUTH_JWKS_URL could not be loaded';
 const COOLDOWN_MS = 30_000;
 const RETRY_MS = 5_000;
 const REFRESH_MS = 5 * 60_000;
-
-const TIMERS = [
-  'hrtime',
-  'nextTick',
-  'performance',
-  'queueMicrotask',
-  'setImmediate',
-  'clearImmediate',
-  'setTimeout',
-  'clearTimeout',
-] as const;
-const INTERVALS = ['setInterval', 'clearInterval'] as const;
-
-/** Makes the date stand still until it is moved; everything else goes on. */
-const stopDate = (): void => void jest.useFakeTimers({ doNotFake: [...TIMERS, ...INTERVALS] });
-const pass = (ms: number): void => void jest.setSystemTime(Date.now() + ms);
 
 let first: SigningKey;
 let second: SigningKey;
@@ -119,7 +104,7 @@ describe('An issuer that changes its keys', () => {
   });
 
   test('a withdrawn key is refused after a few minutes although no other token ever came', async () => {
-    jest.useFakeTimers({ doNotFake: [...TIMERS] });
+    stopDateAndIntervals();
     const b = await bench(await Issuer.start(first));
     expect(await b.status(await tokenBy(first))).toBe(200);
     b.issuer.keys = [second];

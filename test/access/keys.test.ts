@@ -180,7 +180,7 @@ describe('More than one Authorization header is refused', () => {
 });
 
 test('A header larger than any server reads is refused before it is one', async () => {
-  const { status, body } = await exchange(url, post(`Authorization: Bearer CANARY${'x'.repeat(40_000)}`));
+  const { status, body } = await exchange(url, post(`Authorization: Bearer CANARY${'x'.repeat(20_000)}`));
   expect(status).toBe(431);
   expect(body).not.toContain('CANARY');
   expect(rig.service.seen).toHaveLength(0);

@@ -51,8 +51,12 @@ describe('With a real service and nobody told apart', () => {
   });
 
   test('settings of the sandbox or of HOST are no way around', () => {
-    for (const more of [{ SANDBOX_PORT: '0' }, { HOST: '127.0.0.1' }, { INTROSPECTION: 'on' }])
-      expect(faultsOf({ ...REAL, ...more })).toEqual([expect.stringMatching(/^CLIENT_KEYS_FILE: /)]);
+    for (const [name, value] of [
+      ['SANDBOX_PORT', '0'],
+      ['HOST', '127.0.0.1'],
+      ['INTROSPECTION', 'on'],
+    ] as const)
+      expect(faultsOf({ ...REAL, [name]: value })).toEqual([expect.stringMatching(/^CLIENT_KEYS_FILE: /)]);
   });
 
   test.each([

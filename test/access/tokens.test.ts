@@ -12,12 +12,14 @@ import {
 } from 'jose';
 import { TRANSACTION_ID } from '../gateway/fixtures/calls';
 import { codesOf, expectUnauthenticated } from './support/answers';
+import { stopDate } from './support/date';
 import { ISSUER, Issuer, goodClaims, newKey, tokenBy, type SigningKey } from './support/issuer';
 import { OURS, THEIRS, accessRig, bearer, clear, clientOf, keyOf, type Rig } from './support/rig';
 
 const LOOKUP = 'query Q($c: UUID!, $t: UUID!) { payment(channel: $c, transactionId: $t) { __typename } }';
 
-/** The gateway's clock stands still: a second more or less is then no chance. */
+/** The date stands still: a second more or less is then no chance. */
+stopDate();
 const NOW = Date.now();
 const S = Math.floor(NOW / 1000);
 
@@ -44,9 +46,10 @@ beforeAll(async () => {
   rig = await accessRig({
     clients: [clientOf('shop', { channels: [OURS] })],
     env: issuer.settings,
-    now: () => NOW,
   });
 });
+
+afterAll(() => void jest.useRealTimers());
 
 beforeEach(() => clear(rig));
 

@@ -2,6 +2,8 @@
 // Open: so many questions a second come, however many are still open; those who wait too long give up.
 // Closed: so many callers ask, each the next question after its answer.
 import { connect } from 'node:net';
+import { performance } from 'node:perf_hooks';
+import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timers';
 import { parentPort } from 'node:worker_threads';
 
 /** More at once are not opened: the machine has only so many ports and file descriptors. */
@@ -17,6 +19,7 @@ function flood({ host, port, request, ms, warmUpMs, rate, callers, patienceMs })
   const idle = [];
   const open = new Set();
   let counts = newCounts();
+  let asked = 10_000_000;
   let isOver = false;
 
   function answered(connection, head) {
@@ -65,7 +68,7 @@ function flood({ host, port, request, ms, warmUpMs, rate, callers, patienceMs })
   function ask(connection) {
     counts.sent += 1;
     connection.askedAt = performance.now();
-    connection.socket.write(request);
+    connection.socket.write(request.replace('########', String((asked += 1))));
     connection.patience = setTimeout(() => {
       counts.gaveUp += 1;
       connection.gaveUp = true;

@@ -16,6 +16,7 @@ import {
   type GraphQLInputType,
   type GraphQLOutputType,
 } from 'graphql';
+import { createInput } from '../exactly-once/support/caller';
 
 /** Operations, variables and bodies at random: near to what is right, and far from it. Run from the top folder of the project. */
 
@@ -169,13 +170,51 @@ export interface Body {
 
 const RESULT = `{ __typename ... on UserError { code message } ... on InvalidInputError { fields { path rule message } } }`;
 
+/** An input that is right, under a key of its own. */
+const RIGHT: Record<string, (key: string) => Json> = {
+  createPayment: (key) => createInput('payment', key) as Json,
+  createPayout: (key) => createInput('payout', key) as Json,
+  confirmPayment: (key) => ({
+    channel: CHANNEL,
+    transactionId: key,
+    confirmation: { upi: { utr: '123456789012' } },
+  }),
+};
+
+/** The value with something else at one place in it, or nothing. */
+function changed(value: Json, place: number, other: Json | undefined): Json {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return other ?? null;
+  const names = Object.keys(value);
+  const name = names[place % Math.max(1, names.length)] ?? 'x';
+  const inner = value[name] ?? null;
+  const { [name]: _old, ...rest } = value;
+  const goesOn = typeof inner === 'object' && place >= names.length;
+  if (goesOn) return { ...rest, [name]: changed(inner, Math.floor(place / names.length), other) };
+  return other === undefined ? rest : { ...rest, [name]: other };
+}
+
+/** Inputs that are right but for a place or two. */
+const nearlyRight = (name: string): fc.Arbitrary<Json> =>
+  fc
+    .tuple(
+      fc.uuid(),
+      fc.array(fc.tuple(fc.nat({ max: 200 }), fc.option(anyJson, { nil: undefined })), { maxLength: 2 }),
+    )
+    .map(([key, changes]) =>
+      changes.reduce((input, [place, other]) => changed(input, place, other), RIGHT[name]?.(key) ?? null),
+    );
+
 /** A call of that mutation with an input at random. */
 export function mutationCall(name: string): fc.Arbitrary<Body> {
   const [argument] = schema.getMutationType()?.getFields()[name]?.args ?? [];
   if (!argument) throw new Error(`There is no mutation ${name}.`);
   const query = `mutation ($input: ${String(argument.type)}) { ${name}(input: $input) ${RESULT} }`;
   return fc
-    .oneof({ arbitrary: inputOf(argument.type), weight: 12 }, { arbitrary: anyJson, weight: 1 })
+    .oneof(
+      { arbitrary: inputOf(argument.type), weight: 8 },
+      { arbitrary: nearlyRight(name), weight: 8 },
+      { arbitrary: anyJson, weight: 1 },
+    )
     .map((input) => ({ query, variables: { input } }));
 }
 

@@ -60,8 +60,15 @@ export interface HealthFigures {
 export class HealthWatch {
   readonly #thread: Worker;
 
-  constructor(url: string) {
-    this.#thread = inThread('health-watch.mjs', { url });
+  private constructor(thread: Worker) {
+    this.#thread = thread;
+  }
+
+  /** Resolves when the first answer is there. */
+  static async start(url: string): Promise<HealthWatch> {
+    const thread = inThread('health-watch.mjs', { url });
+    await once(thread, 'message');
+    return new HealthWatch(thread);
   }
 
   /** What was seen since it was last asked. */

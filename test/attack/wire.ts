@@ -56,7 +56,7 @@ export class Wire {
   /** Resolves when the connection is gone, whoever ended it. */
   readonly closed: Promise<void>;
   #received = '';
-  #changed = Promise.withResolvers<void>();
+  #changed = Promise.withResolvers<unknown>();
 
   private constructor(socket: Socket) {
     this.socket = socket;
@@ -135,8 +135,8 @@ export class Wire {
   }
 
   #wake(): void {
-    this.#changed.resolve();
-    this.#changed = Promise.withResolvers<void>();
+    this.#changed.resolve(undefined);
+    this.#changed = Promise.withResolvers<unknown>();
   }
 }
 

@@ -181,6 +181,8 @@ describe.each(SHAPES)('a document full of %s', (rule, shape) => {
 });
 
 const NEVER: [what: string, rule: DocumentRuleName, document: string][] = [
+  ['a card number as an alias', 'cardNumbers', '{ a4111111111111111: __typename }'],
+  ['a card number in groups as the name of an operation', 'cardNumbers', 'query Q_4111_1111_1111_1111 { a }'],
   ['a fragment that spreads itself', 'cycles', '{ ...F } fragment F on Query { a { ...F } }'],
   [
     'fragments that spread each other',

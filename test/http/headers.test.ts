@@ -45,7 +45,7 @@ const ANSWERS: [string, status: number, () => Promise<RawResult>][] = [
   ['a browser where there is no page', 400, () => raw(`${server.base}/graphql`, { headers: PAGE })],
   ['nothing at this address', 404, () => raw(`${server.base}/nosuch`)],
   ['a method that is not served', 404, () => raw(`${server.base}/graphql`, { method: 'DELETE' })],
-  ['an address that cannot be read', 400, () => raw(`${server.base}/%`)],
+  ['an address that cannot be read', 404, () => raw(`${server.base}/%`)],
   ['the health of the process', 200, () => raw(`${server.base}/healthz`)],
   ['whether it takes work', 200, () => raw(`${server.base}/readyz`)],
   ['the page for browsers', 200, () => raw(`${open}/graphql`, { headers: PAGE })],

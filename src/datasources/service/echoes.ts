@@ -29,6 +29,7 @@ function removeCardNumber(digits: string): Remove {
   const grouped = new RegExp([...digits].join('[^\\p{L}\\p{N}]{0,3}'), 'gu');
   const encoded = removeAll(encodings(digits));
   return (text) => {
+    if (text.length < digits.length) return text;
     const removed = encoded(text.replace(grouped, HIDDEN));
     return removed.replace(/\D/g, '').includes(digits) ? HIDDEN : removed;
   };
@@ -41,7 +42,7 @@ function removeCardNumber(digits: string): Remove {
 function removeSecurityCode(code: string): Remove {
   const alone = `(?<![\\p{L}\\p{N}*•]|\\d[.,])(?:${code}|${[...code].join('[ -]')})(?![\\p{L}\\p{N}*•]|[.,]\\d)`;
   const pattern = new RegExp(`${alone}|(?<=cv[cvn]2?)${code}(?!\\d)`, 'giu');
-  return (text) => (isTime(text) ? text : text.replace(pattern, HIDDEN));
+  return (text) => (!/\d/.test(text) || isTime(text) ? text : text.replace(pattern, HIDDEN));
 }
 
 const isTime = (text: string): boolean => /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\d.:+Z-]*$/i.test(text);

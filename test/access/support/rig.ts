@@ -46,17 +46,15 @@ export interface Rig {
 interface RigOptions {
   clients?: TestClientKey[];
   env?: Record<string, string>;
-  now?: () => number;
 }
 
 /** Beside the clients there is the one of the test support, who may do everything. */
-export async function accessRig({ clients = [], env = {}, now }: RigOptions = {}): Promise<Rig> {
+export async function accessRig({ clients = [], env = {} }: RigOptions = {}): Promise<Rig> {
   const logLines: string[] = [];
   const service = await scriptedService(obliging);
   const client = await testGateway(service.url, {
     logLines,
     env: { CLIENT_KEYS_FILE: clientKeysFile(...clients), PAYOUT_PREFLIGHT: 'off', ...env },
-    ...(now && { now }),
   });
   return { client, service, logLines };
 }
