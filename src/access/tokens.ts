@@ -1,4 +1,12 @@
-import { createRemoteJWKSet, customFetch, errors, jwtVerify, type JWTPayload } from 'jose';
+import {
+  createLocalJWKSet,
+  createRemoteJWKSet,
+  customFetch,
+  errors,
+  jwtVerify,
+  type JSONWebKeySet,
+  type JWTPayload,
+} from 'jose';
 import type { Clock } from '../clock';
 import { AccessError, isScope, type Caller } from './caller';
 
@@ -23,6 +31,8 @@ const COOLDOWN_MS = 30_000;
 /** After a failed try the next one waits at least as long. */
 const RETRY_MS = 5_000;
 const LOADING_MS = 5_000;
+/** Far more than the keys of any issuer. */
+const MAX_KEYS_BYTES = 1024 * 1024;
 
 const BAD_TOKEN = 'The token is not accepted: it has expired, or was not made for this gateway.';
 
@@ -91,9 +101,7 @@ export class Tokens {
     const { clock, warn } = this.#options;
     if (clock.now() - this.#failedAt < RETRY_MS) throw new Error('The last try has just failed.');
     try {
-      const response = await fetch(url, init);
-      if (!response.ok) throw new Error(`status ${response.status}`);
-      return response;
+      return Response.json(await fetchKeys(url, init));
     } catch (error) {
       this.#failedAt = clock.now();
       warn('the public keys of AUTH_JWKS_URL could not be loaded');
@@ -106,6 +114,31 @@ export class Tokens {
   }
 }
 
+/** The public keys at that address. Whatever else is there counts as a failure to load them. */
+async function fetchKeys(url: string, init: object): Promise<JSONWebKeySet> {
+  const response = await fetch(url, init);
+  if (response.status !== 200) {
+    await response.body?.cancel();
+    throw new Error(`status ${response.status}`);
+  }
+  const keys = JSON.parse(await readText(response)) as JSONWebKeySet;
+  // Throws where it is no set of keys.
+  createLocalJWKSet(keys);
+  return keys;
+}
+
+async function readText({ body }: Response): Promise<string> {
+  const arriving: AsyncIterable<Uint8Array> | Uint8Array[] = body ?? [];
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of arriving) {
+    size += chunk.length;
+    if (size > MAX_KEYS_BYTES) throw new Error('The answer is too large.');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
 /** Whether a token is bad by itself, whatever keys there are. */
 const isAboutTheToken = (error: unknown): boolean =>
   error instanceof errors.JWSInvalid ||
@@ -113,10 +146,15 @@ const isAboutTheToken = (error: unknown): boolean =>
   error instanceof errors.JOSEAlgNotAllowed ||
   error instanceof errors.JWTClaimValidationFailed;
 
+const isTexts = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((item) => typeof item === 'string');
+
 /** What the claims grant: `scope` (separated by blanks), `channels` (a list) and `sub`. What is not understood grants nothing. */
-function callerOf({ sub = '', scope, channels, exp }: JWTPayload): Caller {
-  if (!/^[\x21-\x7e]{1,255}$/.test(sub)) throw new AccessError('BAD_CREDENTIALS', BAD_TOKEN);
-  const names = Array.isArray(channels) ? channels.filter((name) => typeof name === 'string') : [];
+function callerOf({ sub, scope, channels, exp }: JWTPayload): Caller {
+  // A number or a list would name the same caller as the text that it is printed as.
+  if (typeof sub !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(sub))
+    throw new AccessError('BAD_CREDENTIALS', BAD_TOKEN);
+  const names = isTexts(channels) ? channels : [];
   return {
     kind: 'frontend',
     id: `frontend:${sub}`,

@@ -100,7 +100,7 @@ const identify = (authenticator: Authenticator, authorization: string | undefine
 /** Lets the operation in, and puts the document in the place of its id. */
 async function admit(admission: Admission, request: FastifyRequest, caller: Caller): Promise<void> {
   const isGet = request.method === 'GET';
-  const asked = (isGet ? readParameters(request.query) : request.body) as AskedOperation | null;
+  const asked = (isGet ? readParameters(request.url) : request.body) as AskedOperation | null;
   // Anything but an object is refused by Apollo, in the words of the protocol.
   if (typeof asked !== 'object' || asked === null || Array.isArray(asked)) return;
   const admitted = await admission.admit(asked, caller);
@@ -109,14 +109,14 @@ async function admit(admission: Admission, request: FastifyRequest, caller: Call
   else request.body = admitted;
 }
 
-/** The parameters of a GET, as a body would hold them. */
-function readParameters(query: unknown): AskedOperation {
-  const { extensions, ...rest } = query as Record<string, unknown>;
+/**
+ * The parameters of a GET, as a body would hold them. Read as Apollo reads them: fastify's own reader differs where
+ * escapes are broken or a fragment follows, and what is checked has to be what is carried out.
+ */
+function readParameters(url: string): AskedOperation {
+  const { extensions, ...rest } = Object.fromEntries(new URL(url, 'http://gateway/').searchParams);
   try {
-    return {
-      ...rest,
-      ...(typeof extensions === 'string' && { extensions: JSON.parse(extensions) as object }),
-    };
+    return { ...rest, ...(extensions !== undefined && { extensions: JSON.parse(extensions) as object }) };
   } catch {
     return rest;
   }

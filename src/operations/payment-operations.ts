@@ -68,10 +68,14 @@ export class PaymentOperations {
       : createFailure(end, input.idempotencyKey);
   }
 
-  /** Hands in what the payer gave for a payment that waits for it; one at a time per payment. */
-  async confirm(input: ConfirmPaymentInput): Promise<ConfirmPaymentResult> {
+  /**
+   * Hands in what the payer gave for a payment that waits for it; one at a time per payment.
+   * @param anyChannel whether the caller may act on every channel
+   */
+  async confirm(input: ConfirmPaymentInput, anyChannel: boolean): Promise<ConfirmPaymentResult> {
     const method = chosenConfirmation(input.confirmation);
-    const faults = [...inputFaults(input), ...(await this.#contradictions(input, method))];
+    const faults = inputFaults(input);
+    if (faults.length === 0) faults.push(...(await this.#contradictions(input, method, anyChannel)));
     if (faults.length > 0) return invalidInput(faults);
 
     const { channel, transactionId } = input;
@@ -89,14 +93,25 @@ export class PaymentOperations {
     }
   }
 
-  /** Whether the journal knows that the payment was made by another method than the one it is confirmed by. */
-  async #contradictions({ transactionId }: ConfirmPaymentInput, { room, arm }: Chosen<PaymentRoom>) {
-    const { hand } = this.parts;
-    const attempt = await hand.required(
-      hand.journal.findByTransaction(hand.service, 'payment', transactionId),
-    );
-    if (!attempt || attempt.method === room.type) return [];
-    const says = `must not be used: the payment was made by ${attempt.method}.`;
-    return [fieldFault(['confirmation', arm], 'methodOfPayment', says)];
+  /**
+   * Whether the payment was made by another method than the one it is confirmed by, or on another channel. The service
+   * confirms by the payment's id alone (spec 4.5): whether it is on the caller's channel is ours to find out, and where it
+   * is not, the answer is the same whether it exists or not.
+   */
+  async #contradictions(
+    { channel, transactionId }: ConfirmPaymentInput,
+    { room, arm }: Chosen<PaymentRoom>,
+    anyChannel: boolean,
+  ) {
+    const { hand, payments } = this.parts;
+    const found = hand.journal.findByTransaction(hand.service, 'payment', transactionId);
+    const attempt = await hand.required(found);
+    if (attempt?.channel === channel) {
+      const says = `must not be used: the payment was made by ${attempt.method}.`;
+      return attempt.method === room.type ? [] : [fieldFault(['confirmation', arm], 'methodOfPayment', says)];
+    }
+    // A caller of all channels gains nothing by naming a wrong one: it is spared the lookup.
+    if (!attempt && (anyChannel || (await payments.lookUp({ channel, transactionId })))) return [];
+    return [fieldFault(['transactionId'], 'paymentOnChannel', 'must be a payment on this channel.')];
   }
 }
