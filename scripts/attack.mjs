@@ -1,5 +1,5 @@
 // Runs test/attack without jest: Node.js strips the types itself, and only has to be told where the files are.
-//   npm run attack -- [--seed 1] [--seconds 40]
+//   npm run attack -- [--seed 1] [--seconds 50]
 import { existsSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import process from 'node:process';

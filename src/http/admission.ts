@@ -2,7 +2,7 @@ import type { Caller } from '../access/caller';
 import type { DocumentLimits } from './document-limits';
 import type { PersistedOperations } from './persisted-operations';
 import type { RateLimit } from './rate-limit';
-import { tooLarge } from './refusal';
+import { invalidDocument, tooLarge } from './refusal';
 
 /** An operation as a client asks for it: the body of a POST, or the payload of a subscription. */
 export interface AskedOperation {
@@ -34,7 +34,8 @@ export class Admission {
     const resolved = persisted.resolve(asked, caller.kind);
     if (typeof resolved.query === 'string') {
       const checked = limits.check(resolved.query);
-      if (!checked.ok) throw tooLarge(checked.message);
+      if (!checked.ok)
+        throw checked.rule === 'cardNumbers' ? invalidDocument(checked.message) : tooLarge(checked.message);
     }
     return resolved;
   }

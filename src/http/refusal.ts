@@ -89,6 +89,10 @@ export const overloaded = (): Refusal =>
     retryAfterMs: 1000,
   });
 
+/** A document is refused for what it holds. */
+export const invalidDocument = (message: string): Refusal =>
+  new Refusal({ status: 400, code: 'GRAPHQL_VALIDATION_FAILED', message });
+
 /** An operation asks for more than one operation may. */
 export const tooLarge = (message: string): Refusal =>
   new Refusal({ status: 400, code: 'OPERATION_TOO_LARGE', message });

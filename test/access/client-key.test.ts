@@ -133,6 +133,19 @@ describe('The file', () => {
     expect(statSync(file).mode & 0o077).toBe(0);
   });
 
+  test('of a client that has one is a second one with the same rights: the client stays the same', async () => {
+    const file = path.join(newFolder(), 'clients.json');
+    const before = { id: 'shop', key: 'pgk_old', scopes: ['payments:read'], channels: [CHANNEL] };
+    writeFileSync(file, clientKeysText([before]));
+    const run = await clientKey('rotate', 'shop', '--file', file);
+    const [old, made] = entriesIn(file);
+    expect(made).toEqual({ ...old, keySha256: digestOf(keyIn(run)) });
+    expect(await clientKey('rotate', 'other', '--file', file)).toMatchObject({ code: 2 });
+    expect(await clientKey('rotate', 'shop', '--file', file, '--scopes', 'payouts:read')).toMatchObject({
+      code: 2,
+    });
+  });
+
   /** What cannot be added to. */
   const UNUSABLE: [string, string, RegExp][] = [
     ['that is not JSON', '[{"id": "CANARY"', /not JSON/],

@@ -77,7 +77,7 @@ const fuzzes: Attack[] = [
   ['bodies at random', anyBody] as const,
 ].map(([name, bodies]) => ({
   name,
-  share: 0.1,
+  share: 0.05,
   run: (target, { seed, ms }) => fuzz(target, bodies, seed, ms),
 }));
 

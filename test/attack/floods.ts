@@ -45,16 +45,17 @@ export async function overload(target: Target, ms: number): Promise<Outcome> {
   const shared = { request, patienceMs: PATIENCE_MS };
   const calm = async (share: number): Promise<number> => {
     await recovered(target);
-    const options = { ...shared, ms: ms * share, warmUpMs: ms * share * 0.3, callers: CALLERS };
+    const options = { ...shared, ms: ms * share, warmUpMs: ms * share * 0.4, callers: CALLERS };
     return perSecond(await flood(target.url, options));
   };
-  await calm(0.1);
-  const peaks = [await calm(0.1)];
+  // A new process is slow at first: what is called often has not been compiled yet.
+  await calm(0.2);
+  const peaks = [await calm(0.12)];
   const floods: FloodFigures[] = [];
   for (let round = 0; round < 2; round += 1) {
     const rate = mean(peaks) * OVERLOAD;
-    floods.push(await flood(target.url, { ...shared, ms: ms * 0.3, warmUpMs: ms * 0.08, rate }));
-    peaks.push(await calm(0.1));
+    floods.push(await flood(target.url, { ...shared, ms: ms * 0.22, warmUpMs: ms * 0.07, rate }));
+    peaks.push(await calm(0.12));
   }
   const sum = (name: keyof FloodFigures): number => floods.reduce((all, figures) => all + figures[name], 0);
   const useful = mean(floods.map(perSecond));

@@ -79,7 +79,7 @@ export async function main(args: string[]): Promise<number> {
     args,
     options: {
       seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-      seconds: { type: 'string', default: '40' },
+      seconds: { type: 'string', default: '50' },
     },
   });
   const seed = Number(values.seed);
@@ -105,7 +105,7 @@ export async function main(args: string[]): Promise<number> {
         { name: 'a flood from one client', run: (target) => greed(target, ms * 0.06) },
       ])),
       ...(await against({ RATE_LIMIT_PER_MINUTE: '0', MAX_EVENT_LOOP_LAG_MS: '1000' }, [
-        { name: 'a flood of 10 × the capacity', run: (target) => overload(target, ms * 0.36) },
+        { name: 'a flood of 10 × the capacity', run: (target) => overload(target, ms * 0.5) },
       ])),
     ];
     const through = rows.flatMap(({ outcome }) => outcome.through);

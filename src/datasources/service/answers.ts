@@ -1,19 +1,17 @@
 import { isUuid, normalizeDecimal } from '../../schema/scalars';
 import { isWireObject, wireText, type WireObject } from '../../schema/wire';
-import { withoutSecrets } from './echoes';
+import { withoutSecrets, type MustNotComeBack } from './echoes';
 import { readJsonObject } from './json-body';
 import { readRefusalText } from './refusal-text';
 import { ServiceError } from './service-error';
 import { CallFailure, type RawAnswer } from './transport';
 
 /** What an answer must agree with to be believed: the question. */
-export interface Question {
+export interface Question extends MustNotComeBack {
   channel?: string;
   transactionId?: string;
   externalId?: string;
   amount?: { currency: string; value: string };
-  /** What was sent, and the gateway's credentials: they must not come back. */
-  secrets?: readonly string[];
 }
 
 /** What became of a create or a confirm, as far as the service's answer says. */
@@ -53,9 +51,9 @@ export function agrees(answer: WireObject, asked: Question): boolean {
 }
 
 /** An answer that agrees, without what must not come back. Ids and what was compared with the question stay as they are. */
-function fit(answer: WireObject, { externalId, secrets = [] }: Question): WireObject {
-  const verified = ['transaction_id', 'channel', ...(externalId === undefined ? [] : ['external_id'])];
-  return withoutSecrets(answer, secrets, verified);
+function fit(answer: WireObject, asked: Question): WireObject {
+  const verified = ['transaction_id', 'channel', ...(asked.externalId === undefined ? [] : ['external_id'])];
+  return withoutSecrets(answer, asked, verified);
 }
 
 /** Retry-After in milliseconds, where it is a number of seconds. */
@@ -91,7 +89,7 @@ export function readMoneyAnswer(raw: RawAnswer, asked: Question): MoneyOutcome<W
   if (status === 401) throw authFailed();
   if (status === 429) throw unavailable(raw);
   if (status >= 400 && status < 500 && !OPEN_STATUSES.has(status)) {
-    return { kind: 'refused', httpStatus: status, message: readRefusalText(raw, asked.secrets) };
+    return { kind: 'refused', httpStatus: status, message: readRefusalText(raw, asked) };
   }
   return { kind: 'unknown' };
 }
@@ -107,7 +105,7 @@ export function readLookupAnswer(raw: RawAnswer, asked: Question, notFoundStatus
   if (status === notFoundStatus) return null;
   if (status === 401 || status === 403) throw authFailed();
   if (status === 408 || status === 425 || status === 429 || status >= 500) throw unavailable(raw);
-  if (status >= 400) throw new ServiceError('LOOKUP_REFUSED', readRefusalText(raw, asked.secrets));
+  if (status >= 400) throw new ServiceError('LOOKUP_REFUSED', readRefusalText(raw, asked));
   throw invalid();
 }
 

@@ -70,7 +70,7 @@ export class ServiceClient {
   async lookUp(path: string, key: LookupKey): Promise<Answered | null> {
     const call = { channel: key.channel, path, query: lookupQuery(key) };
     return this.#retries.run(this.transport.timeoutMs, async (timeoutMs) => {
-      const asked = { ...key, secrets: [...(key.secrets ?? []), ...this.credentials.known] };
+      const asked = { ...key, credentials: this.credentials.known };
       const raw = await this.#send(call, 'lookups', timeoutMs).catch((failure: unknown) => {
         throw lookupFault(failure);
       });
@@ -84,7 +84,7 @@ export class ServiceClient {
    * transport. Throws only where it is certain that the service did not act.
    */
   async sendMoney({ lane, ...call }: MoneyCall, asked: Question): Promise<MoneyOutcome<WireObject>> {
-    const question = { ...asked, secrets: [...(asked.secrets ?? []), ...this.credentials.known] };
+    const question = { ...asked, credentials: this.credentials.known };
     return this.#send(call, lane).then((raw) => readMoneyAnswer(raw, question), readMoneyFailure);
   }
 

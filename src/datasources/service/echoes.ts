@@ -55,10 +55,49 @@ function removerOf(secret: string): Remove {
 /** Whether a value can be searched for: any other that is so short stands in any text by chance. */
 const isSecret = (value: string): boolean => /^\d{3,4}$/.test(value) || value.length >= 5;
 
+/** What an answer must not carry. */
+export interface MustNotComeBack {
+  /** What this request handed in. */
+  secrets?: readonly string[];
+  /** The gateway's own, of every channel: the same list until they change. */
+  credentials?: readonly string[];
+}
+
 /** Removes these from any text. */
-export function remover(secrets: readonly string[]): Remove {
-  const removers = secrets.filter(isSecret).map(removerOf);
+export function remover({ secrets = [], credentials = [] }: MustNotComeBack): Remove {
+  const removers = [...secrets.filter(isSecret).map(removerOf), removerOfCredentials(credentials)];
   return (text) => removers.reduce((soFar, remove) => remove(soFar), text);
+}
+
+/** Made once for each list of credentials: a list of a thousand merchants must cost nothing per answer. */
+const knownRemovers = new WeakMap<readonly string[], Remove>();
+
+function removerOfCredentials(credentials: readonly string[]): Remove {
+  const known = knownRemovers.get(credentials) ?? removeAny(credentials.filter(isSecret));
+  knownRemovers.set(credentials, known);
+  return known;
+}
+
+/** So many letters of a text are compared before all of it is: fewer than any credential has that is searched for. */
+const HEAD = 5;
+
+const headAt = (text: string, place: number): string => text.slice(place, place + HEAD);
+
+/** Removes whichever of many there is. Few texts hold even the first letters of one. */
+function removeAny(values: readonly string[]): Remove {
+  const digits = values.filter((value) => /^\d+$/.test(value) && (value.length < HEAD || value.length >= 12));
+  const texts = values
+    .filter((value) => !digits.includes(value))
+    .flatMap((value) => [value, ...encodings(value)]);
+  const heads = new Set(texts.map((text) => headAt(text.toLowerCase(), 0)));
+  const removeTexts = texts.length > 0 ? removeAll(texts) : (text: string): string => text;
+  const removers = digits.map(removerOf);
+  return (text) => {
+    const lower = text.toLowerCase();
+    const mayHold = Array.from(lower).some((_, place) => heads.has(headAt(lower, place)));
+    const rest = mayHold ? removeTexts(text) : text;
+    return removers.reduce((soFar, remove) => remove(soFar), rest);
+  };
 }
 
 /** Deeper than anything that is documented; what is deeper is not passed on. */
@@ -82,10 +121,10 @@ function cleaned(value: unknown, remove: Remove, depth: number): unknown {
  */
 export function withoutSecrets(
   answer: WireObject,
-  secrets: readonly string[],
+  hidden: MustNotComeBack,
   verified: readonly string[],
 ): WireObject {
-  const remove = remover(secrets);
+  const remove = remover(hidden);
   return Object.fromEntries(
     Object.entries(answer).map(([name, value]) =>
       verified.includes(name) ? [name, value] : [remove(name), cleaned(value, remove, 1)],

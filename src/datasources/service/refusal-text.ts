@@ -1,7 +1,7 @@
 import { isPrintable, looksLikeCardNumber } from '../../schema/rules';
 import { hideNumbers, readMessage } from '../../schema/shown-text';
 import { isWireObject } from '../../schema/wire';
-import { remover } from './echoes';
+import { remover, type MustNotComeBack } from './echoes';
 import { readJson } from './json-body';
 import type { RawAnswer } from './transport';
 
@@ -30,15 +30,14 @@ function textsIn(value: unknown, depth = 0): string[] {
   );
 }
 
-const isSayable = (text: string, secrets: readonly string[]): boolean =>
+const isSayable = (text: string, remove: (text: string) => string): boolean =>
   text.trim() !== '' &&
   text.length <= MAX_LENGTH &&
   isPrintable(text) &&
   !/<[a-z!/]/i.test(text) &&
   !looksLikeCardNumber(text) &&
   hideNumbers(text) === text &&
-  remover(secrets)(text) === text &&
-  !secrets.some((secret) => text.includes(secret));
+  remove(text) === text;
 
 function plainText({ headers, body }: RawAnswer): string[] {
   return String(headers['content-type'] ?? '').startsWith('text/plain') ? [body.toString('utf8')] : [];
@@ -46,14 +45,15 @@ function plainText({ headers, body }: RawAnswer): string[] {
 
 /**
  * What the service said, fit for a caller; a sentence of our own where it said nothing that is.
- * @param secrets what was sent and must not come back: a text that repeats one of these is left out
+ * @param hidden what must not come back: a text that repeats some of it is left out
  */
-export function readRefusalText(raw: RawAnswer, secrets: readonly string[] = []): string {
+export function readRefusalText(raw: RawAnswer, hidden: MustNotComeBack): string {
+  const remove = remover(hidden);
   const json = readJson(raw);
   const said = (json === undefined ? plainText(raw) : textsIn(json))
     .map((text) => text.trim())
-    .filter((text) => isSayable(text, secrets));
+    .filter((text) => isSayable(text, remove));
   const joined = [...new Set(said)].slice(0, MAX_PARTS).join('; ').slice(0, MAX_LENGTH);
   // Parts that are harmless each may be a card number together.
-  return isSayable(joined, secrets) ? (readMessage(joined) ?? SILENCE) : SILENCE;
+  return isSayable(joined, remove) ? (readMessage(joined) ?? SILENCE) : SILENCE;
 }
