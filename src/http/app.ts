@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import fastifyHelmet from '@fastify/helmet';
-import fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify';
+import fastify, {
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify';
 import type { Logger } from 'pino';
+import { closeConnectionsWhenClosing } from './closing';
 import { Refusal } from './refusal';
 import { SAFE_HEADERS } from './safe-headers';
 import { whereOf } from './where';
@@ -38,16 +42,11 @@ export async function createApp({
     http: { headersTimeout: clientTimeoutMs, connectionsCheckingInterval: Math.min(1000, clientTimeoutMs) },
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     return503OnClosing: true,
-    frameworkErrors: (_error, request, reply: FastifyReply) => {
-      void reply
-        .header('x-request-id', request.id)
-        .code(400)
-        .send(httpFault('The address cannot be read.', request.id));
-      return reply;
-    },
+    // An address that cannot be decoded is one where nothing is.
+    rewriteUrl: ({ url = '/' }) => (isDecodable(url) ? url : '/'),
   });
   app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id);
+    prepareReply(request, reply);
     requestScope.run({ requestId: request.id }, done);
   });
   app.server.maxConnections = MAX_CONNECTIONS;
@@ -62,36 +61,8 @@ export async function createApp({
       log.error({ requestId: request.id, code: error.code, ...whereOf(error) }, 'request failed');
     return reply.code(status).send(httpFault(HTTP_FAULTS[status] ?? OTHER_FAULT, request.id, status));
   });
-  app.setNotFoundHandler((request, reply) =>
-    reply
-      .code(404)
-      .send(httpFault('There is nothing at this address; the gateway is at /graphql.', request.id)),
-  );
+  app.setNotFoundHandler((request, reply) => reply.code(404).send(httpFault(NOTHING_HERE, request.id)));
   return app;
-}
-
-/** A connection that waits for its next request, or for its first, would hold up the shutdown until its client leaves. */
-function closeConnectionsWhenClosing(app: FastifyInstance): void {
-  const waiting = new Set<Socket>();
-  let closing = false;
-  app.server.on('connection', (socket: Socket) => {
-    waiting.add(socket);
-    socket.once('close', () => waiting.delete(socket));
-    if (closing) socket.destroy();
-  });
-  app.server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    waiting.delete(socket);
-    response.once('close', () => !socket.destroyed && waiting.add(socket));
-  });
-  app.addHook('preClose', (done) => {
-    closing = true;
-    waiting.forEach((socket) => socket.destroy());
-    done();
-  });
-  app.addHook('onSend', (_request, reply, _payload, done) => {
-    if (closing) void reply.header('connection', 'close');
-    done();
-  });
 }
 
 const GRAPHQL_RESPONSE = 'application/graphql-response+json';
@@ -99,6 +70,21 @@ const GRAPHQL_RESPONSE = 'application/graphql-response+json';
 /** Clients that know the type of GraphQL over HTTP read the errors of an answer whose status is not 200. */
 const answerType = (accept = ''): string =>
   `${accept.includes(GRAPHQL_RESPONSE) ? GRAPHQL_RESPONSE : 'application/json'}; charset=utf-8`;
+
+function isDecodable(url: string): boolean {
+  try {
+    decodeURIComponent(url.replace(/[?#].*$/s, ''));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const NOTHING_HERE = 'There is nothing at this address; the gateway is at /graphql.';
+
+/** What every answer has: nothing here is the same for everybody or for long. */
+const prepareReply = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
+  reply.header('x-request-id', request.id).header('cache-control', 'no-store');
 
 const OTHER_FAULT = 'The request cannot be served.';
 

@@ -61,9 +61,6 @@ export async function addGraphql(app: FastifyInstance, options: GraphqlRouteOpti
     scope.addHook('preHandler', async (request) => {
       if (request.caller) await admit(admission, request, request.caller);
     });
-    scope.addHook('onSend', async (_request, reply) => {
-      void reply.header('cache-control', 'no-store');
-    });
     scope.route({
       method: ['GET', 'POST'],
       url: '/graphql',
@@ -82,8 +79,11 @@ const BAD_REQUEST = { status: 400, code: 'BAD_REQUEST' };
 
 /** Refuses headers that can be understood in two ways. */
 function checkHeaders(request: FastifyRequest): void {
-  if ((request.raw.headersDistinct['authorization']?.length ?? 0) > 1)
-    throw new Refusal({ ...BAD_REQUEST, message: 'There is more than one Authorization header.' });
+  for (const name of ['Host', 'Authorization']) {
+    const given = request.raw.headersDistinct[name.toLowerCase()] ?? [];
+    if (given.length > 1)
+      throw new Refusal({ ...BAD_REQUEST, message: `There is more than one ${name} header.` });
+  }
   if (!URL.canParse(request.url, `${request.protocol}://${request.hostname}/`))
     throw new Refusal({ ...BAD_REQUEST, message: 'The address or the Host header cannot be read.' });
 }
