@@ -1,3 +1,5 @@
+import type { PersistedMode } from './http/persisted-operations';
+import type { UrlPolicy } from './operations/url-faults';
 import type { Secret } from './secret';
 
 /** How to reach the service. */
@@ -23,17 +25,6 @@ export interface TokenConfig {
   issuer: string;
   audience: string;
 }
-
-/** Which addresses callers may hand in. */
-export interface UrlPolicy {
-  /** Whether plain http to this machine is fine: in the sandbox only. */
-  loopback: boolean;
-  /** Lower case; "*.name" for everything below a name. Null: any public host. */
-  hosts: readonly string[] | null;
-}
-
-/** What a kind of caller may ask where there is a manifest of operations. */
-export type PersistedMode = 'allow' | 'prefer' | 'require';
 
 /** What the web server lets in. */
 export interface LimitsConfig {
