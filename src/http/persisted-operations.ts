@@ -6,7 +6,7 @@ import { loggable } from './operation-log';
 import { Refusal } from './refusal';
 
 /** What may be asked beside the manifest's operations: anything, anything but it is reported, or nothing. */
-type PersistedMode = 'allow' | 'prefer' | 'require';
+export type PersistedMode = 'allow' | 'prefer' | 'require';
 
 interface PersistedOptions {
   settings: {
