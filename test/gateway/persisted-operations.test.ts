@@ -179,7 +179,7 @@ describe('What is not in the manifest', () => {
     };
     expect(await asked({ query: FREE, operationName: 'Free' })).toEqual(['Free']);
     expect(await asked({ query: FREE })).toEqual([null]);
-    const name = 'Pan4111111111111111';
+    const name = 'Order12345678';
     expect(await asked({ query: `query ${name} { __typename }`, operationName: name })).toEqual([null]);
     expect(await asked({ query: LISTED, variables })).toEqual([]);
     expect(await asked({ documentId: sha256(LISTED), variables })).toEqual([]);
