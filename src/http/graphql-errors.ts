@@ -65,7 +65,8 @@ const PERSISTED_QUERY_FAULTS: ReadonlySet<string> = new Set([
  */
 function codeOf(cause: unknown, given: unknown): string {
   const uncoded = cause instanceof GraphQLError && cause.extensions['code'] === undefined;
-  if (uncoded && cause.message.startsWith('Argument "')) return 'BAD_USER_INPUT';
+  if (uncoded && /^(Argument "|Too many errors processing variables)/.test(cause.message))
+    return 'BAD_USER_INPUT';
   if (cause instanceof GraphQLError && TOO_MANY_TOKENS.test(cause.message)) return 'OPERATION_TOO_LARGE';
   if (uncoded && PERSISTED_QUERY_FAULTS.has(cause.message)) return 'BAD_REQUEST';
   return String(given ?? '');
