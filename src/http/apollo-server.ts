@@ -16,6 +16,7 @@ import { logOperations } from './operation-log';
 import { costOperations, type CostOptions } from './operation-cost-check';
 import { requestScope } from './request-scope';
 import { whereOf } from './where';
+import { statusForJson } from './status-for-json';
 import { STARTER_DOCUMENT, STARTER_VARIABLES } from './starter-document';
 
 interface ApolloOptions {
@@ -74,6 +75,7 @@ export function createApolloServer({ schema, introspection, landingPage: shown, 
       ApolloServerPluginSchemaReportingDisabled(),
       landingPage(shown),
       costOperations(cost),
+      statusForJson,
       logOperations(log),
     ],
   });

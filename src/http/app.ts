@@ -39,7 +39,11 @@ export async function createApp({
     bodyLimit: BODY_LIMIT_BYTES,
     genReqId: () => randomUUID(),
     requestTimeout: clientTimeoutMs,
-    http: { headersTimeout: clientTimeoutMs, connectionsCheckingInterval: Math.min(1000, clientTimeoutMs) },
+    http: {
+      requestTimeout: clientTimeoutMs,
+      headersTimeout: clientTimeoutMs,
+      connectionsCheckingInterval: Math.min(1000, clientTimeoutMs),
+    },
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     return503OnClosing: true,
     // An address that cannot be decoded is one where nothing is.
