@@ -29,8 +29,8 @@ module.exports = {
     ],
   },
   transformIgnorePatterns: ['/node_modules/(?!(qr|cockatiel|jose)/)'],
-  // Half of the cores: the tests' own gateways, services, databases and browsers want the rest.
-  maxWorkers: '50%',
+  // The tests' own gateways, services, databases and browsers want cores too.
+  maxWorkers: 2,
   testTimeout: 60000,
   // Tests of outages leave sockets behind that only the operating system ends.
   forceExit: true,
