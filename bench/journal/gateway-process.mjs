@@ -1,7 +1,7 @@
 // A gateway as it is built, in a process of its own. Only what opens its journal can be exchanged.
 import { createRequire } from 'node:module';
 import process from 'node:process';
-import { clientKeysFile } from './client-key.mjs';
+import { clientKeysFile, temporaryFile } from './client-key.mjs';
 import { serve } from './processes.mjs';
 import { counting, noJournal } from './stand-ins.mjs';
 
@@ -23,7 +23,7 @@ await serve(async ({ serviceUrl, journalUrl, count }) => {
     PORT: '0',
     CLIENT_KEYS_FILE: clientKeysFile(),
     RATE_LIMIT_PER_MINUTE: '0',
-    AUDIT_LOG_FILE: '/dev/null',
+    AUDIT_LOG_FILE: temporaryFile('audit.log'),
     SERVICE_BASE_URL: serviceUrl,
     SERVICE_API_KEY: 'bench-api-key-0123456789',
     SERVICE_SECRET_KEY: 'bench-secret-key-0123456789',
