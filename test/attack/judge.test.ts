@@ -30,7 +30,7 @@ test.each([
   ['nothing', { status: 200, body: '{}' }],
   ['a page', { status: 400, body: '<html></html>' }],
   ['a stack trace', answer({ ...good, message: 'x\n    at Object.<anonymous> (/app/a:1:1)' })],
-  ['a file', answer({ ...good, message: 'in /work/dist/server.js' })],
+  ['a file', answer({ ...good, message: 'in /srv/gateway/dist/server.js' })],
   ['a library', answer({ ...good, message: 'node_modules/graphql' })],
   ['words of the runtime', answer({ ...good, message: 'TypeError: Cannot read properties of undefined' })],
 ])('an answer with %s is seen to be bad', (_what, judged) => {
