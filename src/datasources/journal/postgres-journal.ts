@@ -88,16 +88,18 @@ interface NamedSettlement {
 /** The journal in PostgreSQL, for gateways on several machines. */
 export class PostgresJournal implements Journal {
   readonly #pool: PostgresPool;
+  readonly #deadlineMs: number;
   readonly #begins: Batcher<NewAttempt, Begun | null>;
   readonly #settlements: Batcher<NamedSettlement, undefined>;
 
-  constructor(url: string) {
-    this.#pool = new PostgresPool(url);
+  constructor(url: string, deadlineMs = DEADLINE_MS) {
+    this.#pool = new PostgresPool(url, deadlineMs);
+    this.#deadlineMs = deadlineMs;
     this.#begins = new Batcher({
       flush: (attempts, until) => this.#beginAll(attempts, until),
       maxBatch: MAX_BATCH,
       concurrency: 2,
-      deadlineMs: DEADLINE_MS,
+      deadlineMs,
       wants: (attempt) => {
         const { service, channel, externalId, reserve } = attempt;
         return reserve ? { thing: JSON.stringify([service, channel, externalId]), by: keyOf(attempt) } : null;
@@ -107,13 +109,13 @@ export class PostgresJournal implements Journal {
       flush: (settlements, until) => this.#settleAll(settlements, until),
       maxBatch: MAX_BATCH,
       concurrency: 1,
-      deadlineMs: DEADLINE_MS,
+      deadlineMs,
       wants: (settlement) => ({ thing: settlement.id, by: settlement }),
     });
   }
 
   async begin(attempt: NewAttempt): Promise<Begun> {
-    const until = Date.now() + DEADLINE_MS;
+    const until = Date.now() + this.#deadlineMs;
     const begun = await this.#begins.add(attempt);
     if (begun) return begun;
     // The key changed hands in that very moment.

@@ -1,5 +1,5 @@
 import { Client, Pool, type PoolClient } from 'pg';
-import { DEADLINE_MS, within } from './deadline';
+import { within } from './deadline';
 import { JournalUnavailable } from './journal';
 import { migrate } from './migrations';
 import type { Row } from './rows';
@@ -12,6 +12,7 @@ const MIGRATION_LOCK = 7_215_044;
 /** Connections to PostgreSQL that answer in time or not at all, to a database that has the journal's tables. */
 export class PostgresPool {
   readonly #url: string;
+  readonly #deadlineMs: number;
   readonly #pool: Pool;
   readonly #underWay = new Set<Promise<unknown>>();
   /** Short names of statements: a statement with a name is parsed once per connection. */
@@ -19,14 +20,16 @@ export class PostgresPool {
   #migrated: Promise<readonly string[]> | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(url: string) {
+  /** @param deadlineMs how long anything asked of it may take */
+  constructor(url: string, deadlineMs: number) {
     this.#url = url;
+    this.#deadlineMs = deadlineMs;
     this.#pool = new Pool({
       connectionString: url,
       max: MAX_CONNECTIONS,
-      connectionTimeoutMillis: DEADLINE_MS,
+      connectionTimeoutMillis: deadlineMs,
       // What nobody waits for any more must not hold locks, nor be written later.
-      statement_timeout: DEADLINE_MS,
+      statement_timeout: deadlineMs,
       keepAlive: true,
       application_name: 'paygraph',
       // A plan made for an empty table must not be kept while the table grows.
@@ -37,7 +40,7 @@ export class PostgresPool {
     this.#pool.on('connect', (client) => client.on('error', () => undefined));
   }
 
-  query(text: string, values: unknown[], until = Date.now() + DEADLINE_MS): Promise<Row[]> {
+  query(text: string, values: unknown[], until = Date.now() + this.#deadlineMs): Promise<Row[]> {
     if (this.#closing) return Promise.reject(new JournalUnavailable(new Error('It is closed.')));
     return this.#track(this.#query({ name: this.#nameOf(text), text, values }, until));
   }
@@ -76,7 +79,7 @@ export class PostgresPool {
   async #migrate(): Promise<readonly string[]> {
     const client = new Client({
       connectionString: this.#url,
-      connectionTimeoutMillis: DEADLINE_MS,
+      connectionTimeoutMillis: this.#deadlineMs,
       query_timeout: MIGRATION_TIMEOUT_MS,
       application_name: 'paygraph',
     });

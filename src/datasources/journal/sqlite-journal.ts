@@ -50,8 +50,8 @@ export class SqliteJournal implements Journal {
   private constructor(private readonly thread: SqliteThread) {}
 
   /** Opens the file and brings its tables up to date. */
-  static async open(file: string): Promise<SqliteJournal> {
-    const thread = await SqliteThread.open(file);
+  static async open(file: string, deadlineMs: number): Promise<SqliteJournal> {
+    const thread = await SqliteThread.open(file, deadlineMs);
     const execute = (text: string): Promise<Row[]> => thread.runPatiently(text);
     try {
       // Outside of it another process might be at the same work.

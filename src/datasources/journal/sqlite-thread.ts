@@ -3,7 +3,6 @@ import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { Batcher } from './batcher';
-import { DEADLINE_MS } from './deadline';
 import { JournalUnavailable } from './journal';
 import type { BatchAnswer, Job } from './sqlite-messages';
 import type { Row } from './rows';
@@ -28,13 +27,13 @@ export class SqliteThread {
   #dead: Error | undefined;
   #closing: Promise<void> | undefined;
 
-  private constructor(worker: Worker) {
+  private constructor(worker: Worker, deadlineMs: number) {
     this.#worker = worker;
     this.#batcher = new Batcher({
       flush: (jobs, until) => this.#send(jobs, until - WRITING_MS),
       maxBatch: MAX_BATCH,
       concurrency: 1,
-      deadlineMs: DEADLINE_MS,
+      deadlineMs,
     });
     worker.on('message', (answer: BatchAnswer) => this.#answered(answer));
     worker.on('error', (error) => this.#died(error));
@@ -43,7 +42,7 @@ export class SqliteThread {
   }
 
   /** Opens the file, and makes it and its folder where they are not there. Rejects where that cannot be done. */
-  static async open(file: string): Promise<SqliteThread> {
+  static async open(file: string, deadlineMs: number): Promise<SqliteThread> {
     // One level: what else is missing is more likely a mistake in the path.
     if (!existsSync(path.dirname(file))) mkdirSync(path.dirname(file));
     // Under jest the sources run as they are; Node.js strips the types of this one file itself.
@@ -52,7 +51,7 @@ export class SqliteThread {
       workerData: { path: file, busyTimeoutMs: OPENING_MS },
     });
     await once(worker, 'message');
-    return new SqliteThread(worker);
+    return new SqliteThread(worker, deadlineMs);
   }
 
   /** Runs statements that belong together, in time or not at all; a write is durable when this resolves. */
