@@ -24,6 +24,7 @@ const BESIDE = {
   'watched-file': ['datasources', 'access', 'http'],
   settings: [],
   'settings-table': [],
+  'setting-values': [],
   config: [],
   'config-types': [],
   greeting: [],

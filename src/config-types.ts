@@ -1,5 +1,6 @@
 import type { PersistedMode } from './http/persisted-operations';
 import type { UrlPolicy } from './operations/url-faults';
+import type { WatchSettings } from './operations/watching/watches';
 import type { Secret } from './secret';
 
 /** How to reach the service. */
@@ -39,6 +40,15 @@ export interface LimitsConfig {
   persisted: { manifest: string | null; frontends: PersistedMode; services: PersistedMode };
 }
 
+/** How live updates are served. */
+export interface LiveConfig {
+  /** Subscriptions at once: in all, and of one caller. */
+  maxWatchers: number;
+  maxWatchersPerClient: number;
+  /** How often a silent connection is asked whether it is there. */
+  heartbeatMs: number;
+}
+
 /** How creates are recorded. */
 export interface JournalConfig {
   /** file:<path> or postgres://…; it may hold a password. */
@@ -69,6 +79,10 @@ export interface Config {
   access: AccessConfig;
   urls: UrlPolicy;
   limits: LimitsConfig;
+  live: LiveConfig;
+  watching: WatchSettings;
+  /** Where others find this gateway, without a slash at its end; null: it is not said. */
+  publicUrl: string | null;
   auditFile: string;
   introspection: boolean;
   /** What is odd about the settings, in words for the log; never a value. */

@@ -1,13 +1,17 @@
 import process from 'node:process';
 import { Secret } from './secret';
 import { SettingsReader, type Environment } from './settings';
-import { SETTINGS, isLoopback } from './settings-table';
+import { DEFAULT_SCHEDULE, type Pace } from './operations/watching/schedule';
+import type { WatchSettings } from './operations/watching/watches';
+import { isLoopback } from './setting-values';
+import { SETTINGS } from './settings-table';
 
 import type {
   AccessConfig,
   Config,
   JournalConfig,
   LimitsConfig,
+  LiveConfig,
   SandboxConfig,
   ServiceConfig,
 } from './config-types';
@@ -123,6 +127,25 @@ function readLimits(reader: SettingsReader, sandbox: SandboxConfig | null): Limi
   };
 }
 
+const readLive = (reader: SettingsReader): LiveConfig => ({
+  maxWatchers: reader.get('MAX_WATCHERS', SETTINGS.MAX_WATCHERS) ?? 10_000,
+  maxWatchersPerClient: reader.get('MAX_WATCHERS_PER_CLIENT', SETTINGS.MAX_WATCHERS_PER_CLIENT) ?? 1000,
+  heartbeatMs: (reader.get('WATCH_HEARTBEAT_SECONDS', SETTINGS.WATCH_HEARTBEAT_SECONDS) ?? 15) * 1000,
+});
+
+function readWatching(reader: SettingsReader): WatchSettings {
+  const pace = (name: 'PAYER' | 'PROVIDER' | 'MISPAID', unset: Pace): Pace =>
+    reader.get(`WATCH_PACE_${name}`, SETTINGS[`WATCH_PACE_${name}`]) ?? unset;
+  return {
+    schedule: {
+      payer: pace('PAYER', DEFAULT_SCHEDULE.payer),
+      provider: pace('PROVIDER', DEFAULT_SCHEDULE.provider),
+      mispaid: pace('MISPAID', DEFAULT_SCHEDULE.mispaid),
+    },
+    outageMs: (reader.get('WATCH_OUTAGE_SECONDS', SETTINGS.WATCH_OUTAGE_SECONDS) ?? 300) * 1000,
+  };
+}
+
 const KNOWN: ReadonlySet<string> = new Set(Object.keys(SETTINGS).flatMap((name) => [name, `${name}_FILE`]));
 
 /** Names that begin so are meant for the gateway. */
@@ -142,6 +165,9 @@ const OWN_PREFIXES = [
   'AUDIT_',
   'TRUSTED_PROX',
   'ALLOWED_URL',
+  'PUBLIC_URL',
+  'WATCH_',
+  'MAX_WATCHERS',
 ];
 
 function warningsOf(reader: SettingsReader, sandbox: SandboxConfig | null): string[] {
@@ -177,6 +203,9 @@ export function readConfig(env: Environment = process.env): Config {
       hosts: reader.get('ALLOWED_URL_HOSTS', SETTINGS.ALLOWED_URL_HOSTS) ?? null,
     },
     limits: readLimits(reader, sandbox),
+    live: readLive(reader),
+    watching: readWatching(reader),
+    publicUrl: reader.get('PUBLIC_URL', SETTINGS.PUBLIC_URL) ?? null,
     auditFile: readAuditFile(reader),
     introspection: reader.get('INTROSPECTION', SETTINGS.INTROSPECTION) ?? sandbox !== null,
     warnings: warningsOf(reader, sandbox),

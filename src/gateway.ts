@@ -5,6 +5,7 @@ import { systemClock, type Clock } from './clock';
 import { ConfigError, type Config } from './config';
 import { connectService } from './service-connection';
 import type { Journal } from './datasources/journal/journal';
+import { openChanges } from './datasources/changes/open';
 import { openJournal } from './datasources/journal/open';
 import { startOperations } from './operations';
 import { startWebServer, type WebServer } from './web-server';
@@ -30,11 +31,14 @@ export async function startGateway(
     closers.push(() => journal.close());
     const audit = openAudit(config.auditFile, log);
     closers.push(() => audit.close());
+    const feed = openChanges(config.journal.url.reveal(), clock);
+    closers.push(() => feed.close());
     const operations = startOperations({
       ...service,
       journal,
+      feed,
       clock,
-      settings: { ...config.journal, timeoutMs: config.service.timeoutMs, urls: config.urls },
+      settings: { ...config, ...config.journal, timeoutMs: config.service.timeoutMs },
       // What a sandbox created is gone with it: the next one's transactions are others.
       service: config.sandbox ? `sandbox ${randomUUID()}` : config.service.baseUrl,
       warn: (facts, message) => log.warn(facts, message),

@@ -1,50 +1,14 @@
-import { isIP } from 'node:net';
 import { credential, listOf, oneOf, onOff, wholeNumber, type Setting } from './settings';
-
-const isPrintable = (text: string): boolean => /^[^\p{Cc}]{1,4096}$/u.test(text);
-
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i;
-
-/** Whether a host name or address stays on this machine. */
-export const isLoopback = (host: string): boolean => LOOPBACK.test(host);
-
-function readDatabaseUrl(text: string): string | undefined {
-  if (/^file:[^?#\s]+$/.test(text)) return text;
-  return /^postgres(ql)?:\/\/./.test(text) && URL.canParse(text) ? text : undefined;
-}
-
-function readBaseUrl(text: string): string | undefined {
-  if (!URL.canParse(text)) return undefined;
-  const url = new URL(text);
-  const bare = url.username === '' && url.password === '' && url.search === '' && url.hash === '';
-  const safe = url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname));
-  const isBase = text.endsWith('/') && !url.pathname.includes('/api/v1/');
-  return bare && safe && isBase ? url.href : undefined;
-}
-
-function readJwksUrl(text: string): string | undefined {
-  if (!URL.canParse(text)) return undefined;
-  const { protocol, hostname, username, password, hash, href } = new URL(text);
-  const safe = protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
-  return safe && username === '' && password === '' && hash === '' ? href : undefined;
-}
-
-function isNetwork(text: string): boolean {
-  const [address = '', bits, ...more] = text.split('/');
-  const version = isIP(address);
-  if (version === 0 || more.length > 0) return false;
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
-}
-
-const filePath = {
-  expected: 'the path of a file',
-  read: (text: string): string | undefined => (isPrintable(text) ? text : undefined),
-};
-
-const words = {
-  expected: 'printable text',
-  read: (text: string): string | undefined => (isPrintable(text) ? text : undefined),
-};
+import {
+  filePath,
+  isNetwork,
+  pace,
+  readBaseUrl,
+  readDatabaseUrl,
+  readJwksUrl,
+  readPublicUrl,
+  words,
+} from './setting-values';
 
 /** Every setting of the gateway, in the order of docs/configuration.md. */
 export const SETTINGS = {
@@ -199,6 +163,51 @@ export const SETTINGS = {
       'The same for internal services (callers with a key), and for everybody where callers are not told apart.',
     unset: 'allow',
     ...oneOf('allow', 'prefer', 'require'),
+  },
+  PUBLIC_URL: {
+    about:
+      'Where the payment service reaches this gateway: creates that name no callbackUrl then name one below it, and a callback makes the gateway look at once (docs/live-updates.md). Plain http is allowed for loopback only.',
+    expected: 'an https address without credentials, query or fragment (plain http for loopback only)',
+    unset: 'no callback is asked for: changes are found by looking',
+    read: readPublicUrl,
+  },
+  WATCH_PACE_PAYER: {
+    about: 'How often a watched payment is looked at while it waits for the payer.',
+    unset: '2s/2m 5s/10m 15s/1h 60s',
+    ...pace,
+  },
+  WATCH_PACE_PROVIDER: {
+    about:
+      'How often a watched payment or payout is looked at while it waits for the provider, as it does after a confirm.',
+    unset: '1s/30s 2s/2m 5s/10m 15s/1h 60s',
+    ...pace,
+  },
+  WATCH_PACE_MISPAID: {
+    about: 'How often a watched payment is looked at that was paid with another amount.',
+    unset: '15s/10m 60s',
+    ...pace,
+  },
+  WATCH_OUTAGE_SECONDS: {
+    about:
+      'How long the service may fail before those who watch are told, with an error that ends their subscription; 0: never, they wait until it is back.',
+    unset: '300',
+    ...wholeNumber(0, 86_400),
+  },
+  WATCH_HEARTBEAT_SECONDS: {
+    about:
+      'How often watching clients are pinged. One that does not answer a ping before the next is let go; proxies in between should allow silences longer than this.',
+    unset: '15',
+    ...wholeNumber(1, 3600),
+  },
+  MAX_WATCHERS: {
+    about: 'How many subscriptions, and how many connections for them, one gateway process serves at once.',
+    unset: '10000',
+    ...wholeNumber(1, 1_000_000),
+  },
+  MAX_WATCHERS_PER_CLIENT: {
+    about: 'How many of these one caller may have.',
+    unset: '1000',
+    ...wholeNumber(1, 1_000_000),
   },
   AUDIT_LOG_FILE: {
     about:

@@ -8,8 +8,10 @@ import { ConfigError, type Config } from './config';
 import { Admission } from './http/admission';
 import { createApolloServer } from './http/apollo-server';
 import { addHealth, createApp } from './http/app';
+import { addCallbacks } from './http/callbacks';
 import { DocumentLimits } from './http/document-limits';
 import { addGraphql } from './http/graphql-route';
+import { startLive } from './http/live';
 import { PersistedOperations } from './http/persisted-operations';
 import { RateLimit } from './http/rate-limit';
 import type { Operations } from './operations';
@@ -53,20 +55,35 @@ export async function startWebServer(parts: WebServerParts): Promise<WebServer> 
   const apollo = createApolloServer({ schema, introspection, landingPage, log, cost: { rate } });
   await apollo.start();
   const app = await createApp({ log, ...limits });
+  addCallbacks(app, { hint: (token) => operations.callbacks.hint(token) });
   let draining = false;
   addHealth(app, async () => !draining && isReady());
   const contextFor = contextFactory(operations, (entry) => audit.record(entry));
-  await addGraphql(app, { apollo, contextFor, authenticator, admission, landingPage, ...limits });
+  const live = startLive(app, {
+    ...parts,
+    ...config.live,
+    ...limits,
+    schema,
+    introspection,
+    admission,
+    authenticator,
+    contextFor,
+  });
+  await addGraphql(app, { apollo, contextFor, authenticator, admission, landingPage, ...limits, ...live });
   await app.listen({ host, port });
   return {
     url: `http://${addressText(app.server.address(), host)}`,
     close: async () => {
       draining = true;
+      await live.close();
       await app.close();
       await apollo.stop();
       authenticator.close();
     },
-    abandon: () => app.server.closeAllConnections(),
+    abandon: () => {
+      live.abandon();
+      app.server.closeAllConnections();
+    },
   };
 }
 

@@ -21,9 +21,11 @@ const NONE = 'Credentials are required: Authorization: Bearer <key or token>.';
 export class Authenticator {
   readonly #keys: WatchedFile<ClientKeys> | undefined;
   readonly #tokens: Tokens | undefined;
+  readonly #clock: Pick<Clock, 'now'>;
 
   /** Throws where the file of client keys cannot be used. */
   constructor({ clientKeysFile, tokens, clock, log }: AuthenticatorOptions) {
+    this.#clock = clock;
     if (clientKeysFile !== null) {
       this.#keys = new WatchedFile({
         path: clientKeysFile,
@@ -59,6 +61,12 @@ export class Authenticator {
     const caller = this.#keys?.value.find(credentials);
     if (!caller) throw new AccessError('BAD_CREDENTIALS', BAD_KEY);
     return caller;
+  }
+
+  /** Whether a caller that was identified before still may call: its token has not expired, its key not been revoked or changed. */
+  isCurrent(caller: Caller): boolean {
+    if (caller.expiresAt !== null && caller.expiresAt <= this.#clock.now()) return false;
+    return caller.kind !== 'service' || (this.#keys?.value.holds(caller) ?? false);
   }
 
   close(): void {

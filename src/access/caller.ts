@@ -24,6 +24,8 @@ export interface Caller {
   scopes: ReadonlySet<Scope>;
   /** The merchant channels it may act on, in lower case; all of them where this is "*". */
   channels: '*' | ReadonlySet<string>;
+  /** Names the credential it came with, where that can be revoked before it expires; never the credential itself. */
+  credential?: string;
   /** When the caller's right to call ends, in milliseconds since 1970; null when it does not end by itself. */
   expiresAt: number | null;
 }

@@ -51,6 +51,7 @@ function readEntry(entry: unknown, place: number): ClientKey {
     id: `service:${id}`,
     scopes: granted,
     channels: usable,
+    credential: keySha256.toLowerCase(),
     expiresAt: null,
   };
   return { digest: Buffer.from(keySha256, 'hex'), caller };
@@ -77,7 +78,19 @@ export class ClientKeys {
       undefined,
     );
   }
+
+  /** Whether a caller that was found before would be found now, with the same rights. */
+  holds(caller: Caller): boolean {
+    return this.#keys.some(
+      ({ caller: now }) => now === caller || (now.credential === caller.credential && isSame(now, caller)),
+    );
+  }
 }
+
+const textOf = (set: '*' | ReadonlySet<string>): string => (set === '*' ? set : [...set].sort().join());
+
+const isSame = (a: Caller, b: Caller): boolean =>
+  a.id === b.id && textOf(a.scopes) === textOf(b.scopes) && textOf(a.channels) === textOf(b.channels);
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
 

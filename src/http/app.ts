@@ -25,7 +25,7 @@ interface AppOptions {
 }
 
 /** More than any honest set of clients keeps open at once, less than the process has file descriptors for. */
-const MAX_CONNECTIONS = 10_000;
+const MAX_CONNECTIONS = 18_000;
 
 /** A bare web server: request ids, safe headers, limits of time and size, and every fault of HTTP as a GraphQL error. */
 export async function createApp({
@@ -43,6 +43,8 @@ export async function createApp({
       requestTimeout: clientTimeoutMs,
       headersTimeout: clientTimeoutMs,
       connectionsCheckingInterval: Math.min(1000, clientTimeoutMs),
+      // Some clients offer to speak HTTP/2 in every request: they are answered as if they had not.
+      shouldUpgradeCallback: ({ headers }) => /^websocket$/i.test(headers.upgrade ?? ''),
     },
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     return503OnClosing: true,

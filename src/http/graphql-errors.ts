@@ -18,6 +18,7 @@ const SERVICE_FAULTS: Record<ServiceErrorKind, Translation> = {
   AUTH_FAILED: { code: 'SERVICE_AUTH_FAILED', retryable: false },
   RESPONSE_INVALID: { code: 'SERVICE_RESPONSE_INVALID', retryable: false },
   LOOKUP_REFUSED: { code: 'BAD_USER_INPUT', retryable: false },
+  NOT_FOUND: { code: 'NOT_FOUND', retryable: false },
 };
 
 /** Errors in what the caller wrote; their messages are built again. */
@@ -65,7 +66,7 @@ const PERSISTED_QUERY_FAULTS: ReadonlySet<string> = new Set([
  */
 function codeOf(cause: unknown, given: unknown): string {
   const uncoded = cause instanceof GraphQLError && cause.extensions['code'] === undefined;
-  if (uncoded && /^(Argument "|Too many errors processing variables)/.test(cause.message))
+  if (uncoded && /^((Argument|Variable) "|Too many errors processing variables)/.test(cause.message))
     return 'BAD_USER_INPUT';
   if (cause instanceof GraphQLError && TOO_MANY_TOKENS.test(cause.message)) return 'OPERATION_TOO_LARGE';
   if (uncoded && PERSISTED_QUERY_FAULTS.has(cause.message)) return 'BAD_REQUEST';

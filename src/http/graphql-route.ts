@@ -7,6 +7,8 @@ import { AccessError, type Caller } from '../access/caller';
 import type { Authenticator } from '../access/authenticator';
 import type { OperationContext } from '../resolvers/context';
 import type { Admission, AskedOperation } from './admission';
+import { readParameters, writeParameters } from './get-parameters';
+import type { EventStreams } from './live/event-streams';
 import { accessRefusal, overloaded, Refusal } from './refusal';
 import { PAGE_HEADERS } from './safe-headers';
 
@@ -26,6 +28,7 @@ interface GraphqlRouteOptions {
   contextFor: ContextFactory;
   authenticator: Authenticator;
   admission: Admission;
+  events: EventStreams;
   corsOrigins: readonly string[];
   /** 0: work is never refused because the process is late. */
   maxEventLoopLagMs: number;
@@ -36,7 +39,7 @@ interface GraphqlRouteOptions {
 /** Adds /graphql: who asks and what is asked are checked here, before Apollo sees anything of it. */
 export async function addGraphql(app: FastifyInstance, options: GraphqlRouteOptions): Promise<void> {
   await app.register(async (scope) => {
-    const { apollo, contextFor, authenticator, admission, corsOrigins, maxEventLoopLagMs } = options;
+    const { apollo, contextFor, authenticator, admission, events, corsOrigins, maxEventLoopLagMs } = options;
     if (corsOrigins.length > 0) {
       await scope.register(fastifyCors, {
         origin: [...corsOrigins],
@@ -58,12 +61,13 @@ export async function addGraphql(app: FastifyInstance, options: GraphqlRouteOpti
       if (options.landingPage && wantsPage(request)) return;
       request.caller = await identify(authenticator, request.headers.authorization);
     });
-    scope.addHook('preHandler', async (request) => {
-      if (request.caller) await admit(admission, request, request.caller);
-    });
+    events.add(scope);
     scope.route({
       method: ['GET', 'POST'],
       url: '/graphql',
+      preHandler: async (request) => {
+        if (request.caller) await admit(admission, request, request.caller);
+      },
       ...(options.landingPage && { helmet: PAGE_HEADERS }),
       handler: fastifyApolloHandler(apollo, {
         context: async ({ id, caller, ip }) => {
@@ -107,25 +111,4 @@ async function admit(admission: Admission, request: FastifyRequest, caller: Call
   if (admitted === asked) return;
   if (isGet) request.raw.url = `/graphql?${writeParameters(admitted)}`;
   else request.body = admitted;
-}
-
-/**
- * The parameters of a GET, as a body would hold them. Read as Apollo reads them: fastify's own reader differs where
- * escapes are broken or a fragment follows, and what is checked has to be what is carried out.
- */
-function readParameters(url: string): AskedOperation {
-  const { extensions, ...rest } = Object.fromEntries(new URL(url, 'http://gateway/').searchParams);
-  try {
-    return { ...rest, ...(extensions !== undefined && { extensions: JSON.parse(extensions) as object }) };
-  } catch {
-    return rest;
-  }
-}
-
-function writeParameters(asked: AskedOperation): URLSearchParams {
-  const texts = Object.entries(asked).flatMap(([name, value]): [string, string][] => {
-    if (value === undefined) return [];
-    return [[name, typeof value === 'string' ? value : JSON.stringify(value)]];
-  });
-  return new URLSearchParams(texts);
 }

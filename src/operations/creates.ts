@@ -21,7 +21,7 @@ export interface CreatePlan<T extends Transaction> {
   /** Present where an external id must not have been used before: whether the service has nothing under it. */
   isFree?(externalId: string): Promise<boolean>;
   /** Sends it once. Throws ServiceErrors, and only where it is certain that the service did not act. */
-  send(externalId: string): Promise<MoneyOutcome<T>>;
+  send(attempt: Pick<NewAttempt, 'id' | 'externalId'>): Promise<MoneyOutcome<T>>;
 }
 
 /** How a create ended for its caller. */
@@ -142,7 +142,7 @@ export class Creates {
 
   async #send<T extends Transaction>(attempt: NewAttempt, plan: CreatePlan<T>): Promise<CreateEnd<T>> {
     const { hand, followUps } = this.#options;
-    const outcome = await plan.send(attempt.externalId).catch(async (error: unknown) => {
+    const outcome = await plan.send(attempt).catch(async (error: unknown) => {
       await hand.settle(attempt.id, { outcome: 'not_sent', settledAt: hand.clock.now() });
       throw error;
     });

@@ -1,8 +1,11 @@
 import type { Clock } from '../clock';
-import type { Journal } from '../datasources/journal/journal';
+import type { ChangeFeed } from '../datasources/changes/changes';
+import type { Attempt, Journal } from '../datasources/journal/journal';
 import type { PaymentService } from '../datasources/service/payments';
 import type { PayoutService } from '../datasources/service/payouts';
 import { AttemptOperations } from './attempt-operations';
+import { Callbacks } from './callbacks';
+import { CallbackTokens } from './callback-tokens';
 import { Confirms } from './confirms';
 import { Creates } from './creates';
 import { Fingerprints } from './fingerprint';
@@ -14,11 +17,13 @@ import { PayoutFinder } from './payout-finder';
 import { PayoutOperations } from './payout-operations';
 import { Reconciler } from './reconciler';
 import type { UrlPolicy } from './url-faults';
+import type { WatchSettings } from './watching/watches';
 
 interface OperationsOptions {
   payments: PaymentService;
   payouts: PayoutService;
   journal: Journal;
+  feed: ChangeFeed;
   clock: Clock;
   settings: {
     timeoutMs: number;
@@ -27,6 +32,8 @@ interface OperationsOptions {
     preflight: boolean;
     fingerprintKey: { reveal(): string };
     urls: UrlPolicy;
+    watching: WatchSettings;
+    publicUrl: string | null;
   };
   /** Names the service and the credentials used there. */
   service: string;
@@ -39,26 +46,52 @@ export interface Operations {
   payments: PaymentOperations;
   payouts: PayoutOperations;
   attempts: AttemptOperations;
+  callbacks: Callbacks;
   /** Lets what is under way end, also what its caller no longer waits for. */
   stop(): Promise<void>;
 }
 
 /** Puts the operations together and starts what runs in the background. */
-export function startOperations({ payments, payouts, settings, ...options }: OperationsOptions): Operations {
+export function startOperations({ settings, feed, ...options }: OperationsOptions): Operations {
   const { timeoutMs, settleMs, keepMs, preflight, urls } = settings;
+  const { payments, payouts, clock, service } = options;
   const hand = new JournalHand(options);
   const followUps = new FollowUps({ hand, timeoutMs, settleMs });
-  const fingerprints = new Fingerprints(settings.fingerprintKey.reveal());
-  const creates = new Creates({ hand, followUps, fingerprints, timeoutMs });
+  const secret = settings.fingerprintKey.reveal();
+  const creates = new Creates({ hand, followUps, fingerprints: new Fingerprints(secret), timeoutMs });
   const confirms = new Confirms({ hand, payments, timeoutMs });
   const paymentFinder = new PaymentFinder(payments, hand);
   const payoutFinder = new PayoutFinder(payouts, hand);
   const reconciler = new Reconciler({ hand, followUps, keepMs, finders: [paymentFinder, payoutFinder] });
   reconciler.start();
+  const callbacks = new Callbacks({
+    publicUrl: settings.publicUrl,
+    tokens: new CallbackTokens(secret),
+    hand,
+    look: (attempt) => look(attempt),
+  });
+  const shared = { creates, hand, urls, callbacks, watching: { ...settings.watching, clock, service, feed } };
+  const operations = {
+    payments: new PaymentOperations({ ...shared, payments, finder: paymentFinder, confirms }),
+    payouts: new PayoutOperations({ ...shared, payouts, finder: payoutFinder, preflight }),
+  };
+  feed.onChange((change) => {
+    operations.payments.heard(change);
+    operations.payouts.heard(change);
+  });
+  const look = async ({ kind, ...rest }: Attempt): Promise<unknown> => {
+    const { channel, transactionId, outcome } = rest;
+    if (transactionId !== null) return operations[`${kind}s`].hinted(channel, transactionId);
+    if (outcome !== 'unknown') return undefined;
+    const attempt = { kind, ...rest };
+    return kind === 'payment'
+      ? followUps.tryNow(attempt, paymentFinder)
+      : followUps.tryNow(attempt, payoutFinder);
+  };
   return {
-    payments: new PaymentOperations({ payments, finder: paymentFinder, creates, confirms, hand, urls }),
-    payouts: new PayoutOperations({ payouts, finder: payoutFinder, creates, hand, preflight, urls }),
+    ...operations,
     attempts: new AttemptOperations(hand),
+    callbacks,
     stop: async () => {
       await Promise.all([creates.idle(), confirms.idle(), reconciler.stop()]);
     },

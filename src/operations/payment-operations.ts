@@ -1,5 +1,7 @@
 import type { PaymentService } from '../datasources/service/payments';
+import type { Change } from '../datasources/changes/changes';
 import type { LookupKey } from '../datasources/service/client';
+import { SharedLookups } from '../datasources/service/lookups';
 import { chosenConfirmation, chosenPaymentMethod, type Chosen } from '../schema/methods/chosen';
 import type { PaymentRoom } from '../schema/methods/room';
 import type { PaymentResource } from '../schema/payment';
@@ -11,6 +13,7 @@ import {
   type CreatePaymentResult,
 } from '../schema/payment-mutations';
 import { invalidInput, outcomeUnknown, requestInProgress, rejectedByService } from '../schema/user-errors';
+import type { Callbacks } from './callbacks';
 import type { Confirms } from './confirms';
 import { createFailure } from './create-failure';
 import type { Creates } from './creates';
@@ -19,6 +22,8 @@ import { fieldFault, inputFaults, methodFaults } from './input-faults';
 import type { JournalHand } from './journal-hand';
 import { keptSecretFaults } from './kept-secret-faults';
 import { urlFaults, type UrlPolicy } from './url-faults';
+import type { Watcher } from './watching/watcher';
+import { Watches, type WatchesOptions } from './watching/watches';
 
 interface PaymentParts {
   payments: PaymentService;
@@ -27,6 +32,8 @@ interface PaymentParts {
   confirms: Confirms;
   hand: JournalHand;
   urls: UrlPolicy;
+  callbacks: Callbacks;
+  watching: WatchesOptions;
 }
 
 const success = (payment: PaymentResource, replayed: boolean): PaymentSuccess =>
@@ -34,16 +41,41 @@ const success = (payment: PaymentResource, replayed: boolean): PaymentSuccess =>
 
 /** What the gateway does with payments. */
 export class PaymentOperations {
-  constructor(private readonly parts: PaymentParts) {}
+  readonly #lookups: SharedLookups<PaymentResource>;
+  readonly #watches: Watches<PaymentResource>;
+
+  constructor(private readonly parts: PaymentParts) {
+    const { payments, watching } = parts;
+    this.#watches = new Watches({ ...watching, kind: 'payment', lookUp: (key) => this.lookUp(key) });
+    this.#lookups = new SharedLookups(
+      (key) => payments.lookUp(key),
+      (found, askedAt) => this.#watches.seen(found, askedAt),
+    );
+  }
 
   /** A payment as the service has it; null when it has none. */
   lookUp(key: LookupKey): Promise<PaymentResource | null> {
-    return this.parts.payments.lookUp(key);
+    return this.#lookups.load(key);
+  }
+
+  /** The current state of a payment, then every change, until it is completed or failed. */
+  watch(channel: string, transactionId: string): Watcher<PaymentResource> {
+    return this.#watches.watch(channel, transactionId);
+  }
+
+  /** Another instance has seen a change, of whatever it was. */
+  heard(change: Change): void {
+    this.#watches.heard(change);
+  }
+
+  /** Something may have happened to a payment: it is looked up, and who watches it hears of what was found. */
+  async hinted(channel: string, transactionId: string): Promise<void> {
+    if (!this.#watches.hint(channel, transactionId)) await this.lookUp({ channel, transactionId });
   }
 
   /** Creates a payment, once per key of the client. Mistakes in the input are found before anything is sent. */
   async create(input: CreatePaymentInput, client: string): Promise<CreatePaymentResult> {
-    const { payments, creates, finder, urls } = this.parts;
+    const { payments, creates, finder, urls, callbacks } = this.parts;
     const method = chosenPaymentMethod(input.method);
     const faults = [
       ...inputFaults(input),
@@ -53,19 +85,23 @@ export class PaymentOperations {
     ];
     if (faults.length > 0) return invalidInput(faults);
 
-    const { room, fields, secrets } = method;
+    const { room, fields } = method;
+    const askedAt = performance.now();
     const end = await creates.create({
       client,
       key: input.idempotencyKey,
       method: method.type,
       input: { ...input, externalId: input.externalId ?? null, kind: 'payment', method: method.canonical },
       shown: {},
-      finder: finder.knowing(secrets),
-      send: (externalId) => payments.create({ ...input, externalId, room, fields, secrets }),
+      finder: finder.knowing(method.secrets),
+      send: ({ id, externalId }) => {
+        const { callbackUrl, secrets } = callbacks.of(id, input.callbackUrl, method.secrets);
+        return payments.create({ ...input, externalId, room, fields, callbackUrl, secrets });
+      },
     });
-    return end.kind === 'success'
-      ? success(end.found, end.replayed)
-      : createFailure(end, input.idempotencyKey);
+    if (end.kind !== 'success') return createFailure(end, input.idempotencyKey);
+    this.#changed(end, askedAt);
+    return success(end.found, end.replayed);
   }
 
   /**
@@ -80,9 +116,13 @@ export class PaymentOperations {
 
     const { channel, transactionId } = input;
     const { room, fields } = method;
-    const end = await this.parts.confirms.confirm({ channel, transactionId, room, fields });
+    const askedAt = performance.now();
+    const end = await this.parts.confirms
+      .confirm({ channel, transactionId, room, fields })
+      .finally(() => this.#lookups.forget(channel));
     switch (end.kind) {
       case 'success':
+        this.#changed(end, askedAt);
         return success(end.found, end.replayed);
       case 'refused':
         return rejectedByService(end.httpStatus, end.message);
@@ -91,6 +131,16 @@ export class PaymentOperations {
       case 'unknown':
         return outcomeUnknown({ transactionId });
     }
+  }
+
+  /**
+   * Tells whoever watches a payment of what a call has shown. What was found again may be what the journal remembers: a
+   * reason to look, no sighting.
+   */
+  #changed({ found, replayed }: { found: PaymentResource; replayed: boolean }, askedAt: number): void {
+    this.#lookups.forget(found.channel);
+    if (replayed) this.#watches.hint(found.channel, found.transactionId);
+    else this.#watches.seen(found, askedAt);
   }
 
   /**

@@ -1,9 +1,12 @@
+import type { Change } from '../datasources/changes/changes';
 import type { LookupKey } from '../datasources/service/client';
+import { SharedLookups } from '../datasources/service/lookups';
 import type { PayoutService } from '../datasources/service/payouts';
 import { chosenPayoutMethod } from '../schema/methods/chosen';
 import type { PayoutResource } from '../schema/payout';
 import { PayoutSuccess, type CreatePayoutInput, type CreatePayoutResult } from '../schema/payout-mutations';
 import { invalidInput } from '../schema/user-errors';
+import type { Callbacks } from './callbacks';
 import { createFailure } from './create-failure';
 import type { Creates } from './creates';
 import type { Finder } from './finder';
@@ -13,6 +16,8 @@ import { within } from './deadline';
 import { knownFromJournal } from './payout-finder';
 import { keptSecretFaults } from './kept-secret-faults';
 import { urlFaults, type UrlPolicy } from './url-faults';
+import type { Watcher } from './watching/watcher';
+import { Watches, type WatchesOptions } from './watching/watches';
 
 interface PayoutParts {
   payouts: PayoutService;
@@ -22,6 +27,8 @@ interface PayoutParts {
   /** Whether an external id is looked up before the first sending. */
   preflight: boolean;
   urls: UrlPolicy;
+  callbacks: Callbacks;
+  watching: WatchesOptions;
 }
 
 /** How long a lookup waits for the journal; without it the payout is shown with what the service says. */
@@ -29,10 +36,38 @@ const DETAILS_PATIENCE_MS = 450;
 
 /** What the gateway does with payouts. */
 export class PayoutOperations {
-  constructor(private readonly parts: PayoutParts) {}
+  readonly #lookups: SharedLookups<PayoutResource>;
+  readonly #watches: Watches<PayoutResource>;
+
+  constructor(private readonly parts: PayoutParts) {
+    this.#watches = new Watches({ ...parts.watching, kind: 'payout', lookUp: (key) => this.lookUp(key) });
+    this.#lookups = new SharedLookups(
+      (key) => this.#ask(key),
+      (found, askedAt) => this.#watches.seen(found, askedAt),
+    );
+  }
 
   /** A payout as the service has it, with what the journal knows of its method; null when the service has none. */
   lookUp(key: LookupKey): Promise<PayoutResource | null> {
+    return this.#lookups.load(key);
+  }
+
+  /** The current state of a payout, then every change, until it is completed or failed. */
+  watch(channel: string, transactionId: string): Watcher<PayoutResource> {
+    return this.#watches.watch(channel, transactionId);
+  }
+
+  /** Another instance has seen a change, of whatever it was. */
+  heard(change: Change): void {
+    this.#watches.heard(change);
+  }
+
+  /** Something may have happened to a payout: it is looked up, and who watches it hears of what was found. */
+  async hinted(channel: string, transactionId: string): Promise<void> {
+    if (!this.#watches.hint(channel, transactionId)) await this.lookUp({ channel, transactionId });
+  }
+
+  #ask(key: LookupKey): Promise<PayoutResource | null> {
     const { payouts, hand } = this.parts;
     return payouts.lookUp(key, async (transactionId) => {
       const asked = hand.journal.findByTransaction(hand.service, 'payout', transactionId);
@@ -43,7 +78,7 @@ export class PayoutOperations {
 
   /** Creates a payout, once per key of the client. Mistakes in the input are found before anything is sent. */
   async create(input: CreatePayoutInput, client: string): Promise<CreatePayoutResult> {
-    const { payouts, creates, finder, preflight, urls } = this.parts;
+    const { payouts, creates, finder, preflight, urls, callbacks } = this.parts;
     const method = chosenPayoutMethod(input.method);
     const faults = [
       ...inputFaults(input),
@@ -53,21 +88,29 @@ export class PayoutOperations {
     ];
     if (faults.length > 0) return invalidInput(faults);
 
-    const { room, type, fields, shown, secrets } = method;
+    const { room, type, fields, shown } = method;
     const { channel, idempotencyKey } = input;
     const isFree = async (externalId: string): Promise<boolean> =>
       (await payouts.lookUp({ channel, externalId })) === null;
+    const askedAt = performance.now();
     const end = await creates.create({
       client,
       key: idempotencyKey,
       method: type,
       input: { ...input, kind: 'payout', method: method.canonical },
       shown,
-      finder: finder.knowing(secrets),
+      finder: finder.knowing(method.secrets),
       ...(preflight && { isFree }),
-      send: (externalId) => payouts.create({ ...input, externalId, room, type, fields, shown, secrets }),
+      send: ({ id, externalId }) => {
+        const { callbackUrl, secrets } = callbacks.of(id, input.callbackUrl, method.secrets);
+        return payouts.create({ ...input, externalId, room, type, fields, shown, callbackUrl, secrets });
+      },
     });
     if (end.kind !== 'success') return createFailure(end, idempotencyKey);
-    return Object.assign(new PayoutSuccess(), { payout: end.found, replayed: end.replayed });
+    const { found, replayed } = end;
+    this.#lookups.forget(channel);
+    if (replayed) this.#watches.hint(channel, found.transactionId);
+    else this.#watches.seen(found, askedAt);
+    return Object.assign(new PayoutSuccess(), { payout: found, replayed });
   }
 }

@@ -1,7 +1,7 @@
 import { requireChannel, type Caller } from '../access/caller';
 import type { AuditEntry } from '../audit/audit-log';
 import type { LookupKey } from '../datasources/service/client';
-import { SharedLookups, lookupLimit, operationLoader } from '../datasources/service/lookups';
+import { lookupLimit, operationLoader } from '../datasources/service/lookups';
 import type { Operations } from '../operations';
 import { auditedCalls } from './audited';
 import type { Lookups, OperationContext } from './context';
@@ -27,15 +27,11 @@ export function contextFactory(
   { payments, payouts, attempts }: Operations,
   record: (entry: AuditEntry) => void,
 ): (asking: Asking) => OperationContext {
-  const sharedPayments = new SharedLookups((key) => payments.lookUp(key));
-  const sharedPayouts = new SharedLookups((key) => payouts.lookUp(key));
   return ({ requestId, caller, ip }) => {
     const limit = lookupLimit();
-    const paymentLoader = operationLoader(sharedPayments, limit);
-    const payoutLoader = operationLoader(sharedPayouts, limit);
-    const changed = (channel: string): void => {
-      sharedPayments.forget(channel);
-      sharedPayouts.forget(channel);
+    const paymentLoader = operationLoader((key) => payments.lookUp(key), limit);
+    const payoutLoader = operationLoader((key) => payouts.lookUp(key), limit);
+    const changed = (): void => {
       paymentLoader.clearAll();
       payoutLoader.clearAll();
     };

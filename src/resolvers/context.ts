@@ -23,8 +23,8 @@ export interface OperationContext {
   payments: PaymentOperations;
   payouts: PayoutOperations;
   attempts: AttemptOperations;
-  /** Says that something on a channel has changed: what was looked up before counts no more. */
-  changed(channel: string): void;
+  /** Says that something has changed: what this operation looked up before counts no more. */
+  changed(): void;
   /** One service call per distinct payment of the operation. */
   paymentLookups: Lookups<PaymentResource>;
   /** One service call per distinct payout of the operation. */

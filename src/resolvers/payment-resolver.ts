@@ -1,5 +1,5 @@
 import { requireScope } from '../access/caller';
-import { Arg, Ctx, Mutation, Query, Resolver } from 'type-graphql';
+import { Arg, Ctx, Mutation, Query, Resolver, Root, Subscription } from 'type-graphql';
 import { Payment } from '../schema/methods/assemble';
 import { takesCardNumber } from '../schema/methods/chosen';
 import type { PaymentResource } from '../schema/payment';
@@ -13,6 +13,7 @@ import { UUID } from '../schema/scalars';
 import { checkBatch, lookupKey } from './bad-request';
 import type { OperationContext } from './context';
 import { Needs } from './root-fields';
+import { asked, type Watching } from './watching';
 
 const CHANNEL = 'The merchant channel on which the payment was made.';
 
@@ -70,7 +71,7 @@ export class PaymentResolver {
     input: CreatePaymentInput,
   ): Promise<CreatePaymentResult> {
     if (takesCardNumber(input.method)) requireScope(caller, 'cards:direct');
-    return payments.create(input, caller.id).finally(() => changed(input.channel));
+    return payments.create(input, caller.id).finally(changed);
   }
 
   @Needs('payments:confirm')
@@ -83,6 +84,21 @@ export class PaymentResolver {
     @Arg('input', () => ConfirmPaymentInput, { description: 'The payment, and what the payer gave.' })
     input: ConfirmPaymentInput,
   ): Promise<ConfirmPaymentResult> {
-    return payments.confirm(input, caller.channels === '*').finally(() => changed(input.channel));
+    return payments.confirm(input, caller.channels === '*').finally(changed);
+  }
+
+  @Needs('payments:read')
+  @Subscription(() => Payment, {
+    subscribe: ({ args, context }: Watching) => context.payments.watch(...asked(args)),
+    description:
+      'The current state of a payment at once, then every change; completes after COMPLETED or FAILED. The same value is not sent twice; who is slow misses states but never the last (docs/live-updates.md). NOT_FOUND when the service has no such payment.',
+  })
+  paymentUpdated(
+    @Arg('channel', () => UUID, { description: CHANNEL }) channel: string,
+    @Arg('transactionId', () => UUID, { description: 'The id that the service gave the payment.' })
+    transactionId: string,
+    @Root() payment: PaymentResource,
+  ): PaymentResource {
+    return payment;
   }
 }

@@ -1,5 +1,5 @@
 import { requireScope } from '../access/caller';
-import { Arg, Ctx, Mutation, Query, Resolver } from 'type-graphql';
+import { Arg, Ctx, Mutation, Query, Resolver, Root, Subscription } from 'type-graphql';
 import { Payout } from '../schema/methods/assemble';
 import { takesCardNumber } from '../schema/methods/chosen';
 import type { PayoutResource } from '../schema/payout';
@@ -8,6 +8,7 @@ import { UUID } from '../schema/scalars';
 import { checkBatch, lookupKey } from './bad-request';
 import type { OperationContext } from './context';
 import { Needs } from './root-fields';
+import { asked, type Watching } from './watching';
 
 const CHANNEL = 'The merchant channel on which the payout was made.';
 
@@ -65,6 +66,21 @@ export class PayoutResolver {
     input: CreatePayoutInput,
   ): Promise<CreatePayoutResult> {
     if (takesCardNumber(input.method)) requireScope(caller, 'cards:direct');
-    return payouts.create(input, caller.id).finally(() => changed(input.channel));
+    return payouts.create(input, caller.id).finally(changed);
+  }
+
+  @Needs('payouts:read')
+  @Subscription(() => Payout, {
+    subscribe: ({ args, context }: Watching) => context.payouts.watch(...asked(args)),
+    description:
+      'The current state of a payout at once, then every change; completes after COMPLETED or FAILED. The same value is not sent twice; who is slow misses states but never the last (docs/live-updates.md). NOT_FOUND when the service has no such payout.',
+  })
+  payoutUpdated(
+    @Arg('channel', () => UUID, { description: CHANNEL }) channel: string,
+    @Arg('transactionId', () => UUID, { description: 'The id that the service gave the payout.' })
+    transactionId: string,
+    @Root() payout: PayoutResource,
+  ): PayoutResource {
+    return payout;
   }
 }

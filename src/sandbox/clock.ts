@@ -40,6 +40,11 @@ export class AdvancingClock implements Clock {
     return this.base.now() + this.offset;
   }
 
+  /** How far it has been pushed, in milliseconds. */
+  get ahead(): number {
+    return this.offset;
+  }
+
   after(ms: number, run: () => void): Timer {
     const timer: Pending = { due: this.now() + ms, run, handle: { cancel: () => undefined } };
     this.pending.add(timer);

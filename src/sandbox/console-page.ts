@@ -1,32 +1,26 @@
 import type { FastifyReply } from 'fastify';
-import type { WireObject } from '../schema/methods/sandbox-behaviour';
+import { CONSOLE_SCRIPT } from './console-script';
 import type { SandboxControl, TransactionSummary } from './control';
 import { FAULT_KINDS, type Counts } from './faults';
-import { html, sendPage, type Html } from './html';
+import { html, inline, sendPage, type Html } from './html';
 
-const REFRESH_SECONDS = 3;
 const SHOWN = 50;
+const SCRIPT = inline('script', CONSOLE_SCRIPT);
 
-export interface ConsoleView {
-  control: SandboxControl;
-  query: WireObject;
-}
-
-/** A page that refreshes itself would empty the forms under one's hands: `?live=off` stops it. */
-export function sendConsole(reply: FastifyReply, { control, query }: ConsoleView): FastifyReply {
-  const live = query['live'] !== 'off';
+/** What shows state carries `data-live` and an id: the page's script renews these parts and leaves the rest alone. */
+export function sendConsole(reply: FastifyReply, control: SandboxControl): FastifyReply {
   const body = html`<h1>Sandbox</h1>
-    <p class="soft">
-      ${live ? html`Refreshes by itself. <a href="?live=off">Stop</a>` : html`Stands still. <a href="?">Refresh by itself</a>`}
-    </p>
-    ${traffic(control.counts())}
+    <p class="soft"><span id="status" role="status">Not live.</span> <a href="/_sandbox/">Refresh</a></p>
+    <div id="traffic" data-live>${traffic(control.counts())}</div>
     <h2>Clock</h2>
+    <div id="clock" data-live><p>${clockText(control.ahead())}</p></div>
     <form method="post" action="/_sandbox/clock/advance">
       <button name="ms" value="5000">5 s on</button> <button name="ms" value="60000">1 min on</button>
       <button name="ms" value="3600000">1 h on</button>
     </form>
     <h2>Make the next requests fail</h2>
-    ${faultForm()}${waitingFaults(control)}
+    ${faultForm()}
+    <div id="faults" data-live>${waitingFaults(control)}</div>
     <h2>Transactions</h2>
     <div class="scroll">
       <table>
@@ -42,15 +36,14 @@ export function sendConsole(reply: FastifyReply, { control, query }: ConsoleView
             <th></th>
           </tr>
         </thead>
-        <tbody>
+        <tbody id="transactions" data-live>
           ${control.transactions(SHOWN).map(row)}
         </tbody>
       </table>
     </div>
     <h2>Start again</h2>
     <form method="post" action="/_sandbox/reset"><button>Forget everything</button></form>`;
-  const page = { title: 'Sandbox', body, wide: true, refreshSeconds: live ? REFRESH_SECONDS : undefined };
-  return sendPage(reply, { status: 200, page });
+  return sendPage(reply, { status: 200, page: { title: 'Sandbox', body, wide: true, script: SCRIPT } });
 }
 
 function traffic(counts: Counts): Html {
@@ -60,6 +53,24 @@ function traffic(counts: Counts): Html {
     ${payment.confirms} confirms. Payouts: ${payout.created} created, ${payout.creates} creates,
     ${payout.lookups} lookups.
   </p>`;
+}
+
+const UNITS = [
+  ['d', 86_400],
+  ['h', 3600],
+  ['min', 60],
+  ['s', 1],
+] as const;
+
+/** To the second: what the real time takes meanwhile would show as odd milliseconds. */
+function clockText(aheadMs: number): string {
+  let rest = Math.round(aheadMs / 1000);
+  const words: string[] = [];
+  for (const [unit, seconds] of UNITS) {
+    if (rest >= seconds) words.push(`${Math.floor(rest / seconds)} ${unit}`);
+    rest %= seconds;
+  }
+  return words.length > 0 ? `${words.join(' ')} ahead of the real time.` : 'Keeps the real time.';
 }
 
 function options(words: readonly string[]): Html[] {
@@ -114,7 +125,7 @@ function row(one: TransactionSummary): Html {
     <td class="id">${one.externalId ?? ''}</td>
     <td>${one.type}</td>
     <td>${value} ${currency}</td>
-    <td>${status.join(', ')}</td>
+    <td class="status">${status.join(', ')}</td>
     <td>${open ? buttons(one) : undefined}</td>
   </tr> `;
 }

@@ -9,10 +9,16 @@ const LOOPBACK = /^(localhost|[a-z0-9-]+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/
  */
 export function guardControl(request: FastifyRequest, ownUrl: string): void {
   const { host = '', origin } = request.headers;
-  const site = request.headers['sec-fetch-site'];
-  const fromBrowser = origin !== undefined || site !== undefined;
+  const fromBrowser = origin !== undefined || request.headers['sec-fetch-site'] !== undefined;
   if (fromBrowser && !isOwnHost(host, ownUrl)) throw forbidden();
-  if (request.method === 'GET') return;
+  // A link on another site may lead to the console, and no site can read what another's GET answers.
+  if (request.method !== 'GET') guardSite(request);
+}
+
+/** Refuses what a browser sends for a page of another site. */
+export function guardSite(request: FastifyRequest): void {
+  const { host = '', origin } = request.headers;
+  const site = request.headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin' && site !== 'none') throw forbidden();
   if (origin !== undefined && URL.parse(origin)?.host !== host.toLowerCase()) throw forbidden();
 }

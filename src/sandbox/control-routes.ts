@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { WireObject } from '../schema/methods/sandbox-behaviour';
 import { sendConsole } from './console-page';
 import type { SandboxControl } from './control';
-import { guardControl } from './control-guard';
+import { guardControl, guardSite } from './control-guard';
 import {
   controlBody,
   readAdvance,
@@ -12,10 +12,13 @@ import {
   readPaging,
   readReceived,
 } from './control-requests';
+import type { LiveEvents } from './live-events';
+import { Refusal } from './refusal';
 import { isObject } from './wire-object';
 
 export interface ControlRoutes {
   control: SandboxControl;
+  live: LiveEvents;
   baseUrl(): string;
 }
 
@@ -26,9 +29,10 @@ interface ControlParams {
 type Act = (fields: WireObject, id: string) => unknown;
 
 /** To be registered under its own prefix, so that the guard covers these routes and no others. */
-export function addControlRoutes(app: FastifyInstance, { control, baseUrl }: ControlRoutes): void {
+export function addControlRoutes(app: FastifyInstance, { control, live, baseUrl }: ControlRoutes): void {
   app.addHook('onRequest', async (request) => guardControl(request, baseUrl()));
-  app.get('/', (request, reply) => sendConsole(reply, { control, query: queryOf(request) }));
+  app.get('/', (_request, reply) => sendConsole(reply, control));
+  app.get('/events', (request, reply) => sendEvents(live, { request, reply }));
   app.get('/transactions', (request) => {
     const { limit, before } = readPaging(queryOf(request));
     return { transactions: control.transactions(limit, before) };
@@ -55,6 +59,22 @@ export function addControlRoutes(app: FastifyInstance, { control, baseUrl }: Con
     readNothing(fields);
     control.reset();
   });
+}
+
+/** Unlike an answer, it would stay open for the page of another site that asked for it and cannot read it. */
+function sendEvents(live: LiveEvents, { request, reply }: Omit<Call, 'id'>): FastifyReply {
+  guardSite(request);
+  if (!live.hasRoom) throw new Refusal(503, 'Too many listen already');
+  reply.hijack();
+  reply.raw.writeHead(200, {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    // Proxies that gather an answer before they pass it on would gather for ever.
+    'x-accel-buffering': 'no',
+  });
+  live.listen(reply.raw);
+  return reply;
 }
 
 function queryOf(request: FastifyRequest): WireObject {

@@ -28,6 +28,8 @@ export interface ControlParts {
   traffic: Traffic;
   clock: AdvancingClock;
   callbacks: Callbacks;
+  /** Told when the clock was moved; of the rest its own parts tell. */
+  changed(): void;
 }
 
 /** What a test or a demo may do to the sandbox behind the service's back. */
@@ -60,7 +62,13 @@ export class SandboxControl {
   /** Moves the sandbox's own clock; what then falls due happens at once. */
   advance(ms: number): { now: string; fired: number } {
     const fired = this.parts.clock.advance(ms);
+    this.parts.changed();
     return { now: new Date(this.parts.clock.now()).toISOString(), fired };
+  }
+
+  /** How far the clock was moved, in milliseconds. */
+  ahead(): number {
+    return this.parts.clock.ahead;
   }
 
   inject(fault: Fault): void {
@@ -81,6 +89,7 @@ export class SandboxControl {
     this.parts.store.clear();
     this.parts.traffic.clear();
     this.parts.clock.unshift();
+    this.parts.changed();
   }
 
   private change(id: string, act: (transaction: Transaction) => void): TransactionSummary {

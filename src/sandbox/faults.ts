@@ -50,9 +50,13 @@ export class Traffic {
   counts = noCounts();
   private faults: Fault[] = [];
 
+  /** `changed` is told of every change of the counts or the faults. */
+  constructor(private readonly changed: () => void) {}
+
   /** An authenticated request has arrived: which fault strikes it? The one injected first. */
   arrived(resource: Kind, operation: Operation): Fault | undefined {
     this.counts[resource][COUNTED[operation]] += 1;
+    this.changed();
     const fault = this.faults.find(
       (one) => one.operation === operation && (one.resource === undefined || one.resource === resource),
     );
@@ -62,10 +66,16 @@ export class Traffic {
     return fault;
   }
 
+  created(resource: Kind): void {
+    this.counts[resource].created += 1;
+    this.changed();
+  }
+
   /** False where too many wait already. */
   inject(fault: Fault): boolean {
     if (this.faults.length >= MAX_FAULTS) return false;
     this.faults.push({ ...fault });
+    this.changed();
     return true;
   }
 
@@ -76,5 +86,6 @@ export class Traffic {
   clear(): void {
     this.faults = [];
     this.counts = noCounts();
+    this.changed();
   }
 }

@@ -27,7 +27,21 @@ export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
   return new Html(strings.map((text, place) => text + markup(parts[place])).join(''));
 }
 
-const STYLE = `
+/** A style or a script inside the page, and what its policy says to allow it. */
+export interface Inline {
+  element: Html;
+  source: string;
+}
+
+export function inline(tag: 'style' | 'script', text: string): Inline {
+  // One piece with its tags: a blank between them, as a formatter might add, would change the hash.
+  const element = new Html(`<${tag}>${text}</${tag}>`);
+  return { element, source: `'sha256-${createHash('sha256').update(text).digest('base64')}'` };
+}
+
+const STYLE = inline(
+  'style',
+  `
 :root { color-scheme: light dark; --ink: #1d2433; --soft: #5b6577; --line: #d9dee8; --card: #fff; --back: #eef1f6; --main: #2457d6; --on-main: #fff; }
 @media (prefers-color-scheme: dark) {
   :root { --ink: #e8ecf4; --soft: #9aa5b8; --line: #343d4e; --card: #1c2330; --back: #11161f; --main: #7aa2ff; --on-main: #0d1424; }
@@ -55,38 +69,34 @@ a { color: var(--main); }
 table { width: 100%; border-collapse: collapse; font-size: .875rem; }
 th, td { padding: .4rem .6rem; text-align: left; border-bottom: 1px solid var(--line); white-space: nowrap; }
 td.id { min-width: 10.5rem; max-width: 16rem; white-space: normal; overflow-wrap: anywhere; }
+td.status { min-width: 8rem; white-space: normal; overflow-wrap: anywhere; }
 td form + form { margin-left: .3rem; }
 input[type='number'] { width: 6.5rem; }
 label { display: grid; font-size: .8rem; color: var(--soft); }
-`;
-
-// One piece with its tags: a blank between them, as a formatter might add, would change the hash.
-const STYLE_ELEMENT = new Html(`<style>${STYLE}</style>`);
-const STYLE_HASH = `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`;
+`,
+);
 
 export interface Page {
   title: string;
   body: Html;
   wide?: boolean;
-  refreshSeconds?: number;
+  /** May call the sandbox and nobody else. Runs when the page is there. */
+  script?: Inline;
 }
 
 export function document(page: Page): string {
-  const refresh = page.refreshSeconds
-    ? html`<meta http-equiv="refresh" content="${page.refreshSeconds}" />`
-    : undefined;
   return html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="robots" content="noindex" />
-        ${refresh}
         <title>${page.title}</title>
-        ${STYLE_ELEMENT}
+        ${STYLE.element}
       </head>
       <body>
         <main class="${page.wide ? 'wide' : ''}">${page.body}</main>
+        ${page.script?.element}
       </body>
     </html> `.text;
 }
@@ -100,7 +110,8 @@ export interface Sent {
 
 export function sendPage(reply: FastifyReply, { status, page, formTarget }: Sent): FastifyReply {
   const formAction = ["'self'", formTarget].filter(Boolean).join(' ');
-  const policy = `default-src 'none'; style-src ${STYLE_HASH}; form-action ${formAction}; base-uri 'none'; frame-ancestors 'none'`;
+  const scripts = page.script ? ` script-src ${page.script.source}; connect-src 'self';` : '';
+  const policy = `default-src 'none'; style-src ${STYLE.source};${scripts} form-action ${formAction}; base-uri 'none'; frame-ancestors 'none'`;
   return reply
     .code(status)
     .headers({

@@ -14,6 +14,7 @@ import { sendJson } from './exchange';
 import { Traffic } from './faults';
 import { addHostedPage } from './hosted-page';
 import { Lifecycle } from './lifecycle';
+import { LiveEvents } from './live-events';
 import type { SandboxLogger } from './logger';
 import { LATEST_SETTLEMENT_MS } from './outcomes';
 import { Refusal, invalid } from './refusal';
@@ -52,12 +53,13 @@ export interface Sandbox {
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   let url = '';
   const parts = assemble(options, () => options.publicUrl ?? url);
-  const { app, clock, callbacks, control } = parts;
+  const { app, clock, callbacks, control, live } = parts;
   await app.listen({ host: options.host, port: options.port });
   url = addressOf(app, options.host);
   const close = async () => {
     clock.stop();
     callbacks.stop();
+    live.close();
     await app.close();
   };
   return { url, control, close };
@@ -73,14 +75,19 @@ function assemble(options: SandboxOptions, baseUrl: () => string) {
   const clock = new AdvancingClock(realTime);
   const callbacks = new Callbacks({ clock, realTime, logger });
   const store = new Store(maxTransactions);
-  const traffic = new Traffic();
+  const live = new LiveEvents(realTime);
+  const changed = () => live.changed();
+  const traffic = new Traffic(changed);
   const lifecycle = new Lifecycle({
     clock,
     store,
     settleAfterMs,
-    changed: (transaction) => callbacks.notify(transaction, microsecondDate(clock.now(), 0)),
+    changed: (transaction) => {
+      changed();
+      callbacks.notify(transaction, microsecondDate(clock.now(), 0));
+    },
   });
-  const control = new SandboxControl({ store, lifecycle, traffic, clock, callbacks });
+  const control = new SandboxControl({ store, lifecycle, traffic, clock, callbacks, changed });
   const service = new Service({ methods, store, lifecycle, traffic, clock, baseUrl });
 
   const app = bareServer(logger);
@@ -88,10 +95,10 @@ function assemble(options: SandboxOptions, baseUrl: () => string) {
   addHostedPage(app, { store, lifecycle });
   app.get('/healthz', () => ({ status: 'ok' }));
   if (options.control) {
-    const routes = async (scope: FastifyInstance) => addControlRoutes(scope, { control, baseUrl });
+    const routes = async (scope: FastifyInstance) => addControlRoutes(scope, { control, live, baseUrl });
     app.register(routes, { prefix: '/_sandbox' });
   }
-  return { app, clock, callbacks, control };
+  return { app, clock, callbacks, control, live };
 }
 
 /** A server without routes, which reads bodies as bytes and answers every fault in JSON. */

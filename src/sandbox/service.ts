@@ -112,7 +112,7 @@ export class Service {
 
   private begin(transaction: Transaction): void {
     this.parts.lifecycle.begin(transaction);
-    this.parts.traffic.counts[transaction.kind].created += 1;
+    this.parts.traffic.created(transaction.kind);
   }
 
   private created(transaction: Transaction, body: WireObject): Answer {

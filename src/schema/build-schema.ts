@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { GraphQLInputObjectType, GraphQLObjectType, type GraphQLSchema } from 'graphql';
-import { buildSchemaSync, type NonEmptyArray } from 'type-graphql';
+import { buildSchemaSync, type NonEmptyArray, type PubSub } from 'type-graphql';
 import { ONE_OF_INPUTS } from './methods/assemble';
 
 /** Builds the public schema from the resolvers, and makes graphql-js enforce the @oneOf inputs. */
@@ -9,6 +9,7 @@ export function buildSchema(resolvers: NonEmptyArray<new () => object>): GraphQL
     resolvers,
     // The operations validate: type-graphql's own way answers with the whole input.
     validate: false,
+    pubSub: NO_TOPICS,
   });
   readPropertiesDirectly(schema);
   ONE_OF_INPUTS.forEach((name) => enforceOneOf(schema, name));
@@ -16,18 +17,30 @@ export function buildSchema(resolvers: NonEmptyArray<new () => object>): GraphQL
   return schema;
 }
 
+/** type-graphql wants one as soon as there are subscriptions; ours bring their own streams. */
+const NO_TOPICS: PubSub = {
+  publish: () => undefined,
+  subscribe: () => {
+    throw new Error('There are no topics.');
+  },
+};
+
 function describeRoots(schema: GraphQLSchema): void {
   const query = schema.getQueryType();
   const mutation = schema.getMutationType();
+  const subscription = schema.getSubscriptionType();
   if (query) query.description = 'Lookups of payments and payouts. They change nothing and may be repeated.';
   if (mutation)
     mutation.description =
       'Calls that move money. Expected failures are members of the result, not GraphQL errors.';
+  if (subscription)
+    subscription.description =
+      'Live updates, over WebSocket (graphql-transport-ws) at /graphql or as server-sent events at /graphql/stream.';
 }
 
 /** Outside the root types every field is a property of its object: graphql-js reads those itself, without a wrapper around each. */
 function readPropertiesDirectly(schema: GraphQLSchema): void {
-  const roots = [schema.getQueryType(), schema.getMutationType()];
+  const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
   for (const type of Object.values(schema.getTypeMap())) {
     if (!(type instanceof GraphQLObjectType) || roots.includes(type) || type.name.startsWith('__')) continue;
     Object.values(type.getFields()).forEach((field) => {

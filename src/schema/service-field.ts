@@ -60,5 +60,11 @@ export function serviceFieldsOf(prototype: object): readonly ServiceFieldSpec[] 
   return specsByPrototype.get(prototype) ?? [];
 }
 
+/** The value of a field that is there already; undefined for one that reading would have to look up. */
+export function arrived(object: object, name: string): unknown {
+  const property = Object.getOwnPropertyDescriptor(object, name);
+  return property && 'value' in property ? property.value : undefined;
+}
+
 /** A value that has arrived; null while it has not. */
 export const known = <T>(value: Late<T>): T | null => (value instanceof Promise ? null : (value ?? null));

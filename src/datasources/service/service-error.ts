@@ -9,7 +9,9 @@ export type ServiceErrorKind =
   /** The answer could not be read, or contradicts the request. */
   | 'RESPONSE_INVALID'
   /** The service refused the parameters of a lookup. */
-  | 'LOOKUP_REFUSED';
+  | 'LOOKUP_REFUSED'
+  /** The service has no such transaction, where there has to be one. */
+  | 'NOT_FOUND';
 
 /** A fault of service, network or credentials. The message is made here and holds nothing of request or answer. */
 export class ServiceError extends Error {

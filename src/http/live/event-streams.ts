@@ -1,0 +1,131 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { AccessError } from '../../access/caller';
+import type { AskedOperation } from '../admission';
+import { readParameters } from '../get-parameters';
+import { Refusal, accessRefusal } from '../refusal';
+import type { Heartbeat } from './heartbeat';
+import type { LiveOperations } from './live-operations';
+
+interface EventStreamOptions {
+  live: LiveOperations;
+  heartbeat: Heartbeat;
+}
+
+const HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  // Tells proxies not to collect what has to be seen at once.
+  'x-accel-buffering': 'no',
+};
+
+/** Server-sent events (graphql-sse, distinct connections): one subscription per request, at /graphql/stream. */
+export class EventStreams {
+  readonly #options: EventStreamOptions;
+  readonly #replies = new Set<FastifyReply['raw']>();
+
+  constructor(options: EventStreamOptions) {
+    this.#options = options;
+  }
+
+  /** Adds the route. Who is asking must be known before it: request.caller. */
+  add(scope: FastifyInstance): void {
+    scope.route({
+      method: ['GET', 'POST'],
+      url: '/graphql/stream',
+      handler: async ({ method, url, body, headers, caller, ip }, reply) => {
+        if (!caller) throw accessRefusal(new AccessError('NO_CREDENTIALS', 'Credentials are required.'));
+        if (!/text\/event-stream|\*\/\*/.test(headers.accept ?? '*/*')) throw NOT_ACCEPTABLE;
+        const asked = method === 'GET' ? readGet(url) : (body as AskedOperation | null);
+        if (typeof asked !== 'object' || asked === null || Array.isArray(asked)) throw NO_OPERATION;
+        const prepared = await this.#options.live.prepare(asked, { caller, ip });
+        reply.hijack();
+        const events = 'schema' in prepared ? this.#options.live.start(prepared) : refused(prepared);
+        await this.#send(reply, events);
+      },
+    });
+  }
+
+  /** Ends every stream without its last event, so that clients connect again. */
+  close(): void {
+    for (const raw of this.#replies) raw.end();
+  }
+
+  async #send(reply: FastifyReply, results: AsyncGenerator<object, undefined>): Promise<void> {
+    const { raw } = reply;
+    raw.writeHead(200, { ...headersOf(reply), ...HEADERS });
+    this.#replies.add(raw);
+    let isThere = true;
+    const beatNoMore = this.#options.heartbeat.add({
+      beat: () => {
+        // What was written at the last beat has not left yet: nobody takes it.
+        if (!isThere) return void raw.destroy();
+        isThere = false;
+        raw.write(':\n\n', () => {
+          isThere = true;
+        });
+      },
+    });
+    raw.once('close', () => {
+      beatNoMore();
+      this.#replies.delete(raw);
+      void results.return(undefined);
+    });
+    // Some browsers take the stream as open only when something has come.
+    await written(raw, ':\n\n');
+    try {
+      for await (const result of results) await written(raw, eventOf('next', result));
+    } catch (error) {
+      await written(raw, eventOf('next', { errors: [error] }));
+    }
+    if (raw.writable) await written(raw, eventOf('complete'));
+    raw.end();
+  }
+}
+
+/** What a GET asks for, with its variables understood. */
+function readGet(url: string): AskedOperation {
+  const { variables, ...rest } = readParameters(url);
+  if (typeof variables !== 'string') return rest;
+  try {
+    return { ...rest, variables: JSON.parse(variables) as unknown };
+  } catch {
+    throw BAD_VARIABLES;
+  }
+}
+
+/** The one result of a subscription that does not begin. */
+async function* refused(errors: readonly Error[]): AsyncGenerator<object, undefined> {
+  yield { errors };
+  return undefined;
+}
+
+const eventOf = (event: string, data?: object): string =>
+  `event: ${event}\ndata: ${data ? JSON.stringify(data) : ''}\n\n`;
+
+/** Resolves when it has left, or never will: until then the next result waits, and is replaced by newer ones. */
+const written = (raw: FastifyReply['raw'], text: string): Promise<void> =>
+  new Promise((resolve) => {
+    if (raw.writable) raw.write(text, () => resolve());
+    else resolve();
+  });
+
+/** The headers that Fastify would have sent. */
+const headersOf = (reply: FastifyReply): Record<string, string> =>
+  Object.fromEntries(Object.entries(reply.getHeaders()).map(([name, value]) => [name, String(value)]));
+
+const NOT_ACCEPTABLE = new Refusal({
+  status: 406,
+  code: 'BAD_REQUEST',
+  message: 'This address answers with events only: accept text/event-stream.',
+});
+
+const BAD_VARIABLES = new Refusal({
+  status: 400,
+  code: 'BAD_REQUEST',
+  message: 'The variables are not JSON.',
+});
+
+const NO_OPERATION = new Refusal({
+  status: 400,
+  code: 'BAD_REQUEST',
+  message: 'The body must be a JSON object with a query.',
+});

@@ -1,0 +1,59 @@
+import type { FastifyInstance } from 'fastify';
+import type { GraphQLSchema } from 'graphql';
+import type { Logger } from 'pino';
+import type { Authenticator } from '../../access/authenticator';
+import type { Clock } from '../../clock';
+import type { Admission } from '../admission';
+import type { ContextFactory } from '../graphql-route';
+import { EventStreams } from './event-streams';
+import { Heartbeat } from './heartbeat';
+import { LiveOperations } from './live-operations';
+import { Seats } from './seats';
+import { SubscriptionDocuments } from './subscription-documents';
+import { WebSockets } from './web-sockets';
+
+interface LiveOptions {
+  schema: GraphQLSchema;
+  introspection: boolean;
+  admission: Admission;
+  authenticator: Authenticator;
+  contextFor: ContextFactory;
+  corsOrigins: readonly string[];
+  maxWatchers: number;
+  maxWatchersPerClient: number;
+  heartbeatMs: number;
+  clock: Clock;
+  log: Logger;
+}
+
+/** Live updates: subscriptions over WebSockets and over server-sent events, with one set of checks and limits. */
+export function startLive(app: FastifyInstance, options: LiveOptions) {
+  const { schema, introspection, clock, heartbeatMs, authenticator, corsOrigins } = options;
+  const limits = { all: options.maxWatchers, perCaller: options.maxWatchersPerClient };
+  const heartbeat = new Heartbeat(clock, heartbeatMs);
+  const live = new LiveOperations({
+    ...options,
+    documents: new SubscriptionDocuments(schema, introspection),
+    seats: new Seats(limits),
+  });
+  const events = new EventStreams({ live, heartbeat });
+  const sockets = new WebSockets({
+    live,
+    authenticator,
+    heartbeat,
+    seats: new Seats(limits),
+    isOriginAllowed: (origin) => corsOrigins.includes(origin),
+  });
+  app.server.on('upgrade', (request, socket, head) => sockets.upgrade(request, socket, head));
+  return {
+    /** To be added where it is known who asks. */
+    events,
+    /** Ends all that is watched, so that clients go elsewhere. */
+    close: async (): Promise<void> => {
+      events.close();
+      await sockets.close();
+    },
+    /** Ends the connections that are still open. */
+    abandon: () => sockets.abandon(),
+  };
+}

@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto';
+import { GraphQLError, subscribe, type ExecutionArgs, type GraphQLSchema } from 'graphql';
+import type { Logger } from 'pino';
+import type { Authenticator } from '../../access/authenticator';
+import { AccessError, type Caller } from '../../access/caller';
+import type { Clock } from '../../clock';
+import type { OperationContext } from '../../resolvers/context';
+import type { Admission, AskedOperation } from '../admission';
+import type { ContextFactory } from '../graphql-route';
+import { toPublicError } from '../graphql-errors';
+import { loggable } from '../operation-log';
+import { requestScope } from '../request-scope';
+import { whereOf } from '../where';
+import { ResultStream } from './result-stream';
+import type { Seats } from './seats';
+import type { SubscriptionDocuments } from './subscription-documents';
+
+interface LiveOptions {
+  schema: GraphQLSchema;
+  documents: SubscriptionDocuments;
+  admission: Admission;
+  authenticator: Pick<Authenticator, 'isCurrent'>;
+  contextFor: ContextFactory;
+  seats: Seats;
+  clock: Clock;
+  log: Logger;
+}
+
+/** Who subscribes. */
+export interface Subscriber {
+  caller: Caller;
+  ip: string;
+}
+
+/** A subscription that may begin. */
+export type Prepared = ExecutionArgs & { contextValue: OperationContext };
+
+/** How often it is checked whether those who watch still may. */
+const CHECK_EVERY_MS = 1000;
+
+/** Subscriptions, whatever way they came in: the same checks as for queries, and again while they last. */
+export class LiveOperations {
+  readonly #options: LiveOptions;
+  readonly #open = new Map<ResultStream, Caller>();
+  #isChecking = false;
+
+  constructor(options: LiveOptions) {
+    this.#options = options;
+  }
+
+  /** Everything that is checked before a subscription begins; the errors, as the caller gets them, where it may not. */
+  async prepare(
+    asked: AskedOperation,
+    { caller, ip }: Subscriber,
+  ): Promise<Prepared | readonly GraphQLError[]> {
+    const { schema, documents, admission, contextFor } = this.#options;
+    const requestId = randomUUID();
+    const refused = (faults: readonly unknown[]): readonly GraphQLError[] => {
+      const errors = faults.map((fault) => this.#toPublic(fault, requestId));
+      this.#log({ requestId, caller }, asked.operationName, { ms: 0, results: 0, errors });
+      return errors;
+    };
+    try {
+      this.#requireCurrent(caller);
+      const { query, operationName, variables } = await admission.admit(asked, caller);
+      const name = typeof operationName === 'string' ? operationName : undefined;
+      const document = documents.read(typeof query === 'string' ? query : '', name);
+      if (!('kind' in document)) return refused(document);
+      return {
+        schema,
+        document,
+        operationName: name,
+        variableValues: variables as ExecutionArgs['variableValues'],
+        contextValue: contextFor({ requestId, caller, ip }),
+      };
+    } catch (error) {
+      return refused([error]);
+    }
+  }
+
+  /** The results of a subscription; what ends it early is thrown as the caller gets it. */
+  start(prepared: Prepared): ResultStream {
+    const { caller, requestId } = prepared.contextValue;
+    const startedAt = performance.now();
+    let giveBack = (): void => undefined;
+    const toError = (fault: unknown): GraphQLError => this.#toPublic(fault, requestId);
+    const stream = new ResultStream({
+      open: () =>
+        requestScope.run({ requestId }, async () => {
+          giveBack = this.#options.seats.take(caller.id);
+          this.#open.set(stream, caller);
+          this.#checkLater();
+          return subscribe(prepared);
+        }),
+      toError,
+      toResult: ({ data, errors }) => {
+        this.#requireCurrent(caller);
+        return { data, ...(errors && { errors: errors.map(toError) }) };
+      },
+      closed: (error) => {
+        giveBack();
+        this.#open.delete(stream);
+        const ms = Math.round(performance.now() - startedAt);
+        const errors = error === undefined ? [] : [toError(error)];
+        this.#log(prepared.contextValue, prepared.operationName, { ms, results: stream.results, errors });
+      },
+    });
+    return stream;
+  }
+
+  #requireCurrent(caller: Caller): void {
+    if (this.#options.authenticator.isCurrent(caller)) return;
+    throw new AccessError('BAD_CREDENTIALS', 'The credentials are not good any more.');
+  }
+
+  /** Ends what callers watch whose credentials have expired or been revoked, soon after it happened. */
+  #checkLater(): void {
+    if (this.#isChecking) return;
+    this.#isChecking = true;
+    this.#options.clock.after(CHECK_EVERY_MS, () => {
+      this.#isChecking = false;
+      for (const [stream, caller] of this.#open) {
+        try {
+          this.#requireCurrent(caller);
+        } catch (error) {
+          stream.fail(error);
+        }
+      }
+      if (this.#open.size > 0) this.#checkLater();
+    });
+  }
+
+  #toPublic(fault: unknown, requestId: string): GraphQLError {
+    const error = fault instanceof GraphQLError ? fault : undefined;
+    const formatted = error?.toJSON() ?? { message: '' };
+    const { message, extensions } = toPublicError(formatted, fault, (cause) =>
+      this.#options.log.error({ requestId, ...whereOf(cause) }, 'unexpected error'),
+    );
+    const { nodes, source, positions, path } = error ?? {};
+    return new GraphQLError(message, {
+      nodes,
+      source,
+      positions,
+      path,
+      extensions: { ...extensions, requestId },
+    });
+  }
+
+  /** One line per subscription, when it has ended; never documents, variables or results. */
+  #log({ requestId, caller }: Asked, name: unknown, { errors, ...facts }: Ending): void {
+    const codes = errors.map(({ extensions }) => extensions['code']);
+    this.#options.log.info(
+      {
+        requestId,
+        caller: caller.id,
+        operation: 'subscription',
+        name: loggable(name),
+        ...facts,
+        errors: codes.length > 0 ? codes : undefined,
+      },
+      'operation',
+    );
+  }
+}
+
+type Asked = Pick<OperationContext, 'requestId' | 'caller'>;
+
+interface Ending {
+  ms: number;
+  /** How many results were sent. */
+  results: number;
+  errors: readonly GraphQLError[];
+}

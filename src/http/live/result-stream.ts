@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto';
+import type { ExecutionResult } from 'graphql';
+
+interface StreamOptions {
+  /** Begins; throws, or answers with errors alone, where there is nothing to stream. */
+  open(): Promise<AsyncIterator<ExecutionResult> | ExecutionResult>;
+  /** What a caller is told of what went wrong. */
+  toError(fault: unknown): Error;
+  /** The result as the caller gets it. */
+  toResult(result: ExecutionResult): ExecutionResult;
+  /** Hears once that it is over; of the error, where one ended it. */
+  closed(error?: unknown): void;
+}
+
+type Step = IteratorResult<ExecutionResult, undefined>;
+
+const DONE: Step = { done: true, value: undefined };
+
+/**
+ * The results of a subscription, each different from the one before. Nothing is begun before the first is asked for, and
+ * leaving ends it at once, also while a result is awaited.
+ */
+export class ResultStream implements AsyncGenerator<ExecutionResult, undefined, void> {
+  readonly #options: StreamOptions;
+  #source: AsyncIterator<ExecutionResult> | undefined;
+  /** Of the last result: keeping it whole would cost every watcher its size. */
+  #last = '';
+  #fault: unknown;
+  #over = false;
+  /** How many results were given out. */
+  results = 0;
+
+  constructor(options: StreamOptions) {
+    this.#options = options;
+  }
+
+  async next(): Promise<Step> {
+    if (this.#over) return this.#finish();
+    try {
+      this.#source ??= await this.#begin();
+      // Left while it began: there was nothing to leave yet.
+      if (this.#over) void this.#source.return?.();
+      for (;;) {
+        const step = await this.#source.next();
+        if (step.done || this.#over) return this.#finish();
+        const result = this.#options.toResult(step.value);
+        if (this.#isSame(result)) continue;
+        this.results += 1;
+        return { done: false, value: result };
+      }
+    } catch (fault) {
+      this.#fault ??= fault;
+      return this.#finish();
+    }
+  }
+
+  async return(): Promise<Step> {
+    this.#close();
+    return DONE;
+  }
+
+  /** Ends it with an error, which whoever awaits the next result gets. */
+  fail(fault: unknown): void {
+    if (this.#over) return;
+    this.#fault = fault;
+    this.#close();
+  }
+
+  async throw(fault: unknown): Promise<Step> {
+    this.fail(fault);
+    return DONE;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.return();
+  }
+
+  async #begin(): Promise<AsyncIterator<ExecutionResult>> {
+    const opened = await this.#options.open();
+    if ('next' in opened) return opened;
+    throw opened.errors?.[0] ?? new Error('The subscription could not begin.');
+  }
+
+  /** Throws what ended it, once; is over from then on. */
+  #finish(): Step {
+    const fault = this.#fault;
+    this.#fault = undefined;
+    this.#close(fault);
+    if (fault !== undefined) throw this.#options.toError(fault);
+    return DONE;
+  }
+
+  #close(fault: unknown = this.#fault): void {
+    if (this.#over) return;
+    this.#over = true;
+    void this.#source?.return?.();
+    this.#options.closed(fault);
+  }
+
+  #isSame(result: ExecutionResult): boolean {
+    const digest = createHash('sha1').update(JSON.stringify(result)).digest('base64');
+    const isSame = digest === this.#last;
+    this.#last = digest;
+    return isSame;
+  }
+}

@@ -1,0 +1,42 @@
+import { Refusal } from '../refusal';
+
+interface SeatLimits {
+  all: number;
+  perCaller: number;
+}
+
+/** Counts what is held open, by caller and in all: one caller cannot take all there is. */
+export class Seats {
+  readonly #limits: SeatLimits;
+  readonly #taken = new Map<string, number>();
+  #all = 0;
+
+  constructor(limits: SeatLimits) {
+    this.#limits = limits;
+  }
+
+  /** Takes one. Returns how to give it back, which works once. Throws a Refusal where none is left. */
+  take(callerId: string): () => void {
+    const taken = this.#taken.get(callerId) ?? 0;
+    const { all, perCaller } = this.#limits;
+    if (taken >= perCaller) throw noSeat(`This caller watches ${perCaller} transactions already.`);
+    if (this.#all >= all) throw noSeat('As many transactions are watched as this gateway can serve.');
+    this.#taken.set(callerId, taken + 1);
+    this.#all += 1;
+    let isTaken = true;
+    return () => {
+      if (!isTaken) return;
+      isTaken = false;
+      this.#all -= 1;
+      const left = (this.#taken.get(callerId) ?? 1) - 1;
+      if (left > 0) this.#taken.set(callerId, left);
+      else this.#taken.delete(callerId);
+    };
+  }
+}
+
+/** How long to wait before asking for another. */
+const RETRY_AFTER_MS = 10_000;
+
+const noSeat = (message: string): Refusal =>
+  new Refusal({ status: 429, code: 'RATE_LIMITED', message, retryAfterMs: RETRY_AFTER_MS });

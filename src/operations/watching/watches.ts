@@ -1,0 +1,113 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { bulkhead } from 'cockatiel';
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../../clock';
+import type { Change, ChangeFeed } from '../../datasources/changes/changes';
+import type { LookupKey } from '../../datasources/service/client';
+import type { Schedule } from './schedule';
+import { nameOf, nameOfState, type Watchable } from './sighting';
+import { Watch } from './watch';
+import type { Watcher } from './watcher';
+
+/** How watched transactions are looked at. */
+export interface WatchSettings {
+  schedule: Schedule;
+  /** After so long an outage the watchers are told, in milliseconds; 0: never. */
+  outageMs: number;
+}
+
+/** What the watches of payments and of payouts have in common. */
+export interface WatchesOptions extends WatchSettings {
+  clock: Clock;
+  /** Names the service and the credentials used there. */
+  service: string;
+  feed: ChangeFeed;
+}
+
+interface OfOneKind<T extends Watchable> {
+  kind: T['kind'];
+  lookUp(key: LookupKey): Promise<T | null>;
+}
+
+/** Looks of watches never take all the room that callers need. */
+const MAX_LOOKS_AT_A_TIME = 32;
+/** Of so many transactions it is remembered what other instances were told last. */
+const MAX_TOLD = 20_000;
+
+/** All payments, or all payouts, that somebody watches here. */
+export class Watches<T extends Watchable> {
+  readonly #options: WatchesOptions & OfOneKind<T>;
+  readonly #byKey = new Map<string, Watch<T>>();
+  /** The same by the names that instances use among each other; only where there can be others. */
+  readonly #byName = new Map<string, Watch<T>>();
+  readonly #told = new LRUCache<string, string>({ max: MAX_TOLD });
+  readonly #limit = bulkhead(MAX_LOOKS_AT_A_TIME, Infinity);
+  /** A watch outlives the request that began it, and belongs to none. */
+  readonly #outsideRequests = AsyncLocalStorage.snapshot();
+
+  constructor(options: WatchesOptions & OfOneKind<T>) {
+    this.#options = options;
+  }
+
+  /** The current state, then every change; ends after the last. */
+  watch(channel: string, transactionId: string): Watcher<T> {
+    return this.#outsideRequests(() => this.#watchFor(channel, transactionId).join());
+  }
+
+  /**
+   * Somebody has seen a transaction: whoever watches it hears of it, here and on other instances.
+   * @param askedAt when the question was asked, by the clock of `performance`
+   */
+  seen(found: T, askedAt: number): void {
+    this.#byKey.get(keyOf(found.channel, found.transactionId))?.seen(found, askedAt);
+    if (!this.#options.feed.reachesOthers) return;
+    const name = this.#nameOf(found.channel, found.transactionId);
+    const state = nameOfState(found);
+    if (this.#told.get(name) === state) return;
+    this.#told.set(name, state);
+    this.#options.feed.tell({ name, state });
+  }
+
+  /** There may be something new of a transaction. Returns whether somebody watches it here, and it is looked at. */
+  hint(channel: string, transactionId: string): boolean {
+    const watch = this.#byKey.get(keyOf(channel, transactionId));
+    watch?.hint();
+    return watch !== undefined;
+  }
+
+  /** Another instance has seen a transaction in a state. */
+  heard({ name, state }: Change): void {
+    this.#told.set(name, state);
+    const watch = this.#byName.get(name);
+    if (watch && (!watch.known || nameOfState(watch.known) !== state)) watch.hint();
+  }
+
+  #watchFor(channel: string, transactionId: string): Watch<T> {
+    const key = keyOf(channel, transactionId);
+    const there = this.#byKey.get(key);
+    if (there) return there;
+    const { kind, clock, schedule, outageMs, feed, lookUp } = this.#options;
+    const name = feed.reachesOthers ? this.#nameOf(channel, transactionId) : undefined;
+    const watch = new Watch<T>({
+      clock,
+      schedule,
+      outageMs,
+      lookUp: () => this.#limit.execute(() => lookUp({ channel, transactionId })),
+      missing: `The service has no such ${kind} on this channel.`,
+      ended: () => {
+        this.#byKey.delete(key);
+        if (name !== undefined) this.#byName.delete(name);
+      },
+    });
+    this.#byKey.set(key, watch);
+    if (name !== undefined) this.#byName.set(name, watch);
+    return watch;
+  }
+
+  #nameOf(channel: string, transactionId: string): string {
+    const { kind, service } = this.#options;
+    return nameOf(`${service} ${kind}`, channel, transactionId);
+  }
+}
+
+const keyOf = (channel: string, transactionId: string): string => `${channel} ${transactionId}`;

@@ -1,0 +1,55 @@
+import type { AddressInfo, Socket } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { pino } from 'pino';
+import { createApp } from '../../../src/http/app';
+import { addCallbacks } from '../../../src/http/callbacks';
+import { requestText } from '../../attack/wire';
+import { closeAfterTests } from '../../support/gateway';
+
+/** The gateway's bare web server with nothing added but the callbacks, and what came of what was sent to it. */
+export interface Listener {
+  app: FastifyInstance;
+  /** Without a slash at its end. */
+  base: string;
+  /** What it took for tokens, in order. */
+  hints: string[];
+  /** Everything that was logged, at the finest level. */
+  logLines: string[];
+  /** The server's end of every connection, in order. */
+  sockets: Socket[];
+}
+
+interface ListenerOptions {
+  clientTimeoutMs?: number;
+  hint?(token: string): void;
+  /** Added after the callbacks. */
+  more?(app: FastifyInstance): unknown;
+}
+
+/** Starts it on a port of its own; it is closed when the test file ends. */
+export async function startListener(options: ListenerOptions = {}): Promise<Listener> {
+  const { clientTimeoutMs = 20_000, hint, more } = options;
+  const [hints, logLines, sockets]: [string[], string[], Socket[]] = [[], [], []];
+  const log = pino({ level: 'trace' }, { write: (line) => void logLines.push(line) });
+  const app = await createApp({ log, trustedProxies: [], clientTimeoutMs });
+  addCallbacks(app, {
+    hint: (token) => {
+      hints.push(token);
+      hint?.(token);
+    },
+  });
+  await more?.(app);
+  app.server.on('connection', (socket: Socket) => sockets.push(socket));
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  closeAfterTests({ close: () => app.close() });
+  const { port } = app.server.address() as AddressInfo;
+  return { app, base: `http://127.0.0.1:${port}`, hints, logLines, sockets };
+}
+
+/** A request with a body of known length, written byte for byte. */
+export const withBody = (line: string, body: string, headers: readonly string[] = []): string =>
+  requestText(`${line} HTTP/1.1`, ['Host: gateway', ...headers, `Content-Length: ${body.length}`], body);
+
+/** A request without a body, or with one that is written otherwise. */
+export const bare = (line: string, headers: readonly string[] = []): string =>
+  requestText(`${line} HTTP/1.1`, ['Host: gateway', ...headers]);
