@@ -31,7 +31,11 @@ export async function startGateway(
     closers.push(() => journal.close());
     const audit = openAudit(config.auditFile, log);
     closers.push(() => audit.close());
-    const feed = openChanges(config.journal.url.reveal(), clock);
+    const feed = openChanges(config.journal.url.reveal(), clock, (reached) =>
+      reached
+        ? log.info('other instances can be told of changes again')
+        : log.warn('other instances cannot be told of changes'),
+    );
     closers.push(() => feed.close());
     const operations = startOperations({
       ...service,

@@ -3,7 +3,12 @@ import type { AuditEntry } from '../audit/audit-log';
 import type { LookupKey } from '../datasources/service/client';
 import { lookupLimit, operationLoader } from '../datasources/service/lookups';
 import type { Operations } from '../operations';
-import { auditedCalls } from './audited';
+import type { AttemptOperations } from '../operations/attempt-operations';
+import type { PaymentOperations } from '../operations/payment-operations';
+import type { PayoutOperations } from '../operations/payout-operations';
+import type { PaymentResource } from '../schema/payment';
+import type { PayoutResource } from '../schema/payout';
+import { auditedCalls, type AuditedCall } from './audited';
 import type { Lookups, OperationContext } from './context';
 
 /** Who asks, and how. */
@@ -22,29 +27,73 @@ const onOwnChannels = <T>(caller: Caller, lookups: Lookups<T>): Lookups<T> => ({
   },
 });
 
-/** Makes what the resolvers of one operation share; every operation gets its own. */
-export function contextFactory(
-  { payments, payouts, attempts }: Operations,
-  record: (entry: AuditEntry) => void,
-): (asking: Asking) => OperationContext {
-  return ({ requestId, caller, ip }) => {
-    const limit = lookupLimit();
-    const paymentLoader = operationLoader((key) => payments.lookUp(key), limit);
-    const payoutLoader = operationLoader((key) => payouts.lookUp(key), limit);
-    const changed = (): void => {
-      paymentLoader.clearAll();
-      payoutLoader.clearAll();
-    };
-    return {
-      requestId,
-      caller,
-      audited: auditedCalls(record, { who: caller.id, requestId, ip }),
-      payments,
-      payouts,
-      attempts,
-      paymentLookups: onOwnChannels(caller, paymentLoader),
-      payoutLookups: onOwnChannels(caller, payoutLoader),
-      changed,
-    };
+type Loader<T> = ReturnType<typeof operationLoader<T>>;
+
+interface Loaders {
+  payments: Loader<PaymentResource>;
+  payouts: Loader<PayoutResource>;
+}
+
+function loadersOf({ payments, payouts }: Operations): Loaders {
+  const limit = lookupLimit();
+  return {
+    payments: operationLoader((key) => payments.lookUp(key), limit),
+    payouts: operationLoader((key) => payouts.lookUp(key), limit),
   };
 }
+
+/**
+ * What the resolvers of one operation share. Its loaders are made when they are first asked for: most operations need one
+ * of them, those that watch none. No private names (#): Apollo works on a copy of it.
+ */
+class Context implements OperationContext {
+  readonly requestId: string;
+  readonly caller: Caller;
+  readonly audited: AuditedCall;
+  private loaders: Loaders | undefined;
+
+  constructor(
+    private readonly operations: Operations,
+    record: (entry: AuditEntry) => void,
+    { requestId, caller, ip }: Asking,
+  ) {
+    this.requestId = requestId;
+    this.caller = caller;
+    this.audited = auditedCalls(record, { who: caller.id, requestId, ip });
+  }
+
+  get payments(): PaymentOperations {
+    return this.operations.payments;
+  }
+
+  get payouts(): PayoutOperations {
+    return this.operations.payouts;
+  }
+
+  get attempts(): AttemptOperations {
+    return this.operations.attempts;
+  }
+
+  get paymentLookups(): Lookups<PaymentResource> {
+    return onOwnChannels(this.caller, this.load().payments);
+  }
+
+  get payoutLookups(): Lookups<PayoutResource> {
+    return onOwnChannels(this.caller, this.load().payouts);
+  }
+
+  changed(): void {
+    this.loaders = undefined;
+  }
+
+  private load(): Loaders {
+    this.loaders ??= loadersOf(this.operations);
+    return this.loaders;
+  }
+}
+
+/** Makes what the resolvers of one operation share; every operation gets its own. */
+export const contextFactory =
+  (operations: Operations, record: (entry: AuditEntry) => void): ((asking: Asking) => OperationContext) =>
+  (asking) =>
+    new Context(operations, record, asking);

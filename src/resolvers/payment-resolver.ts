@@ -66,12 +66,13 @@ export class PaymentResolver {
       'Creates a payment (spec 4.4). Expected failures are members of the result. A method that takes a full card number also needs the scope cards:direct.',
   })
   async createPayment(
-    @Ctx() { payments, changed, caller }: OperationContext,
+    @Ctx() context: OperationContext,
     @Arg('input', () => CreatePaymentInput, { description: 'What to collect, from whom and how.' })
     input: CreatePaymentInput,
   ): Promise<CreatePaymentResult> {
+    const { payments, caller } = context;
     if (takesCardNumber(input.method)) requireScope(caller, 'cards:direct');
-    return payments.create(input, caller.id).finally(changed);
+    return payments.create(input, caller.id).finally(() => context.changed());
   }
 
   @Needs('payments:confirm')
@@ -80,11 +81,12 @@ export class PaymentResolver {
       'Hands in what the payer gave for a server-to-server payment in a waiting state (spec 4.5). Expected failures are members of the result.',
   })
   confirmPayment(
-    @Ctx() { payments, changed, caller }: OperationContext,
+    @Ctx() context: OperationContext,
     @Arg('input', () => ConfirmPaymentInput, { description: 'The payment, and what the payer gave.' })
     input: ConfirmPaymentInput,
   ): Promise<ConfirmPaymentResult> {
-    return payments.confirm(input, caller.channels === '*').finally(changed);
+    const { payments, caller } = context;
+    return payments.confirm(input, caller.channels === '*').finally(() => context.changed());
   }
 
   @Needs('payments:read')

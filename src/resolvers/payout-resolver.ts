@@ -61,12 +61,13 @@ export class PayoutResolver {
       'Creates a payout (spec 4.2). Expected failures are members of the result. A method that takes a full card number also needs the scope cards:direct.',
   })
   async createPayout(
-    @Ctx() { payouts, changed, caller }: OperationContext,
+    @Ctx() context: OperationContext,
     @Arg('input', () => CreatePayoutInput, { description: 'What to send, to whom and how.' })
     input: CreatePayoutInput,
   ): Promise<CreatePayoutResult> {
+    const { payouts, caller } = context;
     if (takesCardNumber(input.method)) requireScope(caller, 'cards:direct');
-    return payouts.create(input, caller.id).finally(changed);
+    return payouts.create(input, caller.id).finally(() => context.changed());
   }
 
   @Needs('payouts:read')

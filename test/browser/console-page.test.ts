@@ -172,6 +172,19 @@ inBrowser("The sandbox's console", (browser) => {
     await shows(page, 'Live.');
   });
 
+  test('a tab that was opened in the background listens only when it is looked at', async () => {
+    const { page } = await browser.open();
+    await page.addInitScript(`document.addEventListener('visibilitychange', () => delete document.hidden, true);
+      Object.defineProperty(document, 'hidden', { configurable: true, value: true });`);
+    const streams: string[] = [];
+    page.on('request', (request) => request.url().endsWith('/events') && streams.push(request.url()));
+    await page.goto(`${shop.sandbox.url}_sandbox/`);
+    await shows(page, 'Not live.');
+    await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
+    await shows(page, 'Live.');
+    expect(streams).toHaveLength(1);
+  });
+
   test('its policy lets no other script run', async () => {
     const opened = await openConsole();
     await shows(opened.page, 'Live.');

@@ -93,7 +93,10 @@ describe('Whatever is sent, the answer is 204 without a body', () => {
 
   test.each([
     ['asks whether it may send its body', ['Expect: 100-continue']],
-    ['wants another protocol', ['Connection: Upgrade', 'Upgrade: websocket']],
+    [
+      'offers to speak HTTP/2',
+      ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA'],
+    ],
     ['sends credentials', ['Authorization: Bearer nonsense', 'Cookie: a=b']],
     ['comes from a browser', ['Origin: https://shop.example', 'Access-Control-Request-Method: POST']],
     ['accepts nothing', ['Accept: image/png;q=0', 'Accept-Version: 7']],

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
-import { systemClock } from '../../src/clock';
+import { systemClock, type Clock } from '../../src/clock';
 import { readConfig } from '../../src/config';
 import { startGateway, type Gateway } from '../../src/gateway';
 import { sandboxMethods } from '../../src/schema/methods';
@@ -51,6 +51,8 @@ const folders: string[] = [];
 interface TestGatewayOptions {
   env?: Record<string, string>;
   now?: () => number;
+  /** A clock of the test's own, for timers too. */
+  clock?: Clock;
   /** Whether it is a gateway as it stands before its embedded sandbox: this machine may be named in addresses. */
   inSandbox?: boolean;
   /** Collects everything that is logged. */
@@ -82,7 +84,7 @@ export async function testGateway(serviceUrl: string, options: TestGatewayOption
   });
   const sink = { write: (line: string) => void options.logLines?.push(line) };
   const log = pino({ level: options.logLines ? 'trace' : 'silent' }, sink);
-  const clock = options.now ? { ...systemClock, now: options.now } : systemClock;
+  const clock = options.clock ?? (options.now ? { ...systemClock, now: options.now } : systemClock);
   const gateway = closeAfterTests(
     await startGateway({ ...config, service: { ...config.service, baseUrl: serviceUrl } }, log, clock),
   );
