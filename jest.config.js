@@ -29,7 +29,7 @@ module.exports = {
       },
     ],
   },
-  transformIgnorePatterns: ['/node_modules/(?!(qr|cockatiel|jose)/)'],
+  transformIgnorePatterns: ['/node_modules/(?!(qr|cockatiel|jose|eventsource|eventsource-parser)/)'],
   // The tests' own gateways, services, databases and browsers want cores too.
   maxWorkers: 2,
   testTimeout: 60000,

@@ -91,6 +91,17 @@ function recordingClock(base: Clock) {
       expect([one.reached, two.reached]).toEqual([[false, true], []]);
     });
 
+    test('on which something is refused is replaced, until nothing is', async () => {
+      const [one, two] = [instance(place.url), instance(place.url)];
+      await acquainted(one, two);
+      await place.rows('ALTER FUNCTION pg_notify(text, text) RENAME TO pg_notify_elsewhere');
+      one.feed.tell(newChange());
+      await until('one noticed', () => one.reached.length > 0);
+      await place.rows('ALTER FUNCTION pg_notify_elsewhere(text, text) RENAME TO pg_notify');
+      await acquainted(one, two);
+      expect([one.reached, two.reached]).toEqual([[false, true], []]);
+    });
+
     test('that cannot be had at the start is had later, and whoever asks is told of it once', async () => {
       const door = await Door.to(place.url);
       const [one, two] = [instance(door.url), instance(place.url)];
