@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import fastifyHelmet from '@fastify/helmet';
 import fastify, {
   type FastifyError,
@@ -24,6 +25,10 @@ interface AppOptions {
   clientTimeoutMs: number;
 }
 
+/** Whether a client asks for a WebSocket where there is one. */
+const wantsWebSocket = ({ url = '', headers }: IncomingMessage): boolean =>
+  /^websocket$/i.test(headers.upgrade ?? '') && /^\/graphql(\?|$)/.test(url);
+
 /** More than any honest set of clients keeps open at once, less than the process has file descriptors for. */
 const MAX_CONNECTIONS = 18_000;
 
@@ -44,7 +49,7 @@ export async function createApp({
       headersTimeout: clientTimeoutMs,
       connectionsCheckingInterval: Math.min(1000, clientTimeoutMs),
       // Some clients offer to speak HTTP/2 in every request: they are answered as if they had not.
-      shouldUpgradeCallback: ({ headers }) => /^websocket$/i.test(headers.upgrade ?? ''),
+      shouldUpgradeCallback: (request) => app.server.listenerCount('upgrade') > 0 && wantsWebSocket(request),
     },
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     return503OnClosing: true,

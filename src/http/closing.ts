@@ -26,8 +26,6 @@ export function closeConnectionsWhenClosing(app: FastifyInstance): void {
     receiving.add(socket);
     request.once('end', () => receiving.delete(socket));
   });
-  // A connection that is upgraded has owners of its own, who end it.
-  app.server.on('upgrade', ({ socket }: IncomingMessage) => void waiting.delete(socket));
   app.addHook('preClose', (done) => {
     closing = true;
     [...waiting, ...receiving].forEach((socket) => socket.destroy());

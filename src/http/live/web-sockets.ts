@@ -99,8 +99,7 @@ export class WebSockets {
   }
 
   /** Why a connection is not taken, as a status of HTTP. */
-  #refuse({ url = '', headers }: IncomingMessage): string | undefined {
-    if (url.replace(/\?.*$/s, '') !== '/graphql') return '404 Not Found';
+  #refuse({ headers }: IncomingMessage): string | undefined {
     if (this.#closing) return '503 Service Unavailable';
     const { origin, host } = headers;
     // A page may not act in the name of whoever looks at it: browsers send no preflight before a WebSocket.

@@ -1,0 +1,54 @@
+// A gateway as it is built, in a process of its own, that can say what memory it holds.
+import { createRequire } from 'node:module';
+import process from 'node:process';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { clientKeysFile, temporaryFile } from '../journal/client-key.mjs';
+import { serve } from '../journal/processes.mjs';
+import { sleep } from './clock.mjs';
+
+const require = createRequire(import.meta.url);
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc');
+
+/** Memory when all that is not needed has been given back, as far as V8 gives it back. */
+async function memory() {
+  for (let turn = 0; turn < 4; turn += 1) {
+    collectGarbage({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+    // What is freed by callbacks of the event loop.
+    await sleep(100);
+  }
+  const { rss, heapUsed, external } = process.memoryUsage();
+  return { rss, heapUsed, external };
+}
+
+// As scripts/start.mjs does.
+process.setSourceMapsEnabled(true);
+
+await serve(async ({ serviceUrl, settings }) => {
+  require('reflect-metadata');
+  const { pino } = require('pino');
+  const { readConfig } = require('../../dist/config.js');
+  const { startGateway } = require('../../dist/gateway.js');
+  const config = readConfig({
+    PORT: '0',
+    CLIENT_KEYS_FILE: clientKeysFile(),
+    RATE_LIMIT_PER_MINUTE: '0',
+    MAX_WATCHERS: '20000',
+    MAX_WATCHERS_PER_CLIENT: '20000',
+    AUDIT_LOG_FILE: temporaryFile('audit.log'),
+    DATABASE_URL: `file:${temporaryFile('journal.db')}`,
+    SERVICE_BASE_URL: serviceUrl,
+    SERVICE_API_KEY: 'bench-api-key-0123456789',
+    SERVICE_SECRET_KEY: 'bench-secret-key-0123456789',
+    ...settings,
+  });
+  const log = pino({ level: 'info' }, pino.destination({ dest: '/dev/null', sync: true }));
+  const gateway = await startGateway(config, log);
+  return {
+    ready: { url: gateway.url, pid: process.pid },
+    answer: memory,
+    stop: () => gateway.close(),
+  };
+});

@@ -1,0 +1,39 @@
+// Those who poll instead: each asks for its payment once a second over a connection of its own.
+import { Pool } from 'undici';
+import { serve } from '../journal/processes.mjs';
+import { now, sleep } from './clock.mjs';
+import { AUTHORIZATION, QUERY, variablesFor } from './subscription.mjs';
+
+const HEADERS = { 'content-type': 'application/json', authorization: AUTHORIZATION };
+
+await serve(async ({ url, transactionIds, everyMs }) => {
+  const pool = new Pool(url, { connections: transactionIds.length, pipelining: 1 });
+  let polls = 0;
+  let refused = 0;
+  let stopped = false;
+
+  const poll = async (transactionId, place) => {
+    const body = JSON.stringify({ query: QUERY, variables: variablesFor(transactionId) });
+    // Spread evenly: that is the best case for the gateway.
+    let due = now() + (everyMs * place) / transactionIds.length;
+    while (!stopped) {
+      await sleep(Math.max(0, due - now()));
+      const { body: answer } = await pool.request({ method: 'POST', path: '/graphql', headers: HEADERS, body });
+      const { errors } = await answer.json();
+      polls += 1;
+      if (errors) refused += 1;
+      // One whose answer was late asks again at its next turn.
+      while (due <= now()) due += everyMs;
+    }
+  };
+  const all = transactionIds.map(poll);
+  return {
+    ready: null,
+    answer: async () => ({ polls, refused }),
+    async stop() {
+      stopped = true;
+      await Promise.all(all);
+      await pool.close();
+    },
+  };
+});

@@ -1,0 +1,141 @@
+// Those who watch: any number of them in one process, each over a connection of its own or all over one. They speak the
+// protocols by hand, so that thousands fit into a process and what they take of the processor is not what is measured.
+import { Agent, request } from 'node:http';
+import { WebSocket } from 'ws';
+import { serve } from '../journal/processes.mjs';
+import { now } from './clock.mjs';
+import { AUTHORIZATION, SUBSCRIPTION, variablesFor } from './subscription.mjs';
+
+/** Connections that are being made at the same time. */
+const OPENING_AT_ONCE = 40;
+const MOST_TOLD = 5;
+
+const INIT = JSON.stringify({ type: 'connection_init', payload: { authorization: AUTHORIZATION } });
+const subscribe = (id, transactionId) =>
+  JSON.stringify({
+    id: String(id),
+    type: 'subscribe',
+    payload: { query: SUBSCRIPTION, variables: variablesFor(transactionId) },
+  });
+
+/** Everything that came: how many results, and who has which version of a payment since when. */
+class Arrivals {
+  results = 0;
+  faults = [];
+  #versions = new Map();
+  #waiting = [];
+
+  /** Takes what the gateway sent. */
+  take(text) {
+    const arrivedAt = now();
+    if (text.includes('"errors"') || text.includes('"type":"error"')) this.fault(text);
+    const version = Number(/version=(\d+)/.exec(text)?.[1] ?? 0);
+    this.results += 1;
+    const { count } = this.#versions.get(version) ?? { count: 0 };
+    this.#versions.set(version, { count: count + 1, lastAt: arrivedAt });
+    this.#waiting = this.#waiting.filter((check) => !check());
+  }
+
+  fault(text) {
+    this.faults.push(text.slice(0, 300));
+  }
+
+  /** Resolves with when the last of so many had a version. */
+  async last(version, expected) {
+    await new Promise((resolve) => {
+      const check = () => {
+        const isThere = (this.#versions.get(version)?.count ?? 0) >= expected;
+        if (isThere) resolve();
+        return isThere;
+      };
+      if (!check()) this.#waiting.push(check);
+    });
+    return this.#versions.get(version).lastAt;
+  }
+}
+
+await serve(async () => {
+  const arrivals = new Arrivals();
+  let connections = [];
+  let closing = false;
+
+  /** A WebSocket that subscribes to each of these; resolves when each has its first result. */
+  const webSocket = (url, transactionIds) =>
+    new Promise((resolve, reject) => {
+      const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', {
+        perMessageDeflate: false,
+      });
+      let results = 0;
+      socket.on('open', () => socket.send(INIT));
+      socket.on('message', (data) => {
+        const text = data.toString();
+        if (text.includes('"type":"connection_ack"'))
+          return transactionIds.forEach((id, place) => socket.send(subscribe(place, id)));
+        arrivals.take(text);
+        results += 1;
+        if (results === transactionIds.length) resolve();
+      });
+      socket.on('error', reject);
+      socket.on('close', (code, reason) => {
+        if (!closing) arrivals.fault(`closed: ${code} ${reason}`);
+        reject(new Error(`closed: ${code} ${reason}`));
+      });
+      connections.push({ end: () => socket.terminate() });
+    });
+
+  const agent = new Agent({ keepAlive: false, maxSockets: Infinity });
+  /** An event stream; resolves when it has its first result. */
+  const eventStream = (url, [transactionId]) =>
+    new Promise((resolve, reject) => {
+      const headers = {
+        accept: 'text/event-stream',
+        'content-type': 'application/json',
+        authorization: AUTHORIZATION,
+      };
+      const asked = request(`${url}/graphql/stream`, { method: 'POST', agent, headers }, (response) => {
+        let unread = '';
+        response.on('data', (chunk) => {
+          const events = (unread + chunk).split('\n\n');
+          unread = events.pop();
+          for (const event of events.filter((text) => text.startsWith('event: next'))) {
+            arrivals.take(event);
+            resolve();
+          }
+        });
+        response.on('error', () => undefined);
+        response.on('close', () => {
+          if (!closing) arrivals.fault('a stream ended');
+        });
+      });
+      asked.on('error', reject);
+      asked.end(JSON.stringify({ query: SUBSCRIPTION, variables: variablesFor(transactionId) }));
+      connections.push({ end: () => asked.destroy() });
+    });
+
+  const WAYS = { webSocket, eventStream };
+
+  const commands = {
+    /** Opens a connection for each list of payments. */
+    async open({ url, way, lists }) {
+      closing = false;
+      const left = [...lists];
+      const next = async () => {
+        for (let list = left.pop(); list; list = left.pop()) await WAYS[way](url, list);
+      };
+      await Promise.all(Array.from({ length: OPENING_AT_ONCE }, next));
+    },
+    last: ({ version, expected }) => arrivals.last(version, expected),
+    results: () => arrivals.results,
+    faults: () => ({ count: arrivals.faults.length, some: arrivals.faults.slice(0, MOST_TOLD) }),
+    async close() {
+      closing = true;
+      for (const connection of connections) connection.end();
+      connections = [];
+    },
+  };
+  return {
+    ready: null,
+    answer: async ({ command, ...rest }) => (await commands[command](rest)) ?? null,
+    stop: () => commands.close(),
+  };
+});

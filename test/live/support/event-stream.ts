@@ -1,0 +1,169 @@
+import { request, type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import type { ExecutionResult } from 'graphql';
+import { AUTHORIZED } from '../../support/credentials';
+
+/** An operation as a client asks for it. */
+export interface Asked {
+  query?: unknown;
+  operationName?: unknown;
+  variables?: unknown;
+  extensions?: unknown;
+  documentId?: unknown;
+}
+
+export interface SeenResult extends ExecutionResult<Record<string, Record<string, unknown>>> {
+  errors?: readonly (NonNullable<ExecutionResult['errors']>[number] & {
+    extensions: Record<string, unknown>;
+  })[];
+}
+
+/** What came over a stream: a result, its completion, or its end; `end` only where no completion came before. */
+export type StreamEvent =
+  { event: 'next'; data: SeenResult } | { event: 'complete' } | { event: 'end' } | { event: 'cut' };
+
+interface Opening {
+  /** GET unless it is POST. */
+  method?: 'GET' | 'POST';
+  headers?: Record<string, string>;
+}
+
+/** An operation as the parameters of a GET. */
+export const parametersOf = (asked: Asked): string =>
+  new URLSearchParams(
+    Object.entries(asked).map(([name, value]): [string, string] => [
+      name,
+      typeof value === 'string' ? value : JSON.stringify(value),
+    ]),
+  ).toString();
+
+/** Server-sent events, read by hand over a connection of their own: every byte that comes is seen. */
+export class EventStream {
+  /** How many comments came. */
+  comments = 0;
+  /** Everything that came, as it was. */
+  text = '';
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** Whether the connection has ended, in whatever way. */
+  isOver = false;
+  readonly #response: IncomingMessage;
+  readonly #request: ClientRequest;
+  readonly #events: StreamEvent[] = [];
+  #rest = '';
+  #changed = Promise.withResolvers<unknown>();
+
+  private constructor(asking: ClientRequest, response: IncomingMessage) {
+    this.#request = asking;
+    this.#response = response;
+    this.status = response.statusCode ?? 0;
+    this.headers = response.headers;
+    response.setEncoding('utf8');
+    response.on('data', (chunk: string) => this.#read(chunk));
+    response.on('end', () => this.#over({ event: 'end' }));
+    response.on('error', () => this.#over({ event: 'cut' }));
+  }
+
+  /** Asks, and resolves when the headers of the answer have come. */
+  static async open(
+    url: string,
+    asked: Asked,
+    { method = 'GET', headers }: Opening = {},
+  ): Promise<EventStream> {
+    const isPost = method === 'POST';
+    const target = isPost ? url : `${url}?${parametersOf(asked)}`;
+    const asking = request(target, {
+      method,
+      agent: false,
+      headers: {
+        accept: 'text/event-stream',
+        ...AUTHORIZED,
+        ...(isPost && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+    });
+    asking.end(isPost ? JSON.stringify(asked) : undefined);
+    const response = await new Promise<IncomingMessage>((resolve, reject) =>
+      asking.once('response', resolve).once('error', reject),
+    );
+    asking.on('error', () => undefined);
+    return new EventStream(asking, response);
+  }
+
+  /** The next event, waited for. */
+  async next(): Promise<StreamEvent> {
+    for (;;) {
+      const event = this.#events.shift();
+      if (event) return event;
+      if (this.isOver) return { event: 'end' };
+      await this.#changed.promise;
+    }
+  }
+
+  /** The data of the next event, which has to be a result without errors. */
+  async nextData(): Promise<Record<string, unknown>> {
+    const event = await this.next();
+    if (event.event !== 'next' || !event.data.data) throw new Error(`No data: ${JSON.stringify(event)}`);
+    return Object.values(event.data.data)[0] ?? {};
+  }
+
+  /** All events until the stream has ended. */
+  async rest(): Promise<StreamEvent[]> {
+    const events: StreamEvent[] = [];
+    for (;;) {
+      const event = await this.next();
+      if (event.event === 'end') return events;
+      events.push(event);
+      if (event.event === 'cut') return events;
+    }
+  }
+
+  /** Whether nothing waits to be taken. */
+  get isQuiet(): boolean {
+    return this.#events.length === 0;
+  }
+
+  /** Takes nothing more from the connection until it is told to go on. */
+  pause(): void {
+    this.#response.pause();
+  }
+
+  resume(): void {
+    this.#response.resume();
+  }
+
+  /** Goes away without a word. */
+  leave(): void {
+    this.#request.destroy();
+  }
+
+  #read(chunk: string): void {
+    this.text += chunk;
+    const blocks = (this.#rest + chunk).split('\n\n');
+    this.#rest = blocks.pop() ?? '';
+    for (const block of blocks) this.#take(block);
+    this.#change();
+  }
+
+  #take(block: string): void {
+    if (block.startsWith(':')) {
+      this.comments += 1;
+      return;
+    }
+    const [, event, data = ''] = /^event: (next|complete)\ndata: (.*)$/.exec(block) ?? [];
+    if (event === 'next') this.#events.push({ event, data: JSON.parse(data) as SeenResult });
+    else if (event === 'complete' && data === '') this.#events.push({ event });
+    else throw new Error(`No event of the protocol: ${JSON.stringify(block)}`);
+  }
+
+  #over(event: StreamEvent): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    if (event.event === 'cut') this.#events.push(event);
+    this.#change();
+  }
+
+  #change(): void {
+    this.#changed.resolve(undefined);
+    this.#changed = Promise.withResolvers();
+  }
+}

@@ -1,0 +1,105 @@
+import { WebSocket, type ClientOptions } from 'ws';
+
+/** A message of graphql-transport-ws, as it came. */
+export interface Heard {
+  type: string;
+  id?: string;
+  payload?: unknown;
+}
+
+export interface Closing {
+  code: number;
+  reason: string;
+}
+
+interface Opening extends ClientOptions {
+  protocols?: string[];
+}
+
+const open: WebSocket[] = [];
+
+afterAll(() => open.splice(0).forEach((socket) => socket.terminate()));
+
+export const socketAddress = (url: string): string => url.replace(/^http/, 'ws');
+
+/** A WebSocket on which a test says what it wants: also what no client library sends. */
+export class WireClient {
+  /** All that was heard, in order. */
+  readonly heard: Heard[] = [];
+  /** Code and reason, once the connection is closed. */
+  readonly closed: Promise<Closing>;
+  #taken = 0;
+  #isClosed = false;
+  #changed = Promise.withResolvers<undefined>();
+
+  private constructor(readonly socket: WebSocket) {
+    open.push(socket);
+    socket.on('message', (data: Buffer) => {
+      this.heard.push(JSON.parse(data.toString()) as Heard);
+      this.#change();
+    });
+    socket.on('error', () => undefined);
+    this.closed = new Promise((resolve) =>
+      socket.once('close', (code, reason) => {
+        this.#isClosed = true;
+        this.#change();
+        resolve({ code, reason: reason.toString() });
+      }),
+    );
+  }
+
+  /** @param url the address of /graphql, http or ws */
+  static async open(url: string, { protocols = ['graphql-transport-ws'], ...options }: Opening = {}) {
+    const socket = new WebSocket(socketAddress(url), protocols, options);
+    const client = new WireClient(socket);
+    await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
+    return client;
+  }
+
+  /** Connects, says who it is, and waits until that is acknowledged. */
+  static async ready(url: string, payload?: object, options?: Opening): Promise<WireClient> {
+    const client = await WireClient.open(url, options);
+    client.say({ type: 'connection_init', ...(payload && { payload }) });
+    const { type } = await client.next();
+    if (type !== 'connection_ack') throw new Error(`Not acknowledged: ${type}`);
+    return client;
+  }
+
+  say(message: object | string): void {
+    this.socket.send(typeof message === 'string' ? message : JSON.stringify(message));
+  }
+
+  subscribe(id: string, payload: object): void {
+    this.say({ type: 'subscribe', id, payload });
+  }
+
+  complete(id: string): void {
+    this.say({ type: 'complete', id });
+  }
+
+  /** The next message; fails where the connection is closed first. */
+  async next(): Promise<Heard> {
+    for (;;) {
+      const message = this.heard[this.#taken];
+      if (message) {
+        this.#taken += 1;
+        return message;
+      }
+      if (this.#isClosed) throw new Error(`Closed: ${JSON.stringify(await this.closed)}`);
+      await this.#changed.promise;
+    }
+  }
+
+  /** Waits for an answer to something said now: whatever was said before has been dealt with then. */
+  async settled(): Promise<Heard[]> {
+    const before = this.#taken;
+    this.say({ type: 'ping' });
+    for (let message = await this.next(); message.type !== 'pong'; message = await this.next());
+    return this.heard.slice(before, this.#taken - 1);
+  }
+
+  #change(): void {
+    this.#changed.resolve(undefined);
+    this.#changed = Promise.withResolvers();
+  }
+}
