@@ -38,7 +38,7 @@ export async function createApp({
   trustedProxies,
   clientTimeoutMs,
 }: AppOptions): Promise<FastifyInstance> {
-  const app = fastify({
+  const app: FastifyInstance = fastify({
     // Fastify's own log lines hold URLs, and with them the variables of GET requests.
     logger: false,
     bodyLimit: BODY_LIMIT_BYTES,

@@ -125,9 +125,14 @@ function row(one: TransactionSummary): Html {
     <td class="id">${one.externalId ?? ''}</td>
     <td>${one.type}</td>
     <td>${value} ${currency}</td>
-    <td class="status">${status.join(', ')}</td>
+    <td class="status">${breakable(status.join(', '))}</td>
     <td>${open ? buttons(one) : undefined}</td>
   </tr> `;
+}
+
+/** Codes of several words, which may go on in the next line behind each. */
+function breakable(text: string): Html[] {
+  return text.split(/(?<=_)/).map((word) => html`${word}<wbr />`);
 }
 
 function buttons(one: TransactionSummary): Html[] {

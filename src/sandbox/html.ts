@@ -69,7 +69,7 @@ a { color: var(--main); }
 table { width: 100%; border-collapse: collapse; font-size: .875rem; }
 th, td { padding: .4rem .6rem; text-align: left; border-bottom: 1px solid var(--line); white-space: nowrap; }
 td.id { min-width: 10.5rem; max-width: 16rem; white-space: normal; overflow-wrap: anywhere; }
-td.status { min-width: 13.5rem; white-space: normal; overflow-wrap: anywhere; }
+td.status { min-width: 9rem; white-space: normal; overflow-wrap: anywhere; }
 td form + form { margin-left: .3rem; }
 input[type='number'] { width: 6.5rem; }
 label { display: grid; font-size: .8rem; color: var(--soft); }

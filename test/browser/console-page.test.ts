@@ -153,7 +153,7 @@ inBrowser("The sandbox's console", (browser) => {
     );
     const { page } = await openConsole();
     await shows(page, 'Not live, trying again.');
-    await Promise.all(others.map(({ body }) => body?.cancel()));
+    for (const { body } of others) await body?.cancel();
     await shows(page, 'Live.');
   });
 

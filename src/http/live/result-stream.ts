@@ -42,7 +42,7 @@ export class ResultStream implements AsyncGenerator<ExecutionResult, undefined, 
       if (this.#over) void this.#source.return?.();
       for (;;) {
         const step = await this.#source.next();
-        if (step.done || this.#over) return this.#finish();
+        if (step.done || this.#over) break;
         const result = this.#options.toResult(step.value);
         if (this.#isSame(result)) continue;
         this.results += 1;
@@ -50,8 +50,8 @@ export class ResultStream implements AsyncGenerator<ExecutionResult, undefined, 
       }
     } catch (fault) {
       this.#fault ??= fault;
-      return this.#finish();
     }
+    return this.#finish();
   }
 
   async return(): Promise<Step> {
