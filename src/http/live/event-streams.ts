@@ -21,6 +21,7 @@ const HEADERS = {
 export class EventStreams {
   readonly #options: EventStreamOptions;
   readonly #replies = new Set<FastifyReply['raw']>();
+  #closing = false;
 
   constructor(options: EventStreamOptions) {
     this.#options = options;
@@ -33,6 +34,7 @@ export class EventStreams {
       url: '/graphql/stream',
       handler: async ({ method, url, body, headers, caller, ip }, reply) => {
         if (!caller) throw accessRefusal(new AccessError('NO_CREDENTIALS', 'Credentials are required.'));
+        if (this.#closing) throw SHUTTING_DOWN;
         if (!/text\/event-stream|\*\/\*/.test(headers.accept ?? '*/*')) throw NOT_ACCEPTABLE;
         const asked = method === 'GET' ? readGet(url) : (body as AskedOperation | null);
         if (typeof asked !== 'object' || asked === null || Array.isArray(asked)) throw NO_OPERATION;
@@ -46,11 +48,14 @@ export class EventStreams {
 
   /** Ends every stream without its last event, so that clients connect again. */
   close(): void {
+    this.#closing = true;
     for (const raw of this.#replies) raw.end();
   }
 
   async #send(reply: FastifyReply, results: AsyncGenerator<object, undefined>): Promise<void> {
     const { raw } = reply;
+    // The client may have left while its operation was checked.
+    if (raw.destroyed || this.#closing) return void raw.destroy();
     raw.writeHead(200, { ...headersOf(reply), ...HEADERS });
     this.#replies.add(raw);
     let isThere = true;
@@ -76,7 +81,7 @@ export class EventStreams {
     } catch (error) {
       await written(raw, eventOf('next', { errors: [error] }));
     }
-    if (raw.writable) await written(raw, eventOf('complete'));
+    await written(raw, eventOf('complete'));
     raw.end();
   }
 }
@@ -104,13 +109,20 @@ const eventOf = (event: string, data?: object): string =>
 /** Resolves when it has left, or never will: until then the next result waits, and is replaced by newer ones. */
 const written = (raw: FastifyReply['raw'], text: string): Promise<void> =>
   new Promise((resolve) => {
-    if (raw.writable) raw.write(text, () => resolve());
+    if (!raw.destroyed && !raw.writableEnded) raw.write(text, () => resolve());
     else resolve();
   });
 
 /** The headers that Fastify would have sent. */
 const headersOf = (reply: FastifyReply): Record<string, string> =>
   Object.fromEntries(Object.entries(reply.getHeaders()).map(([name, value]) => [name, String(value)]));
+
+const SHUTTING_DOWN = new Refusal({
+  status: 503,
+  code: 'SERVICE_UNAVAILABLE',
+  message: 'The gateway is shutting down.',
+  retryAfterMs: 1000,
+});
 
 const NOT_ACCEPTABLE = new Refusal({
   status: 406,

@@ -19,8 +19,8 @@ export class Seats {
   take(callerId: string): () => void {
     const taken = this.#taken.get(callerId) ?? 0;
     const { all, perCaller } = this.#limits;
-    if (taken >= perCaller) throw noSeat(`This caller watches ${perCaller} transactions already.`);
-    if (this.#all >= all) throw noSeat('As many transactions are watched as this gateway can serve.');
+    if (taken >= perCaller) throw noSeat(`This caller has ${perCaller} of these open already.`);
+    if (this.#all >= all) throw noSeat('As many of these are open as this gateway serves.');
     this.#taken.set(callerId, taken + 1);
     this.#all += 1;
     let isTaken = true;

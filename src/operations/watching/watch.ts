@@ -43,6 +43,8 @@ export class Watch<T extends Watchable> {
   #lookAgain = false;
   #lookedAt = -Infinity;
   #failures = 0;
+  /** How long the service wants to be left alone. */
+  #waitMs = 0;
   #failingSince: number | undefined;
   #over = false;
 
@@ -91,6 +93,7 @@ export class Watch<T extends Watchable> {
     if (before) keepExternalId(before.seen, seen);
     this.#known = { seen, answeredAt: performance.now(), at: clock.now() };
     this.#failures = 0;
+    this.#waitMs = 0;
     this.#failingSince = undefined;
     if (isNews) this.#changedAt = before ? clock.now() : this.#beganAt(seen);
     for (const watcher of this.#watchers) if (isNews || !watcher.hasSeen) watcher.push(seen);
@@ -133,6 +136,7 @@ export class Watch<T extends Watchable> {
   #failed(error: unknown): void {
     const { clock, outageMs } = this.#options;
     this.#failures += 1;
+    this.#waitMs = error instanceof ServiceError ? (error.retryAfterMs ?? 0) : 0;
     this.#failingSince ??= clock.now();
     if (!this.#known) return this.#end(error);
     const isOutage = outageMs > 0 && clock.now() - this.#failingSince >= outageMs;
@@ -147,7 +151,7 @@ export class Watch<T extends Watchable> {
     const phase = known ? phaseOf(known) : 'provider';
     if (phase === 'done') return;
     const sinceChange = clock.now() - (this.#changedAt ?? clock.now());
-    this.#lookIn(nextLook(schedule[phase], sinceChange, this.#failures));
+    this.#lookIn(Math.max(this.#waitMs, nextLook(schedule[phase], sinceChange, this.#failures)));
   }
 
   #lookIn(ms: number): void {
