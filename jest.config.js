@@ -4,7 +4,6 @@ module.exports = {
   roots: ['<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
   setupFiles: ['reflect-metadata'],
-  setupFilesAfterEnv: ['<rootDir>/test/support/once-more.ts'],
   transform: {
     // Packages that ship ES modules alone. Not by ts-jest: it has one set of options, and these are for our own classes.
     '^.+\\.m?js$': '<rootDir>/test/support/es-modules.cjs',

@@ -13,12 +13,15 @@ import { startWebServer, type WebServer } from './web-server';
 /** A gateway that is listening; closing it lets what is under way end, and closes everything. */
 export type Gateway = WebServer;
 
+/** Opens the journal of an address. */
+export type OpenJournal = (url: string) => Promise<Journal>;
+
 /** Puts the parts together and listens. */
 export async function startGateway(
   config: Config,
   log: Logger,
   clock: Clock = systemClock,
-  open: (url: string) => Promise<Journal> = openJournal,
+  open: OpenJournal = openJournal,
 ): Promise<Gateway> {
   const closers: Closer[] = [];
   const closeAll = async (): Promise<void> => {

@@ -1,23 +1,27 @@
 import 'reflect-metadata';
 import process from 'node:process';
 import { pino, type Logger } from 'pino';
+import { systemClock } from './clock';
 import { ConfigError, readConfig, type Config } from './config';
-import { startGateway, type Gateway } from './gateway';
+import { startGateway, type Gateway, type OpenJournal } from './gateway';
 import { greeting } from './greeting';
 import { startEmbeddedSandbox } from './sandbox/embedded';
 import type { Sandbox } from './sandbox/server';
 
-/** The program: reads the settings, starts the parts, stops them on a signal. */
-export async function main(): Promise<void> {
+/**
+ * The program: reads the settings, starts the parts, stops them on a signal.
+ * @param open opens the journal of an address; for tests, which have a more patient one
+ */
+export async function main(open?: OpenJournal): Promise<void> {
   try {
-    await run(readConfig());
+    await run(readConfig(), open);
   } catch (error) {
     process.stderr.write(`${startFault(error)}\n`);
     process.exit(1);
   }
 }
 
-async function run(config: Config): Promise<void> {
+async function run(config: Config, open?: OpenJournal): Promise<void> {
   const log = pino(
     { level: config.logLevel, base: { pid: process.pid } },
     pino.destination({ fd: 1, sync: true }),
@@ -25,7 +29,7 @@ async function run(config: Config): Promise<void> {
   config.warnings.forEach((warning) => log.warn(warning));
   const sandbox = config.sandbox && (await startEmbeddedSandbox(config.sandbox, config.service, log));
   const service = sandbox ? { ...config.service, baseUrl: sandbox.url } : config.service;
-  const gateway = await startGateway({ ...config, service }, log);
+  const gateway = await startGateway({ ...config, service }, log, systemClock, open);
   stopOnSignal({ gateway, sandbox, graceMs: config.shutdownGraceMs, log });
   log.info({ url: gateway.url, service: sandbox ? 'embedded sandbox' : service.baseUrl }, 'listening');
   if (sandbox) process.stdout.write(greeting(gateway.url, sandbox.url));

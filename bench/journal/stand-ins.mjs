@@ -6,6 +6,7 @@ const empty = async () => [];
 
 /** Says yes to everything at once. A gateway with it would create twice; no setting leads to it. */
 export const noJournal = () => ({
+  deadlineMs: 400,
   begin: async () => ({ kind: 'started' }),
   settle: nothing,
   find: none,

@@ -47,8 +47,8 @@ const SEARCH_STEP_MS = 200;
 /** How long a caller whose create succeeded waits for the journal to say whose transaction it is. */
 const HOLDER_PATIENCE_MS = 250;
 
-/** How long writing the attempt may take, before the time for sending it begins. */
-const WRITING_MS = 1000;
+/** What a busy process may lose after the attempt was written, before the time for sending it begins. */
+const SLACK_MS = 550;
 
 const isFreed = ({ outcome }: Attempt): boolean => outcome === 'rejected' || outcome === 'not_sent';
 
@@ -128,7 +128,7 @@ export class Creates {
       owner: hand.owner,
       leaseUntil: hand.leaseUntil(),
       startedAt: now,
-      sendUntil: now + timeoutMs + WRITING_MS,
+      sendUntil: now + hand.patienceMs + SLACK_MS + timeoutMs,
     };
   }
 

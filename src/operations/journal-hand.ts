@@ -4,8 +4,8 @@ import type { Begun, Claim, Journal, NewAttempt, Settlement } from '../datasourc
 import { ServiceError } from '../datasources/service/service-error';
 import { within } from './deadline';
 
-/** A journal that does not answer in this time counts as down: callers hear of it within half a second. */
-const JOURNAL_DEADLINE_MS = 450;
+/** The journal itself says when its time is up; one that does not even do that is waited for so much longer. */
+const SPARE_MS = 50;
 /** Whoever does not say for so long that it is alive has died. */
 const LEASE_MS = 4000;
 const RENEW_EVERY_MS = 1000;
@@ -44,6 +44,11 @@ export class JournalHand {
     this.#warn = warn;
   }
 
+  /** A journal that does not answer in this time counts as down. */
+  get patienceMs(): number {
+    return this.journal.deadlineMs + SPARE_MS;
+  }
+
   /** Until when a lease taken now is good. */
   leaseUntil(): number {
     return this.clock.now() + LEASE_MS;
@@ -57,7 +62,7 @@ export class JournalHand {
   /** Something without which nothing may be sent. Throws where the journal does not do it in time. */
   async required<T>(asked: Promise<T>): Promise<T> {
     try {
-      return await within(JOURNAL_DEADLINE_MS, asked);
+      return await within(this.patienceMs, asked);
     } catch (error) {
       asked.catch(() => undefined);
       this.#warn({ cause: error instanceof Error ? error.name : 'unknown' }, 'the journal cannot be reached');

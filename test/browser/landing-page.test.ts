@@ -3,17 +3,18 @@ import { readConfig } from '../../src/config';
 import { startGateway } from '../../src/gateway';
 import { STARTER_DOCUMENT, STARTER_VARIABLES } from '../../src/http/starter-document';
 import { startEmbeddedSandbox } from '../../src/sandbox/embedded';
-import { closeAfterTests } from '../support/gateway';
+import { closeAfterTests, openPatiently } from '../support/gateway';
 import { inBrowser, picture } from './chromium';
 
-/** A gateway as `npm start` makes it where nothing is configured. */
+/** A gateway as `npm start` makes it where nothing is configured, for a busy machine. */
 async function startedUnconfigured(): Promise<string> {
   const log = pino({ level: 'silent' });
   const config = readConfig({ PORT: '0', SANDBOX_PORT: '0' });
   if (!config.sandbox) throw new Error('Without settings there is a sandbox.');
   const sandbox = closeAfterTests(await startEmbeddedSandbox(config.sandbox, config.service, log));
   const service = { ...config.service, baseUrl: sandbox.url };
-  const gateway = closeAfterTests(await startGateway({ ...config, service }, log));
+  const start = startGateway({ ...config, service }, log, undefined, openPatiently);
+  const gateway = closeAfterTests(await start);
   return `${gateway.url}/graphql`;
 }
 

@@ -1,3 +1,4 @@
+import { openJournal } from '../../src/datasources/journal/open';
 import { reset } from './service/faults';
 import { CHANNEL, type End, type Kind } from './support/caller';
 import { gate, until } from './support/gate';
@@ -26,7 +27,7 @@ describeStores('While the journal cannot be reached', (rigs) => {
       const prepared = await prepare(store);
       rigs.closeAtEnd(() => prepared.close());
       outage = prepared;
-      rig = await rigs.start({ store: outage.store });
+      rig = await rigs.start({ store: outage.store, open: openJournal });
     });
 
     afterEach(() => outage.up());
@@ -155,7 +156,7 @@ describeStores('A gateway that starts while the journal cannot be reached', (rig
     const outage = await OUTAGES.PostgreSQL['the database refuses connections'](store);
     rigs.closeAtEnd(() => outage.close());
     await outage.down();
-    const rig = await rigs.start({ store: outage.store });
+    const rig = await rigs.start({ store: outage.store, open: openJournal });
     const key = newKey();
     expect(await rig.create('payment', key)).toMatchObject({ error: 'SERVICE_UNAVAILABLE' });
     await outage.up();

@@ -4,7 +4,13 @@ import { pino } from 'pino';
 import { SANDBOX_CREDENTIALS, readConfig } from '../../src/config';
 import { startGateway } from '../../src/gateway';
 import { urlFaults } from '../../src/operations/url-faults';
-import { closeAfterTests, temporaryDatabase, testSandbox, TestClient } from '../support/gateway';
+import {
+  closeAfterTests,
+  temporaryDatabase,
+  testSandbox,
+  TestClient,
+  openPatiently,
+} from '../support/gateway';
 import { make, validCall, type MoneyAnswer, type MoneyResult } from './fixtures/calls';
 import { clear, newRig, type Rig } from './fixtures/rig';
 
@@ -276,9 +282,9 @@ describe('With the embedded sandbox', () => {
     const sandbox = await testSandbox({ apiKey: apiKey.reveal(), secretKey: secretKey.reveal() });
     const config = readConfig({ PORT: '0', DATABASE_URL: temporaryDatabase() });
     const service = { ...config.service, baseUrl: sandbox.url };
-    client = new TestClient(
-      closeAfterTests(await startGateway({ ...config, service }, pino({ level: 'silent' }))),
-    );
+    const log = pino({ level: 'silent' });
+    const gateway = await startGateway({ ...config, service }, log, undefined, openPatiently);
+    client = new TestClient(closeAfterTests(gateway));
   });
 
   test.each([

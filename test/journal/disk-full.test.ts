@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Begun, Journal, NewAttempt } from '../../src/datasources/journal/journal';
 import { openJournal } from '../../src/datasources/journal/open';
+import { PATIENT_MS } from '../support/patience';
 import { begunAs, newAttempt, newPayout } from './support/samples';
 import { UNAVAILABLE } from './support/unavailable';
 
@@ -50,7 +51,7 @@ async function beginUntilRefused(journal: Journal): Promise<{ begun: NewAttempt[
   () => {
     test('refuses attempts, keeps none of them by half, and takes them when there is room again', async () => {
       const url = `file:${path.join(folder, 'journal.db')}`;
-      const journal = await openJournal(url);
+      const journal = await openJournal(url, PATIENT_MS);
       const before = await begunAs(journal, 'in_progress', newAttempt({ service: 'full' }));
       fillDisk();
       const { begun, refused } = await beginUntilRefused(journal);
@@ -69,7 +70,7 @@ async function beginUntilRefused(journal: Journal): Promise<{ begun: NewAttempt[
       await journal.settle(before.id, { outcome: 'rejected', settledAt: 1 });
       await journal.close();
 
-      const reopened = await openJournal(url);
+      const reopened = await openJournal(url, PATIENT_MS);
       await expect(reopened.list(page)).resolves.toHaveLength(kept.length + refused.length);
       await expect(reopened.find(before)).resolves.toMatchObject({ outcome: 'rejected' });
       await reopened.close();

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { openJournal } from '../../src/datasources/journal/open';
 import { begunAs, newAttempt, newConfirm, SETTLED, tally } from './support/samples';
 import { inBothStores, inPostgres, inSqlite } from './support/stores';
 
@@ -25,7 +24,7 @@ inBothStores((room) => {
   );
 
   test('what was asked of a journal before it was closed is done', async () => {
-    const journal = await openJournal(room.place.url);
+    const journal = await room.another();
     const settled = await begunAs(journal, 'in_progress', newAttempt());
     const confirms = Array.from({ length: 40 }, () => newConfirm());
     await Promise.all(confirms.map((confirm) => journal.beginConfirm(confirm)));
@@ -49,7 +48,7 @@ inBothStores((room) => {
   });
 
   test('more questions than there are connections are answered before a journal closes', async () => {
-    const journal = await openJournal(room.place.url);
+    const journal = await room.another();
     await journal.ping();
     const asked = Array.from({ length: 60 }, () => journal.beginConfirm(newConfirm()));
     await journal.close();
@@ -65,7 +64,7 @@ inBothStores((room) => {
   });
 
   test('a closed journal refuses everything, and can be closed again', async () => {
-    const journal = await openJournal(room.place.url);
+    const journal = await room.another();
     await Promise.all([journal.close(), journal.close()]);
     await journal.close();
     await expect(journal.begin(newAttempt())).rejects.toMatchObject(CLOSED);

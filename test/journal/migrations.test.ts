@@ -3,6 +3,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { openJournal } from '../../src/datasources/journal/open';
 import { PostgresJournal } from '../../src/datasources/journal/postgres-journal';
+import { PATIENT_MS } from '../support/patience';
 import { OtherProcess } from './support/other-process';
 import { asBegun, begunAs, newAttempt } from './support/samples';
 import { inBothStores, inPostgres, inSqlite, postgresPlace, sqlitePlace, type Place } from './support/stores';
@@ -31,7 +32,7 @@ describe('on a new place', () => {
       const other = new DatabaseSync(file);
       other.exec('CREATE TABLE other (x); BEGIN IMMEDIATE; INSERT INTO other VALUES (1)');
       setTimeout(() => other.exec('COMMIT'), 300);
-      const journal = await openJournal(url);
+      const journal = await openJournal(url, PATIENT_MS);
       await expect(journal.begin(newAttempt())).resolves.toEqual({ kind: 'started' });
       await journal.close();
       other.close();
@@ -44,7 +45,7 @@ describe('on a new place', () => {
 
     test('the steps that were taken are told, and taken once', async () => {
       const place = await postgresPlace();
-      const journals = [new PostgresJournal(place.url), new PostgresJournal(place.url)];
+      const journals = [1, 2].map(() => new PostgresJournal(place.url, PATIENT_MS));
       const told = await Promise.all(journals.map((journal) => journal.migrate()));
       expect(told.flat().sort()).toEqual((await room.place.rows(STEPS)).map(({ name }) => name));
       await Promise.all(journals.map((journal) => journal.close()));
@@ -54,7 +55,7 @@ describe('on a new place', () => {
     test('a step that fails leaves nothing behind and is tried again', async () => {
       const place = await postgresPlace();
       await place.rows('CREATE TABLE confirms (in_the_way TEXT)');
-      const journal = await openJournal(place.url);
+      const journal = await openJournal(place.url, PATIENT_MS);
       await expect(journal.begin(newAttempt())).rejects.toMatchObject({ name: 'JournalUnavailable' });
       await expect(place.rows("SELECT 1 FROM pg_tables WHERE tablename = 'attempts'")).resolves.toEqual([]);
       await place.rows('DROP TABLE confirms');

@@ -57,7 +57,7 @@ inPostgres((room) => {
 
     test('everything is refused in time, and works again afterwards', async () => {
       const { proxy, journal } = await behind();
-      await journal.ping();
+      await recovered(journal);
       for (let round = 0; round < 2; round += 1) {
         proxy.silence();
         await Promise.all(EVERYTHING.map((ask) => expectUnavailable(ask(journal))));
@@ -72,7 +72,9 @@ inPostgres((room) => {
 
     test('connections that the network forgot are given up', async () => {
       const { proxy, journal } = await behind();
-      await Promise.all(EVERYTHING.map((ask) => ask(journal)));
+      await recovered(journal);
+      // Opens as many connections as there may be.
+      await Promise.allSettled(EVERYTHING.map((ask) => ask(journal)));
       proxy.silence();
       await Promise.all(EVERYTHING.map((ask) => expectUnavailable(ask(journal))));
       proxy.forget();
@@ -94,7 +96,7 @@ inPostgres((room) => {
 
     test('an attempt that was written although its begin was refused can be settled as not sent', async () => {
       const { proxy, journal } = await behind();
-      await journal.ping();
+      await recovered(journal);
       const attempt = newAttempt();
       proxy.silence();
       await expect(journal.begin(attempt)).rejects.toMatchObject(UNAVAILABLE);
@@ -109,7 +111,7 @@ inPostgres((room) => {
 
     test('a journal can be closed', async () => {
       const { proxy, journal } = await behind();
-      await journal.ping();
+      await recovered(journal);
       proxy.silence();
       const begun = expectUnavailable(journal.begin(newAttempt()));
       const startedAt = performance.now();

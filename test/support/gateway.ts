@@ -4,9 +4,11 @@ import path from 'node:path';
 import { pino } from 'pino';
 import { systemClock, type Clock } from '../../src/clock';
 import { readConfig } from '../../src/config';
-import { startGateway, type Gateway } from '../../src/gateway';
+import { openJournal } from '../../src/datasources/journal/open';
+import { startGateway, type Gateway, type OpenJournal } from '../../src/gateway';
 import { sandboxMethods } from '../../src/schema/methods';
 import { AUTHORIZED, clientKeysFile } from './credentials';
+import { PATIENT_GATEWAY_MS } from './patience';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/server';
 
 /** Every gateway and service of a test file, closed when it ends. */
@@ -48,6 +50,9 @@ export function temporaryDatabase(): string {
 
 const folders: string[] = [];
 
+/** Opens the journal of a gateway that does not refuse a create because the machine is busy. */
+export const openPatiently: OpenJournal = (url) => openJournal(url, PATIENT_GATEWAY_MS);
+
 interface TestGatewayOptions {
   env?: Record<string, string>;
   now?: () => number;
@@ -86,7 +91,12 @@ export async function testGateway(serviceUrl: string, options: TestGatewayOption
   const log = pino({ level: options.logLines ? 'trace' : 'silent' }, sink);
   const clock = options.clock ?? (options.now ? { ...systemClock, now: options.now } : systemClock);
   const gateway = closeAfterTests(
-    await startGateway({ ...config, service: { ...config.service, baseUrl: serviceUrl } }, log, clock),
+    await startGateway(
+      { ...config, service: { ...config.service, baseUrl: serviceUrl } },
+      log,
+      clock,
+      openPatiently,
+    ),
   );
   return new TestClient(gateway);
 }

@@ -104,6 +104,8 @@ export interface AttemptPage {
 }
 
 export interface Journal {
+  /** How long anything asked of it may take, in milliseconds; then it is refused. */
+  readonly deadlineMs: number;
   /** Writes the attempt durably, unless its key or its external id is taken. Both decided at one moment for all instances. */
   begin(attempt: NewAttempt): Promise<Begun>;
   /** Records how an attempt ended. A settled attempt stays as it is. */

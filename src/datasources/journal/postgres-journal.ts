@@ -87,14 +87,14 @@ interface NamedSettlement {
 
 /** The journal in PostgreSQL, for gateways on several machines. */
 export class PostgresJournal implements Journal {
+  readonly deadlineMs: number;
   readonly #pool: PostgresPool;
-  readonly #deadlineMs: number;
   readonly #begins: Batcher<NewAttempt, Begun | null>;
   readonly #settlements: Batcher<NamedSettlement, undefined>;
 
   constructor(url: string, deadlineMs = DEADLINE_MS) {
     this.#pool = new PostgresPool(url, deadlineMs);
-    this.#deadlineMs = deadlineMs;
+    this.deadlineMs = deadlineMs;
     this.#begins = new Batcher({
       flush: (attempts, until) => this.#beginAll(attempts, until),
       maxBatch: MAX_BATCH,
@@ -115,7 +115,7 @@ export class PostgresJournal implements Journal {
   }
 
   async begin(attempt: NewAttempt): Promise<Begun> {
-    const until = Date.now() + this.#deadlineMs;
+    const until = Date.now() + this.deadlineMs;
     const begun = await this.#begins.add(attempt);
     if (begun) return begun;
     // The key changed hands in that very moment.

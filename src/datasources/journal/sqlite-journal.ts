@@ -47,7 +47,10 @@ const PURGE_STEP = 500;
 
 /** The journal in a SQLite file; several processes of one machine may share it. */
 export class SqliteJournal implements Journal {
-  private constructor(private readonly thread: SqliteThread) {}
+  private constructor(
+    private readonly thread: SqliteThread,
+    readonly deadlineMs: number,
+  ) {}
 
   /** Opens the file and brings its tables up to date. */
   static async open(file: string, deadlineMs: number): Promise<SqliteJournal> {
@@ -62,7 +65,7 @@ export class SqliteJournal implements Journal {
       await thread.close();
       throw error;
     }
-    return new SqliteJournal(thread);
+    return new SqliteJournal(thread, deadlineMs);
   }
 
   async begin(attempt: NewAttempt): Promise<Begun> {

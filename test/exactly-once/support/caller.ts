@@ -24,10 +24,6 @@ export interface End {
   retryAfterMs?: number;
 }
 
-/** Whether a call was refused before anything was done, because the gateway's journal is slow: the machine is busy. */
-export const isPutOff = ({ error, retryable }: End): boolean =>
-  error === 'SERVICE_UNAVAILABLE' && retryable === true;
-
 export interface SeenAttempt {
   idempotencyKey: string;
   operation: string;

@@ -4,13 +4,22 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { clientKeysFile } from '../../support/credentials';
+import { PATIENT_GATEWAY_MS } from '../../support/patience';
 import { Caller } from './caller';
 
 export interface ProgramOptions {
   serviceUrl: string;
   databaseUrl: string;
   env?: Record<string, string>;
+  /** Whether its journal may take longer than that of `npm start`, because the machine is busy. */
+  isPatient?: boolean;
 }
+
+const START = [path.resolve('scripts/start.mjs')];
+const START_PATIENT = [
+  path.resolve('test/exactly-once/support/patient-program.mjs'),
+  String(PATIENT_GATEWAY_MS),
+];
 
 /** The gateway as `npm start` runs it, in a process of its own that can be killed. */
 export class Program extends Caller {
@@ -26,9 +35,9 @@ export class Program extends Caller {
   }
 
   /** Starts it, and resolves when it listens. Run from the top folder of the project. */
-  static async start({ serviceUrl, databaseUrl, env }: ProgramOptions): Promise<Program> {
+  static async start({ serviceUrl, databaseUrl, env, isPatient }: ProgramOptions): Promise<Program> {
     const { PATH = '', HOME = '' } = process.env;
-    const child = spawn(process.execPath, [path.resolve('scripts/start.mjs')], {
+    const child = spawn(process.execPath, isPatient ? START_PATIENT : START, {
       env: {
         PATH,
         HOME,

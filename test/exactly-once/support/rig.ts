@@ -1,9 +1,9 @@
 import { pino } from 'pino';
 import { systemClock } from '../../../src/clock';
 import { readConfig } from '../../../src/config';
-import { startGateway, type Gateway } from '../../../src/gateway';
+import { startGateway, type Gateway, type OpenJournal } from '../../../src/gateway';
 import { AdvancingClock } from '../../../src/sandbox/clock';
-import { API_KEY, SECRET_KEY, testSettings } from '../../support/gateway';
+import { API_KEY, SECRET_KEY, testSettings, openPatiently } from '../../support/gateway';
 import { FaultyService } from '../service/faulty-service';
 import { Caller } from './caller';
 import { POSTGRES_URL, openStore, postgresAnswers, type Store, type StoreKind } from './stores';
@@ -49,6 +49,8 @@ interface RigOptions {
   service?: FaultyService;
   clock?: AdvancingClock;
   logLines?: string[];
+  /** Opens the journal: a patient one where the test does not say otherwise. */
+  open?: OpenJournal;
 }
 
 export interface Rigs {
@@ -74,7 +76,7 @@ async function startRig(options: RigOptions): Promise<Rig> {
   });
   const sink = { write: (line: string) => void options.logLines?.push(line) };
   const log = pino({ level: options.logLines ? 'trace' : 'silent' }, sink);
-  const gateway = await startGateway(config, log, clock);
+  const gateway = await startGateway(config, log, clock, options.open ?? openPatiently);
   return new Rig({ gateway, service, store: options.store, clock });
 }
 

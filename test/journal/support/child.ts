@@ -1,11 +1,12 @@
 import { DatabaseSync } from 'node:sqlite';
 import { openJournal } from '../../../src/datasources/journal/open';
+import { PATIENT_MS } from '../../support/patience';
 import type { Answer, Order } from './other-process';
 
 /** A process that does with a journal what its parent says. */
 
 const url = process.argv[3] ?? '';
-const opening = openJournal(url);
+const opening = openJournal(url, PATIENT_MS);
 const answer = (message: Answer): void => void process.send?.(message);
 
 async function obey(order: Order): Promise<unknown> {

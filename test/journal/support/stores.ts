@@ -7,6 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
 import type { Journal } from '../../../src/datasources/journal/journal';
 import { openJournal } from '../../../src/datasources/journal/open';
+import { PATIENT_MS } from '../../support/patience';
 import { OtherProcess } from './other-process';
 
 type Rows = Record<string, unknown>[];
@@ -86,23 +87,27 @@ export const noPostgres = whyNoPostgres();
 /** What a test may open; all of it is closed after the last test of its group. */
 export interface Room {
   place: Place;
-  /** The journal that most tests share. */
+  /** The journal that most tests share. It is patient, as all are but one. */
   journal: Journal;
-  another(url?: string): Promise<Journal>;
-  process(url?: string): Promise<OtherProcess>;
+  another(): Promise<Journal>;
+  /** One that gives up as soon as a gateway's does. */
+  impatient(): Promise<Journal>;
+  process(): Promise<OtherProcess>;
 }
 
 function useRoom(make: () => Place | Promise<Place>): Room {
   const journals: Journal[] = [];
   const processes: OtherProcess[] = [];
+  const open = async (deadlineMs?: number): Promise<Journal> => {
+    const journal = await openJournal(room.place.url, deadlineMs);
+    journals.push(journal);
+    return journal;
+  };
   const room = {
-    another: async (url = room.place.url) => {
-      const journal = await openJournal(url);
-      journals.push(journal);
-      return journal;
-    },
-    process: async (url = room.place.url) => {
-      const started = await OtherProcess.start(url);
+    another: () => open(PATIENT_MS),
+    impatient: () => open(),
+    process: async () => {
+      const started = await OtherProcess.start(room.place.url);
       processes.push(started);
       return started;
     },

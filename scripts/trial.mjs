@@ -1,4 +1,5 @@
-// Runs test/chaos without jest: Node.js strips the types itself, and only has to be told where the files are.
+// Runs test/attack or test/chaos without jest: Node.js strips the types itself, and only has to be told where the files are.
+//   npm run attack -- [--seed 1] [--seconds 50]
 //   npm run chaos -- [--seed 1] [--seconds 60] [--store sqlite|postgres|both]
 import { existsSync } from 'node:fs';
 import { registerHooks } from 'node:module';
@@ -14,5 +15,6 @@ registerHooks({
   },
 });
 
-const { main } = await import('../test/chaos/main');
-process.exit(await main(process.argv.slice(2)));
+const [name, ...args] = process.argv.slice(2);
+const { main } = await import(`../test/${name}/main`);
+process.exit(await main(args));

@@ -1,0 +1,11 @@
+// The gateway as scripts/start.mjs runs it, but with a journal that may take longer: so many milliseconds.
+import { createRequire } from 'node:module';
+import process from 'node:process';
+import { build, isFresh } from '../../../scripts/build.mjs';
+
+if (!isFresh() && !build()) process.exit(1);
+process.setSourceMapsEnabled(true);
+const require = createRequire(import.meta.url);
+const { openJournal } = require('../../../dist/datasources/journal/open.js');
+const { main } = require('../../../dist/server.js');
+main((url) => openJournal(url, Number(process.argv[2])));
