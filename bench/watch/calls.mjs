@@ -9,7 +9,7 @@ import { oneEach, startCrowd, startGateway } from './stage.mjs';
 const SETTLE_MS = 6000;
 const ROUNDS = 6;
 /** How often some payment changes meanwhile. */
-const CHANGE_EVERY_MS = 500;
+export const CHANGE_EVERY_MS = 500;
 
 /** The figures of each side so far. */
 async function look(service, sides) {

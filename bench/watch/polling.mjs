@@ -1,6 +1,6 @@
 // Those who watch against as many who poll, each crowd at a gateway of its own, at the same time.
-import { setTimeout as sleep } from 'node:timers/promises';
-import { measureRound } from './calls.mjs';
+import { CHANGE_EVERY_MS, measureRound } from './calls.mjs';
+import { sleep } from './clock.mjs';
 import { idsOf, payments } from './payments.mjs';
 import { oneEach, startCrowd, startGateway, startPollers } from './stage.mjs';
 
@@ -8,7 +8,7 @@ const SETTLE_MS = 6000;
 const ROUNDS = 5;
 const POLL_EVERY_MS = 1000;
 
-/** The rounds of those who watch, of those who poll, and of a gateway where nobody is. */
+/** The rounds of those who watch and of those who poll, and how many polls were refused in all. */
 export async function measurePolling(service, { clients, paymentCount, mix, roundMs }) {
   const ids = idsOf(paymentCount);
   await service.ask({ command: 'seed', payments: payments(paymentCount, mix) });
@@ -22,11 +22,13 @@ export async function measurePolling(service, { clients, paymentCount, mix, roun
     { gateway: watched, crowd },
     { gateway: polled, polls: async () => (await pollers.ask()).polls },
   ];
+  await service.ask({ command: 'keepChanging', everyMs: CHANGE_EVERY_MS });
   await sleep(SETTLE_MS);
   const rounds = [];
   for (let round = 0; round < ROUNDS; round += 1) rounds.push(await measureRound(service, sides, roundMs));
+  await service.ask({ command: 'keepChanging' });
   const { refused } = await pollers.ask();
   await crowd.check();
   for (const part of [pollers, crowd, watched, polled]) await part.stop();
-  return { watching: rounds.map(([each]) => each), polling: rounds.map(([, each]) => each), refused };
+  return { watching: rounds.map(([each]) => each), asking: rounds.map(([, each]) => each), refused };
 }

@@ -6,8 +6,8 @@ import { within } from './deadline';
 
 /** The journal itself says when its time is up; one that does not even do that is waited for so much longer. */
 const SPARE_MS = 50;
-/** Whoever does not say for so long that it is alive has died. */
-const LEASE_MS = 4000;
+/** Whoever does not say for so long, beyond what writing it may take, that it is alive has died. */
+const LEASE_MS = 3550;
 const RENEW_EVERY_MS = 1000;
 /** A settlement that takes longer goes on without the caller, who has the answer already. */
 const SETTLE_PATIENCE_MS = 250;
@@ -51,7 +51,7 @@ export class JournalHand {
 
   /** Until when a lease taken now is good. */
   leaseUntil(): number {
-    return this.clock.now() + LEASE_MS;
+    return this.clock.now() + this.patienceMs + LEASE_MS;
   }
 
   claim(leaseMs: number): Claim {
@@ -92,13 +92,14 @@ export class JournalHand {
    */
   async withdraw(): Promise<void> {
     const now = this.clock.now();
-    for (const [id, since] of this.#withdrawn) {
+    const tell = async ([id, since]: [string, number]): Promise<void> => {
       const told = await this.journal.settle(id, { outcome: 'not_sent', settledAt: now }).then(
         () => true,
         () => false,
       );
       if (told && now - since > WITHDRAW_FOR_MS) this.#withdrawn.delete(id);
-    }
+    };
+    await Promise.all([...this.#withdrawn].map(tell));
   }
 
   /** Records how an attempt ended. Never throws, and does not wait for ever: an unrecorded end is found again by lookup. */

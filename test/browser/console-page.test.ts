@@ -93,6 +93,7 @@ inBrowser("The sandbox's console", (browser) => {
     await page.getByText('Waiting: cut_after for 2').nth(1).waitFor();
     shop.sandbox.control.advance(60_000);
     await page.getByText('1 min ahead of the real time.').waitFor();
+    expect(await page.getByText('Waiting').count()).toBe(2);
     shop.sandbox.control.reset();
     await row.waitFor({ state: 'detached' });
     expect(await page.getByText('Waiting').count()).toBe(0);
@@ -128,6 +129,19 @@ inBrowser("The sandbox's console", (browser) => {
     await row.getByText('completed').waitFor();
     expect(await shop.look(mine.transactionId)).toMatchObject({ status: 'COMPLETED' });
     expect(await shop.look(other.transactionId)).toMatchObject({ status: 'PENDING' });
+  });
+
+  test('a button that is just being pressed is not taken from under the pointer', async () => {
+    const mine = await shop.sell();
+    const { page } = await openConsole();
+    await shows(page, 'Live.');
+    const row = page.getByRole('row').filter({ hasText: mine.transactionId });
+    await row.getByRole('button', { name: 'settle' }).hover();
+    await page.mouse.down();
+    await shop.look(mine.transactionId);
+    await page.getByText('1 lookups').waitFor();
+    await page.mouse.up();
+    await row.getByText('completed').waitFor();
   });
 
   test('when the sandbox stops the page says so, and after a start it is live again', async () => {

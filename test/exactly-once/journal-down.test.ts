@@ -9,6 +9,9 @@ import { openStore } from './support/stores';
 /** The gateway gives up within half a second, and without that it would wait as long as the outage lasts. Machines are busy. */
 const SOON_MS = 5_000;
 
+/** Longer than in earnest: before and after the outage a busy machine must not look like one. */
+const DEADLINE_MS = 1_500;
+
 const KINDS: Kind[] = ['payment', 'payout'];
 
 async function timed(call: Promise<End>): Promise<End & { ms: number }> {
@@ -27,7 +30,7 @@ describeStores('While the journal cannot be reached', (rigs) => {
       const prepared = await prepare(store);
       rigs.closeAtEnd(() => prepared.close());
       outage = prepared;
-      rig = await rigs.start({ store: outage.store, open: openJournal });
+      rig = await rigs.start({ store: outage.store, open: (url) => openJournal(url, DEADLINE_MS) });
     });
 
     afterEach(() => outage.up());
@@ -156,7 +159,7 @@ describeStores('A gateway that starts while the journal cannot be reached', (rig
     const outage = await OUTAGES.PostgreSQL['the database refuses connections'](store);
     rigs.closeAtEnd(() => outage.close());
     await outage.down();
-    const rig = await rigs.start({ store: outage.store, open: openJournal });
+    const rig = await rigs.start({ store: outage.store, open: (url) => openJournal(url, DEADLINE_MS) });
     const key = newKey();
     expect(await rig.create('payment', key)).toMatchObject({ error: 'SERVICE_UNAVAILABLE' });
     await outage.up();

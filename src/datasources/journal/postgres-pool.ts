@@ -66,6 +66,7 @@ export class PostgresPool {
     try {
       await within(until - Date.now(), this.migrate());
       client = await within(until - Date.now(), this.#pool.connect(), (late) => late.release());
+      if (Date.now() >= until) throw new Error('It is too late.');
       const { rows } = await within(until - Date.now(), client.query<Row>(query));
       client.release();
       return rows;

@@ -46,7 +46,9 @@ const runJob = ({ statements }: Job): Record<string, unknown>[][] =>
 
 /** All writes of a batch in one transaction, and so one sync; then its reads. */
 function runBatch({ jobs, until }: BatchMessage): Record<string, unknown>[][][] {
-  database.exec(`PRAGMA busy_timeout = ${Math.max(0, until - Date.now())}`);
+  // Nobody waits for it any more, and who was refused must not find it written.
+  if (Date.now() >= until) throw new Error('It is too late.');
+  database.exec(`PRAGMA busy_timeout = ${until - Date.now()}`);
   const results: Record<string, unknown>[][][] = [];
   if (jobs.some(({ write }) => write)) {
     database.exec('BEGIN IMMEDIATE');

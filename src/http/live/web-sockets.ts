@@ -75,6 +75,8 @@ export class WebSockets {
     socket.on('error', () => socket.destroy());
     const refusal = this.#refuse(request);
     if (refusal !== undefined) {
+      // Its client may never leave by itself.
+      socket.once('finish', () => socket.destroy());
       socket.end(`HTTP/1.1 ${refusal}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
       return;
     }

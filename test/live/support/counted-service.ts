@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../../src/clock';
 import { CHANNEL } from '../../support/gateway';
+import { until } from '../../changes/support/feeds';
 import { scriptedService, type Reply, type SeenRequest } from '../../support/scripted-service';
 
 /** What the service says of a transaction, in its own words. */
@@ -88,6 +89,15 @@ export class CountedService {
   /** When it was asked for it. */
   times(id: string): number[] {
     return this.lookups.filter(({ asked }) => asked['transaction_id'] === id).map(({ at }) => at);
+  }
+
+  /** Moves the clock until a transaction has been looked at that often more. */
+  async looksAgain(clock: { advance(ms: number): unknown }, id: string, times = 1): Promise<void> {
+    const wanted = this.count(id) + times;
+    await until('it is looked at', () => {
+      if (this.count(id) < wanted) clock.advance(200);
+      return this.count(id) >= wanted;
+    });
   }
 
   /** Holds the answer to the next lookup back. */

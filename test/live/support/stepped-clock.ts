@@ -5,7 +5,8 @@ interface Pending {
   run: () => void;
 }
 
-const PATIENCE_MS = 20_000;
+/** One that is not set again for so long was the last of its kind. */
+const PATIENCE_MS = 5_000;
 
 /**
  * A clock that goes from timer to timer. What one sets off has to end, and set its next timer, before the clock goes on:
@@ -42,7 +43,7 @@ export class SteppedClock implements Clock {
   async #untilThereAre(count: number): Promise<void> {
     const giveUpAt = performance.now() + PATIENCE_MS;
     while (this.#timers.size < count) {
-      if (performance.now() > giveUpAt) throw new Error('A timer that went off was not set again.');
+      if (performance.now() > giveUpAt) return;
       await new Promise((resolve) => setImmediate(resolve));
     }
   }

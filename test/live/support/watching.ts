@@ -60,6 +60,16 @@ export class Watching {
     return this.values.map(({ status }) => status);
   }
 
+  /** What came of it in all. */
+  get outcome() {
+    return { statuses: this.statuses, completed: this.completed, codes: this.codes };
+  }
+
+  /** The codes of the errors that ended it. */
+  get codes(): unknown[] {
+    return (this.errors ?? []).map(({ extensions }) => extensions['code']);
+  }
+
   /** Resolves when it has been told so often. */
   told(times: number): Promise<void> {
     return until(`${times} values have come`, () => this.values.length >= times);
