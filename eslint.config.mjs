@@ -91,6 +91,8 @@ export default tseslint.config(
         console: 'readonly',
         fetch: 'readonly',
         setTimeout: 'readonly',
+        clearTimeout: 'readonly',
+        TextDecoderStream: 'readonly',
         URL: 'readonly',
         module: 'writable',
         require: 'readonly',

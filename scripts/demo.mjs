@@ -4,7 +4,6 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import process from 'node:process';
-import { setTimeout as wait } from 'node:timers/promises';
 
 const CHANNEL = '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10';
 const bold = (text) => (process.stdout.isTTY ? `\x1b[1m${text}\x1b[0m` : text);
@@ -25,8 +24,8 @@ const CONFIRM_PAYMENT = `mutation ConfirmPayment($input: ConfirmPaymentInput!) {
     ... on UserError { code message }
   }
 }`;
-const PAYMENT = `query Payment($channel: UUID!, $transactionId: UUID!) {
-  payment(channel: $channel, transactionId: $transactionId) { ...PaymentFields }
+const WATCH_PAYMENT = `subscription WatchPayment($channel: UUID!, $transactionId: UUID!) {
+  paymentUpdated(channel: $channel, transactionId: $transactionId) { ...PaymentFields }
 }`;
 const PAYMENT_FIELDS = `fragment PaymentFields on PaymentResource {
   transactionId method status
@@ -46,8 +45,8 @@ const CREATE_PAYOUT = `mutation CreatePayout($input: CreatePayoutInput!) {
     ... on UserError { code message }
   }
 }`;
-const PAYOUT = `query Payout($channel: UUID!, $transactionId: UUID!) {
-  payout(channel: $channel, transactionId: $transactionId) { ...PayoutFields }
+const WATCH_PAYOUT = `subscription WatchPayout($channel: UUID!, $transactionId: UUID!) {
+  payoutUpdated(channel: $channel, transactionId: $transactionId) { ...PayoutFields }
 }`;
 const PAYOUT_FIELDS = `fragment PayoutFields on PayoutResource {
   transactionId externalId method status
@@ -58,21 +57,24 @@ const PAYOUT_FIELDS = `fragment PayoutFields on PayoutResource {
 
 let endpoint = `${process.env.PAYGRAPH_URL ?? 'http://127.0.0.1:4000'}/graphql`;
 
-async function ask(query, variables) {
-  const operation = query.includes('PaymentFields')
-    ? `${query}\n${PAYMENT_FIELDS}`
-    : `${query}\n${PAYOUT_FIELDS}`;
+function send(path, query, variables, headers = {}) {
+  const fields = query.includes('PaymentFields') ? PAYMENT_FIELDS : PAYOUT_FIELDS;
   print(`${query}\n${JSON.stringify(variables, null, 2)}`);
-  const response = await fetch(endpoint, {
+  return fetch(endpoint + path, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ query: operation, variables }),
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ query: `${query}\n${fields}`, variables }),
   });
-  const { data, errors } = await response.json();
+}
+
+/** Prints an answer, and returns what its one root field holds. */
+function show({ data, errors }) {
   if (errors) throw new Error(`The gateway answered errors: ${JSON.stringify(errors)}`);
   print(`→ ${JSON.stringify(data, null, 2)}\n`);
   return Object.values(data)[0];
 }
+
+const ask = async (query, variables) => show(await (await send('', query, variables)).json());
 
 const createPayment = async (value, currency, method) => {
   const input = {
@@ -85,34 +87,20 @@ const createPayment = async (value, currency, method) => {
   return (await ask(CREATE_PAYMENT, { input })).payment;
 };
 
-/** Looks until the status is one of those; a dashboard would subscribe or wait for pollAfterMs. */
-async function until(query, transactionId, statuses) {
-  const deadline = Date.now() + 15_000;
-  for (;;) {
-    const quiet = await fetch(endpoint, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({
-        query: query.replace(
-          /\{ \.\.\.\w+ \}/,
-          query === PAYMENT
-            ? '{ ... on PaymentResource { status } }'
-            : '{ ... on PayoutResource { status } }',
-        ),
-        variables: { channel: CHANNEL, transactionId },
-      }),
-    });
-    const { data } = await quiet.json();
-    if (statuses.includes(Object.values(data)[0].status)) break;
-    if (Date.now() > deadline)
-      throw new Error(`${transactionId} did not become ${statuses.join(' or ')} in time.`);
-    await wait(250);
+/** Watches over server-sent events, and prints every state until the status is the expected one. */
+async function watch(query, transactionId, status) {
+  const accept = { accept: 'text/event-stream' };
+  const { body } = await send('/stream', query, { channel: CHANNEL, transactionId }, accept);
+  const patience = setTimeout(() => void body.cancel(), 15_000);
+  let text = '';
+  for await (const piece of body.pipeThrough(new TextDecoderStream())) {
+    const events = (text + piece).split('\n\n');
+    text = events.pop();
+    const results = events.flatMap((event) => /^event: next\ndata: (.*)$/.exec(event)?.[1] ?? []);
+    const isThere = results.map((result) => show(JSON.parse(result)).status).includes(status);
+    if (isThere) return clearTimeout(patience);
   }
-  return ask(query, { channel: CHANNEL, transactionId });
-}
-
-function expectStatus(found, status) {
-  if (found.status !== status) throw new Error(`Expected ${status}, found ${found.status}.`);
+  throw new Error(`${transactionId} did not become ${status} in time.`);
 }
 
 const TOUR = [
@@ -128,7 +116,7 @@ const TOUR = [
         redirect: 'manual',
         headers: { origin: new URL(page).origin },
       });
-      expectStatus(await until(PAYMENT, payment.transactionId, ['COMPLETED']), 'COMPLETED');
+      await watch(WATCH_PAYMENT, payment.transactionId, 'COMPLETED');
     },
   ],
   [
@@ -144,21 +132,21 @@ const TOUR = [
         confirmation: { [payment.nextAction.confirmWith]: { utr: '412345678901' } },
       };
       await ask(CONFIRM_PAYMENT, { input });
-      expectStatus(await until(PAYMENT, payment.transactionId, ['COMPLETED']), 'COMPLETED');
+      await watch(WATCH_PAYMENT, payment.transactionId, 'COMPLETED');
     },
   ],
   [
     'Declined: the amount ends in .51, so the sandbox says insufficient funds',
     async () => {
       const payment = await createPayment('25.51', 'EUR', { redirect: 'CARD' });
-      expectStatus(await until(PAYMENT, payment.transactionId, ['FAILED']), 'FAILED');
+      await watch(WATCH_PAYMENT, payment.transactionId, 'FAILED');
     },
   ],
   [
     'Mispaid: the amount ends in .70, so less is received than asked',
     async () => {
       const payment = await createPayment('100.70', 'KZT', { redirect: 'C2C' });
-      expectStatus(await until(PAYMENT, payment.transactionId, ['MISPAID']), 'MISPAID');
+      await watch(WATCH_PAYMENT, payment.transactionId, 'MISPAID');
     },
   ],
   [
@@ -172,7 +160,7 @@ const TOUR = [
         method: { bkash: { accountNumber: '01712345678' } },
       };
       const { payout } = await ask(CREATE_PAYOUT, { input });
-      expectStatus(await until(PAYOUT, payout.transactionId, ['COMPLETED']), 'COMPLETED');
+      await watch(WATCH_PAYOUT, payout.transactionId, 'COMPLETED');
     },
   ],
   [

@@ -28,6 +28,17 @@ query Payment($channel: UUID!, $externalId: String!) {
     }
   }
 }
+
+# With the transactionId that CreatePayment answered: press Pay on the payment's page and see it here.
+subscription WatchPayment($channel: UUID!, $transactionId: UUID!) {
+  paymentUpdated(channel: $channel, transactionId: $transactionId) {
+    ... on PaymentResource {
+      status
+      amount { currency value received }
+      nextAction { ... on RedirectAction { url } }
+    }
+  }
+}
 `;
 
 /** Values for the variables of the starter document. */
@@ -42,4 +53,5 @@ export const STARTER_VARIABLES = {
   },
   channel: '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10',
   externalId: 'order-1',
+  transactionId: '',
 };
