@@ -6,6 +6,7 @@ import { clientKeysFile } from '../support/credentials';
 import { testGateway, testSandbox, type TestClient } from '../support/gateway';
 import { DOCUMENTS, redirectCall, unused, validCall, type Json } from '../gateway/fixtures/calls';
 import { codesOf, comparable, expectForbidden } from './support/answers';
+import { askRoot } from './support/ask-root';
 import { OURS, THEIRS, accessRig, bearer, clear, clientOf, keyOf, type Rig } from './support/rig';
 import { ROOT_CALLS, type RootCall } from './support/root-calls';
 
@@ -23,8 +24,8 @@ const nameOf = ({ field, about }: RootCall): string => (about ? `${field} ${abou
 /** The root fields that name a channel, in an argument, in the input, or within an id. */
 function fieldsWithChannel(): string[] {
   const schema = gatewaySchema();
-  const fields = [schema.getQueryType(), schema.getMutationType()].flatMap((root) =>
-    Object.values(root?.getFields() ?? {}),
+  const fields = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].flatMap(
+    (root) => Object.values(root?.getFields() ?? {}),
   );
   const namesChannel = fields.filter(({ args }) =>
     args.some(({ name, type }) => {
@@ -46,8 +47,8 @@ describe('Before a service that has everything', () => {
 
   beforeEach(() => clear(rig));
 
-  const ask = (id: string, { document, variables }: RootCall, channel: string) =>
-    rig.client.ask(document, variables(channel), bearer(keyOf(id)));
+  const ask = (id: string, call: RootCall, channel: string) =>
+    askRoot(rig.client, call, channel, bearer(keyOf(id)));
 
   test('the table has every root field that names a channel', () => {
     expect([...new Set(CHANNEL_CALLS.map(({ field }) => field))].sort()).toEqual(fieldsWithChannel().sort());
@@ -75,7 +76,7 @@ describe('Before a service that has everything', () => {
       ['where no channel is granted', 'none', OURS],
       ['on a channel that nobody has', 'both', randomUUID()],
     ])('is refused %s', async (_where, id, channel) => {
-      expectForbidden(await ask(id, call, channel), call.field);
+      (await ask(id, call, channel)).expectForbidden();
       expect(rig.service.seen).toHaveLength(0);
     });
   });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { METHODS } from 'node:http';
 import { CallbackTokens } from '../../src/operations/callback-tokens';
 import { Wire } from '../attack/wire';
+import { testGateway } from '../support/gateway';
 import { bare, startListener, withBody, type Listener } from './support/listener';
 
 const tokens = new CallbackTokens('a secret');
@@ -217,4 +218,41 @@ test('a request that stands in a body is not carried out, and the next one is', 
   ]);
   expect(statuses).toEqual([204, 204]);
   expect(listener.hints).toEqual(['first', 'next']);
+});
+
+describe('A client that asks for a WebSocket', () => {
+  const UPGRADE = [
+    'Connection: Upgrade',
+    'Upgrade: websocket',
+    'Sec-WebSocket-Version: 13',
+    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+    'Sec-WebSocket-Protocol: graphql-transport-ws',
+  ];
+
+  /** Asks for it, and for something else on the same connection afterwards. */
+  async function askTwice(base: string, target: string) {
+    const wire = await Wire.open(base);
+    const answers = await wire.write(bare(`GET ${target}`, UPGRADE) + bare('GET /callbacks/next')).answers(2);
+    wire.close();
+    return answers.map(({ status }) => status);
+  }
+
+  test.each(['token', 'token?a=b', '', 'more/than/that', '%zz'])(
+    'at /callbacks/%s is answered as all others are, also where there are WebSockets',
+    async (below) => {
+      const { gateway } = await testGateway('http://127.0.0.1:9/');
+      expect(await askTwice(gateway.url, `/callbacks/${below}`)).toEqual([204, 204]);
+      expect(await askTwice(listener.base, `/callbacks/${below}`)).toEqual([204, 204]);
+    },
+  );
+
+  test('at /graphql is answered as all others are where there is none, and the server closes at once', async () => {
+    const { app, base } = await startListener();
+    expect(await askTwice(base, '/graphql')).toEqual([404, 204]);
+    const left = await Wire.open(base);
+    expect(await left.write(bare('GET /graphql', UPGRADE)).answers(1)).toMatchObject([{ status: 404 }]);
+    await app.close();
+    expect(app.server.listening).toBe(false);
+    await left.end();
+  });
 });

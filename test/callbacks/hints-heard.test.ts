@@ -1,4 +1,4 @@
-import { describeStores, type Rig } from '../exactly-once/support/rig';
+import { describeStores } from '../exactly-once/support/rig';
 import type { Kind } from '../exactly-once/support/caller';
 import { until } from '../exactly-once/support/gate';
 import {
@@ -10,20 +10,11 @@ import {
   outcome,
   roundTrip,
   sell,
+  shown,
   stillAt,
   tokenIn,
   watch,
-  type Sold,
 } from './support/called-back';
-
-/** How the gateway shows it to whoever asks. */
-async function shown(rig: Rig, { kind, entry }: Sold): Promise<unknown> {
-  const resource = kind === 'payment' ? 'PaymentResource' : 'PayoutResource';
-  const { data } = await rig.ask<Record<Kind, { status: string }>>(
-    `{ ${kind}(channel: "${entry.channel}", transactionId: "${entry.transactionId}") { ... on ${resource} { status } } }`,
-  );
-  return data[kind].status;
-}
 
 describeStores('Where nobody looks by a schedule, a callback', (rigs) => {
   let rig: Rig;
@@ -85,30 +76,37 @@ describeStores('Where nobody looks by a schedule, a callback', (rigs) => {
     expect(lookups(rig, sold)).toBe(2);
   });
 
-  test.each(['GET', 'PUT', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH'])('may come by %s as well', async (method) => {
-    const sold = await sell(rig);
-    const watching = await watch(rig, sold);
-    sold.entry.status = 'completed';
-    const target = rig.url.replace('/graphql', `/callbacks/${tokenIn(sold.address)}?order=1`);
-    expect((await fetch(target, { method })).status).toBe(204);
-    await watching.ended();
-    expect(outcome(watching)).toEqual(endedAt('PROCESSING', 'COMPLETED'));
-  });
+  test.each(['GET', 'PUT', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH'])(
+    'may come by %s as well',
+    async (method) => {
+      const sold = await sell(rig);
+      const watching = await watch(rig, sold);
+      sold.entry.status = 'completed';
+      const target = rig.url.replace('/graphql', `/callbacks/${tokenIn(sold.address)}?order=1`);
+      expect((await fetch(target, { method })).status).toBe(204);
+      await watching.ended();
+      expect(outcome(watching)).toEqual(endedAt('PROCESSING', 'COMPLETED'));
+    },
+  );
 
   test('is never believed: neither its state, nor whose it says it is', async () => {
     const [sold, other] = [await sell(rig), await sell(rig)];
     const [watching, elsewhere] = [await watch(rig, sold), await watch(rig, other)];
     for (const [place, entry] of [sold.entry, other.entry].entries()) {
       const lie = { type: 'payment', transaction_id: entry.transactionId, channel: entry.channel };
-      const says = { ...lie, status: 'completed', state: null, amount: { ...entry.amount, received: '10.00' } };
+      const says = {
+        ...lie,
+        status: 'completed',
+        state: null,
+        amount: { ...entry.amount, received: '10.00' },
+      };
       await callBack(rig, sold.address, JSON.stringify(says));
       await lookedUp(rig, sold, 2 + place);
     }
     await roundTrip(rig);
     expect(await shown(rig, sold)).toBe('PROCESSING');
     expect(await rig.attempt(sold.key)).toMatchObject({ payment: { status: 'PROCESSING' } });
-    for (const one of [watching, elsewhere])
-      expect(outcome(one)).toEqual(stillAt('PROCESSING'));
+    for (const one of [watching, elsewhere]) expect(outcome(one)).toEqual(stillAt('PROCESSING'));
     expect(lookups(rig, other)).toBe(1);
     const rows = await rig.store.rows(`SELECT status FROM attempts WHERE key = '${sold.key}'`);
     expect(rows).toEqual([{ status: 'processing' }]);
@@ -170,7 +168,10 @@ describeStores('Where nobody looks by a schedule, a callback', (rigs) => {
         ] as const) {
           sold.entry.status = status;
           await callBack(instance, sold.address);
-          await until(() => [here, there].every(({ last }) => last?.['status'] === status.toUpperCase()), Boolean);
+          await until(
+            () => [here, there].every(({ last }) => last?.['status'] === status.toUpperCase()),
+            Boolean,
+          );
         }
         for (const one of [here, there]) {
           await one.ended();

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { inspect } from 'node:util';
 import { ConfigError, readConfig, type Config } from '../../src/config';
+import { DEFAULT_SCHEDULE } from '../../src/operations/watching/schedule';
 import { SETTINGS } from '../../src/settings-table';
 
 const REAL = {
@@ -41,6 +42,9 @@ test('With nothing set there is a sandbox, on loopback, and everything may be se
     logLevel: 'info',
     service: { baseUrl: '', timeoutMs: 10_000, notFoundStatus: 404 },
     journal: { settleMs: 900_000, preflight: true, keepMs: 30 * DAY_MS },
+    live: { maxWatchers: 10_000, maxWatchersPerClient: 1000, heartbeatMs: 15_000 },
+    watching: { schedule: DEFAULT_SCHEDULE, outageMs: 300_000 },
+    publicUrl: null,
   });
   expect(config.journal.url.reveal()).toBe('file:data/paygraph.db');
 });
@@ -81,6 +85,36 @@ const TAKEN: [Record<string, string>, (config: Config) => unknown, unknown][] = 
   [{ PAYOUT_PREFLIGHT: 'off' }, ({ journal }) => journal.preflight, false],
   [{ FINGERPRINT_KEY: 'another' }, ({ journal }) => journal.fingerprintKey.reveal(), 'another'],
   [REAL, ({ journal }) => journal.fingerprintKey.reveal(), REAL.SERVICE_SECRET_KEY],
+  [{ PUBLIC_URL: 'https://pay.shop.example' }, ({ publicUrl }) => publicUrl, 'https://pay.shop.example'],
+  [{ PUBLIC_URL: 'https://Shop.Example/pay//' }, ({ publicUrl }) => publicUrl, 'https://shop.example/pay'],
+  [{ PUBLIC_URL: 'http://127.0.0.1:4000/' }, ({ publicUrl }) => publicUrl, 'http://127.0.0.1:4000'],
+  [
+    { WATCH_PACE_PAYER: '100ms/1s 5s' },
+    ({ watching }) => watching.schedule,
+    {
+      ...DEFAULT_SCHEDULE,
+      payer: [
+        { everyMs: 100, untilMs: 1000 },
+        { everyMs: 5000, untilMs: Infinity },
+      ],
+    },
+  ],
+  [
+    { WATCH_PACE_PROVIDER: '1h' },
+    ({ watching }) => watching.schedule,
+    { ...DEFAULT_SCHEDULE, provider: [{ everyMs: 3_600_000, untilMs: Infinity }] },
+  ],
+  [
+    { WATCH_PACE_MISPAID: '2m' },
+    ({ watching }) => watching.schedule,
+    { ...DEFAULT_SCHEDULE, mispaid: [{ everyMs: 120_000, untilMs: Infinity }] },
+  ],
+  [{ WATCH_OUTAGE_SECONDS: '0' }, ({ watching }) => watching.outageMs, 0],
+  [{ WATCH_OUTAGE_SECONDS: '86400' }, ({ watching }) => watching.outageMs, DAY_MS],
+  [{ WATCH_HEARTBEAT_SECONDS: '1' }, ({ live }) => live.heartbeatMs, 1000],
+  [{ WATCH_HEARTBEAT_SECONDS: '3600' }, ({ live }) => live.heartbeatMs, 3_600_000],
+  [{ MAX_WATCHERS: '1' }, ({ live }) => live.maxWatchers, 1],
+  [{ MAX_WATCHERS_PER_CLIENT: '1000000' }, ({ live }) => live.maxWatchersPerClient, 1_000_000],
   [{ JOURNAL_RETENTION_DAYS: '30' }, ({ journal }) => journal.keepMs, 30 * DAY_MS],
   [{ JOURNAL_RETENTION_DAYS: '3650' }, ({ journal }) => journal.keepMs, 3650 * DAY_MS],
   [
@@ -135,6 +169,25 @@ const WRONG: [string, string[]][] = [
   ['PERSISTED_OPERATIONS_FRONTENDS', ['on', 'REQUIRE', 'deny']],
   ['PERSISTED_OPERATIONS_SERVICES', ['off', 'Allow']],
   ['AUDIT_LOG_FILE', ['line\nbreak']],
+  [
+    'PUBLIC_URL',
+    [
+      'http://shop.example',
+      'https://u:p@shop.example/',
+      'https://u@shop.example/',
+      'https://shop.example/?a=1',
+      'https://shop.example/#a',
+      'shop.example',
+      'ftp://shop.example',
+    ],
+  ],
+  ['WATCH_PACE_PAYER', ['2', '2s/2m', '99ms', '2s/2m 5s/1m 15s', '2s,5s', '5s 15s', '2s/2m  5s', 'seldom']],
+  ['WATCH_PACE_PROVIDER', ['0s', '1s/30s 2s/30s 5s', '1s/30s/60s 2s', '-1s']],
+  ['WATCH_PACE_MISPAID', ['1.5s', '1d', '15s/0s 60s']],
+  ['WATCH_OUTAGE_SECONDS', ['-1', '86401', '5m', 'never']],
+  ['WATCH_HEARTBEAT_SECONDS', ['0', '-1', '3601', '15s']],
+  ['MAX_WATCHERS', ['0', '-1', '1000001', 'all']],
+  ['MAX_WATCHERS_PER_CLIENT', ['0', '1000001', '1e3']],
   [
     'DATABASE_URL',
     [

@@ -163,17 +163,21 @@ async function refusal(
   headers?: Record<string, string>,
 ): Promise<SeenResult & { requestId: unknown }> {
   const stream = await EventStream.open(url, asked, { method: 'POST', headers });
-  const events = await stream.rest();
-  expect(events).toMatchObject([{ event: 'next' }, { event: 'complete' }]);
-  const [first] = events;
-  if (first?.event !== 'next') throw new Error('There is no result.');
+  const first = await stream.next();
+  if (first.event !== 'next' || !first.data.errors) {
+    stream.leave();
+    throw new Error(`Not refused: ${JSON.stringify(first)}`);
+  }
+  expect(await stream.rest()).toEqual([{ event: 'complete' }]);
   return { ...first.data, requestId: stream.headers['x-request-id'] };
 }
 
 describe('In the stream, followed by its completion', () => {
   const own = bearer(KEY);
   const others = bearer(keyOf('payouts'));
-  const deep = `subscription { paymentUpdated(channel: "${OURS}", transactionId: "${OURS}") ${'{ ... on Node '.repeat(40)} { id }${' }'.repeat(40)} }`;
+  const field = `paymentUpdated(channel: "${OURS}", transactionId: "${OURS}")`;
+  const deep = `subscription { ${field} ${'{ ... on PaymentResource { nextAction '.repeat(20)} { __typename }${' }}'.repeat(20)} }`;
+  const aliases = Array.from({ length: 400 }, (_, count) => `a${count}: __typename`).join(' ');
 
   const REFUSED: [what: string, code: string, asked: object, headers: Record<string, string>][] = [
     ['a document that cannot be read', 'GRAPHQL_PARSE_FAILED', { query: 'subscription {' }, own],
@@ -217,7 +221,12 @@ describe('In the stream, followed by its completion', () => {
     ['variables that are missing', 'BAD_USER_INPUT', { query: WATCH }, own],
     ['variables of the wrong type', 'BAD_USER_INPUT', { query: WATCH, variables: { c: 'x', t: 5 } }, own],
     ['a document too deep', 'OPERATION_TOO_LARGE', { query: deep }, own],
-    ['a document too long', 'OPERATION_TOO_LARGE', { query: `${WATCH} #${'x'.repeat(90_000)}` }, own],
+    [
+      'a document with too many aliases',
+      'OPERATION_TOO_LARGE',
+      { query: `subscription { ${field} { ${aliases} } }` },
+      own,
+    ],
     ['no scope for payments', 'FORBIDDEN', watching(), others],
     ['a channel of somebody else', 'FORBIDDEN', watching(randomUUID(), 'payout', THEIRS), others],
     [

@@ -1,8 +1,10 @@
 import { UnsecuredJWT } from 'jose';
 import { Issuer, goodClaims, newKey, tokenBy, type SigningKey } from '../access/support/issuer';
 import { bearer, clientOf, keyOf } from '../access/support/rig';
+import { until } from '../exactly-once/support/gate';
 import { AUTHORIZED } from '../support/credentials';
 import { liveRig, standing, watching, type LiveRig } from './support/live-rig';
+import { Silent, textFrame, upgradeLines } from './support/upgrade';
 import { WireClient, type Closing } from './support/wire-client';
 
 let rig: LiveRig;
@@ -99,6 +101,18 @@ describe('A connection is closed, and nothing is said before', () => {
 
   test('with a wrong header', async () => {
     expect(await refusal(undefined, bearer('pgk_CANARY'))).toEqual(UNAUTHENTICATED);
+  });
+
+  test('with two headers of which each names somebody', async () => {
+    const lines = upgradeLines(rig.client.url, { Authorization: AUTHORIZED.authorization });
+    const silent = await Silent.open(rig.client.url, [
+      ...lines,
+      `Authorization: ${bearer(keyOf('shop')).authorization}`,
+    ]);
+    silent.write(textFrame('{"type":"connection_init"}'));
+    await until(() => silent.isGone || silent.body.length > 0 || silent.status >= 400, Boolean);
+    silent.socket.destroy();
+    expect(silent.bytes.toString('latin1')).not.toContain('connection_ack');
   });
 
   const FORGED: [string, () => string | Promise<string>][] = [

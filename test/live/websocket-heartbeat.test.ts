@@ -29,7 +29,9 @@ async function deaf(id: string): Promise<Silent> {
   await hears(silent, 'connection_ack');
   const { query, variables } = watching(id);
   const short = query.replace(/\s+/g, ' ');
-  for (const part of split(JSON.stringify({ type: 'subscribe', id: 'a', payload: { query: short, variables } })))
+  for (const part of split(
+    JSON.stringify({ type: 'subscribe', id: 'a', payload: { query: short, variables } }),
+  ))
     silent.write(part);
   await hears(silent, '"next"');
   return silent;

@@ -86,8 +86,14 @@ describe('A connection is closed', () => {
     ['a number as its id', '{"type":"subscribe","id":7,"payload":{"query":"{ a }"}}'],
     ['no payload', '{"type":"subscribe","id":"1"}'],
     ['a query that is no text', `{"type":"subscribe","id":"1","payload":{"query":["${CANARY}"]}}`],
-    ['variables that are a list', '{"type":"subscribe","id":"1","payload":{"query":"{ a }","variables":[1]}}'],
-    ['extensions that are a text', '{"type":"subscribe","id":"1","payload":{"query":"{ a }","extensions":"x"}}'],
+    [
+      'variables that are a list',
+      '{"type":"subscribe","id":"1","payload":{"query":"{ a }","variables":[1]}}',
+    ],
+    [
+      'extensions that are a text',
+      '{"type":"subscribe","id":"1","payload":{"query":"{ a }","extensions":"x"}}',
+    ],
     ['a name that is no text', '{"type":"subscribe","id":"1","payload":{"query":"{ a }","operationName":7}}'],
   ];
 
@@ -100,13 +106,16 @@ describe('A connection is closed', () => {
     expect(client.heard).toHaveLength(1);
   });
 
-  test.each(['next', 'error', 'connection_ack'])('by a message that only a gateway sends: %s', async (type) => {
-    const client = await WireClient.ready(url, AUTHORIZED);
-    client.say({ type, id: 'a', payload: type === 'error' ? [{ message: CANARY }] : {} });
-    const { code, reason } = await client.closed;
-    expect([4400, 4500]).toContain(code);
-    expect(reason).not.toContain(CANARY);
-  });
+  test.each(['next', 'error', 'connection_ack'])(
+    'by a message that only a gateway sends: %s',
+    async (type) => {
+      const client = await WireClient.ready(url, AUTHORIZED);
+      client.say({ type, id: 'a', payload: type === 'error' ? [{ message: CANARY }] : {} });
+      const { code, reason } = await client.closed;
+      expect([4400, 4500]).toContain(code);
+      expect(reason).not.toContain(CANARY);
+    },
+  );
 
   test('by bytes that are no message', async () => {
     const client = await WireClient.ready(url, AUTHORIZED);
@@ -120,11 +129,14 @@ describe('A connection is closed', () => {
     expect((await client.closed).code).toBe(1007);
   });
 
-  test.each([true, false])('by a message that is too large, also before it is acknowledged (%s)', async (isReady) => {
-    const client = isReady ? await WireClient.ready(url, AUTHORIZED) : await WireClient.open(url);
-    client.say({ ...INIT, payload: { filler: 'x'.repeat(100 * 1024) } });
-    expect((await client.closed).code).toBe(1009);
-  });
+  test.each([true, false])(
+    'by a message that is too large, also before it is acknowledged (%s)',
+    async (isReady) => {
+      const client = isReady ? await WireClient.ready(url, AUTHORIZED) : await WireClient.open(url);
+      client.say({ ...INIT, payload: { filler: 'x'.repeat(100 * 1024) } });
+      expect((await client.closed).code).toBe(1009);
+    },
+  );
 
   test('by a message that is too large in pieces', async () => {
     const client = await WireClient.ready(url, AUTHORIZED);

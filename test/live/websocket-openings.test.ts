@@ -69,7 +69,11 @@ describe('A page', () => {
     const service = await scriptedService();
     const open = closeAfterTests(await startOpenGateway(service.url));
     const at = `${open.url}/graphql`;
-    for (const Origin of ['https://studio.apollographql.com', 'https://sandbox.embed.apollographql.com', own(at)])
+    for (const Origin of [
+      'https://studio.apollographql.com',
+      'https://sandbox.embed.apollographql.com',
+      own(at),
+    ])
       expect(await statusOf({ Origin }, at)).toBe(101);
     for (const Origin of [SHOP, 'null', 'https://apollographql.com'])
       expect(await statusOf({ Origin }, at)).toBe(403);
@@ -81,9 +85,17 @@ test('A client that is no browser names no origin, and may connect', async () =>
 });
 
 describe('An opening', () => {
-  test.each(['/', '/graphql/', '/graphql/stream', '/GRAPHQL', '/graphqlx', '/nosuch', '//graphql', '/graphql%2f'])(
-    'at %s gets no WebSocket',
-    async (path) => expect([400, 401, 404, 406]).toContain(await statusOf({ path })),
+  test.each([
+    '/',
+    '/graphql/',
+    '/graphql/stream',
+    '/GRAPHQL',
+    '/graphqlx',
+    '/nosuch',
+    '//graphql',
+    '/graphql%2f',
+  ])('at %s gets no WebSocket', async (path) =>
+    expect([400, 401, 404, 406]).toContain(await statusOf({ path })),
   );
 
   test('at the health of the process is a question about its health', async () => {
@@ -148,7 +160,10 @@ describe('Another offer to upgrade is not taken', () => {
   ];
 
   test.each([
-    ['h2c, as HTTP clients of Java make it', { Connection: 'Upgrade, HTTP2-Settings', Upgrade: 'h2c', 'HTTP2-Settings': 'AAMAAABkAAQAoAAAAAIAAAAA' }],
+    [
+      'h2c, as HTTP clients of Java make it',
+      { Connection: 'Upgrade, HTTP2-Settings', Upgrade: 'h2c', 'HTTP2-Settings': 'AAMAAABkAAQAoAAAAAIAAAAA' },
+    ],
     ['h2c and nothing else', { Connection: 'Upgrade', Upgrade: 'h2c' }],
     ['TLS', { Connection: 'Upgrade', Upgrade: 'TLS/1.0' }],
     ['several', { Connection: 'Upgrade', Upgrade: 'h2c, foo/2' }],
@@ -186,7 +201,9 @@ describe('The subprotocol', () => {
   );
 
   test('is taken where it is one of several', async () => {
-    const client = await WireClient.ready(url, AUTHORIZED, { protocols: ['graphql-ws', 'graphql-transport-ws'] });
+    const client = await WireClient.ready(url, AUTHORIZED, {
+      protocols: ['graphql-ws', 'graphql-transport-ws'],
+    });
     expect(client.socket.protocol).toBe('graphql-transport-ws');
     client.subscribe('a', watching());
     expect((await client.next()).type).toBe('next');

@@ -2,19 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { DOCUMENTS, validCall } from '../gateway/fixtures/calls';
 import { post } from '../gateway/fixtures/raw';
 import { OURS } from '../access/support/rig';
-import { AUTHORIZED, clientKeysFile } from '../support/credentials';
-import { liveRig, standing, subscriptionLines, watching, type LiveRig } from './support/live-rig';
-import { WireClient, type Heard } from './support/wire-client';
-
-interface Told {
-  message: string;
-  locations?: unknown;
-  extensions: Record<string, unknown>;
-}
+import { AUTHORIZED } from '../support/credentials';
+import { liveRig, standing, watching, type LiveRig } from './support/live-rig';
+import { WireClient, words, type Heard, type Told } from './support/wire-client';
 
 const ID = randomUUID();
 const FIELD = `paymentUpdated(channel: "${OURS}", transactionId: "${ID}")`;
 const PAN = '4111111111111111';
+
+interface Asked {
+  query: string;
+  operationName?: string;
+  variables?: object;
+}
 
 let rig: LiveRig;
 let client: WireClient;
@@ -40,16 +40,16 @@ async function refused(payload: object, by = client): Promise<Told[]> {
   return answer.payload as Told[];
 }
 
-/** What of an error does not depend on the request. */
-const words = ({ message, locations, extensions: { requestId: _, retryAfterMs: _again, ...rest } }: Told) => ({
-  message,
-  ...(locations !== undefined && { locations }),
-  extensions: rest,
-});
-
-/** The same operation by POST is refused, and these are the words. */
-async function byPost(payload: object, url = rig.client.url): Promise<object[]> {
-  const { errors } = await post(url, JSON.stringify(payload));
+/**
+ * The same operation by POST is refused, and these are the words. Where only the variables are wrong a query takes its
+ * place, as long as it is: a subscription would be refused for being one.
+ */
+async function byPost(payload: Asked, url = rig.client.url): Promise<object[]> {
+  const query =
+    'variables' in payload
+      ? payload.query.replace('subscription', 'query       ').replace('paymentUpdated', 'payment')
+      : payload.query;
+  const { errors } = await post(url, JSON.stringify({ ...payload, query }));
   return (errors ?? []).map((error) => words(error as Told));
 }
 
@@ -84,7 +84,7 @@ describe('What is no subscription', () => {
 });
 
 describe('What is wrong is told as to a POST', () => {
-  const WRONG: [string, string, object][] = [
+  const WRONG: [string, string, Asked][] = [
     ['a document that cannot be parsed', 'GRAPHQL_PARSE_FAILED', { query: `subscription { ${FIELD} {` }],
     ['no document', 'GRAPHQL_PARSE_FAILED', { query: '# nothing' }],
     ['an unknown field', 'GRAPHQL_VALIDATION_FAILED', { query: `subscription { ${FIELD} { nosuch } }` }],
@@ -119,11 +119,27 @@ describe('What is wrong is told as to a POST', () => {
       'GRAPHQL_VALIDATION_FAILED',
       { query: `subscription { ${FIELD} { ${Array.from({ length: 30 }, (_, n) => `no${n}`).join(' ')} } }` },
     ],
-    ['a card number as a name', 'GRAPHQL_VALIDATION_FAILED', { query: `subscription { a${PAN}: ${FIELD} { __typename } }` }],
+    [
+      'a card number as a name',
+      'GRAPHQL_VALIDATION_FAILED',
+      { query: `subscription { a${PAN}: ${FIELD} { __typename } }` },
+    ],
+    [
+      'a card number as the name of an operation',
+      'GRAPHQL_VALIDATION_FAILED',
+      { query: `subscription Q_${PAN} { ${FIELD} { __typename } }`, operationName: `Q_${PAN}` },
+    ],
+    [
+      'a card number as the name of no operation',
+      'OPERATION_RESOLUTION_FAILURE',
+      { query: `subscription S { ${FIELD} { __typename } }`, operationName: `Q_${PAN}` },
+    ],
     [
       'a document that is too large',
       'OPERATION_TOO_LARGE',
-      { query: `subscription { ${FIELD} { ${Array.from({ length: 101 }, (_, n) => `a${n}: __typename`).join(' ')} } }` },
+      {
+        query: `subscription { ${FIELD} { ${Array.from({ length: 101 }, (_, n) => `a${n}: __typename`).join(' ')} } }`,
+      },
     ],
     [
       'a document that is too deep',
@@ -144,7 +160,7 @@ describe('What is wrong is told as to a POST', () => {
     ['a variable that is missing', 'BAD_USER_INPUT', { ...watching(), variables: { c: OURS } }],
     ['a variable that does not fit', 'BAD_USER_INPUT', { ...watching(), variables: { c: PAN, t: ID } }],
     ['two variables that do not fit', 'BAD_USER_INPUT', { ...watching(), variables: { c: PAN, t: {} } }],
-    ['no variables', 'BAD_USER_INPUT', { query: watching().query }],
+    ['no variables', 'BAD_USER_INPUT', { query: watching().query, variables: {} }],
   ];
 
   test.each(WRONG)('%s', async (_what, code, payload) => {
@@ -212,54 +228,4 @@ test('A subscription by POST is refused as a mistake of the caller, and nothing 
     codes: ['BAD_REQUEST'],
   });
   expect(rig.service.seen).toHaveLength(0);
-});
-
-describe('The limit of a minute', () => {
-  const OTHER = { authorization: 'Bearer pgk_other-client-key-0123456789' };
-  const limited = (): Promise<LiveRig> =>
-    liveRig({
-      env: {
-        RATE_LIMIT_PER_MINUTE: '3',
-        CLIENT_KEYS_FILE: clientKeysFile({ id: 'other', key: OTHER.authorization.slice('Bearer '.length) }),
-      },
-    });
-
-  test('counts subscriptions, refused ones too, whatever connection they come by', async () => {
-    const { client: of, service, logLines } = await limited();
-    const [one, two] = [await WireClient.ready(of.url, AUTHORIZED), await WireClient.ready(of.url, AUTHORIZED)];
-    one.subscribe('a', watching());
-    expect((await one.next()).type).toBe('next');
-    await refused({ query: '{' }, two);
-    two.subscribe('b', watching());
-    expect((await two.next()).type).toBe('next');
-    const seen = service.seen.length;
-    const [error] = await refused(watching(), one);
-    expect(error?.extensions).toMatchObject({ code: 'RATE_LIMITED', retryable: true });
-    const wait = Number(error?.extensions['retryAfterMs']);
-    expect(wait).toBeGreaterThan(0);
-    expect(wait).toBeLessThanOrEqual(60_000);
-    expect(service.seen).toHaveLength(seen);
-    expect(subscriptionLines({ logLines } as LiveRig).at(-1)).toMatchObject({ errors: ['RATE_LIMITED'] });
-    expect((await of.ask('{ __typename }')).errors?.[0]?.message).toBe(error?.message);
-  });
-
-  test('leaves other clients alone, and does not count what is told', async () => {
-    const lone = await limited();
-    const [mine, other] = [
-      await WireClient.ready(lone.client.url, AUTHORIZED),
-      await WireClient.ready(lone.client.url, OTHER),
-    ];
-    const id = randomUUID();
-    for (let count = 0; count < 3; count += 1) {
-      mine.subscribe(`m${count}`, watching());
-      expect((await mine.next()).type).toBe('next');
-    }
-    other.subscribe('a', watching(id));
-    expect((await other.next()).payload).toEqual(standing('PENDING'));
-    for (const status of ['processing', 'pending', 'processing', 'completed']) {
-      lone.service.set(id, { status });
-      lone.clock.advance(2500);
-      expect((await other.next()).payload).toEqual(standing(status.toUpperCase()));
-    }
-  });
 });

@@ -98,7 +98,9 @@ describe('Subscriptions', () => {
       expect((await begin(client, watching(done))).type).toBe('next');
       expect((await client.next()).type).toBe('complete');
       rig.service.absent = true;
-      expect((await begin(client, watching())).payload).toMatchObject([{ extensions: { code: 'NOT_FOUND' } }]);
+      expect((await begin(client, watching())).payload).toMatchObject([
+        { extensions: { code: 'NOT_FOUND' } },
+      ]);
       rig.service.absent = false;
     }
   });

@@ -16,6 +16,8 @@ export type Schedule = Readonly<Record<Exclude<Phase, 'done'>, Pace>>;
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 const MIN_EVERY_MS = 100;
+/** A day: a timer that is to wait for more than 24 of these goes off at once. */
+const MAX_EVERY_MS = 86_400_000;
 
 function readDuration(text: string): number | undefined {
   const [, number, unit = ''] = /^(\d{1,6})(ms|s|m|h)$/.exec(text) ?? [];
@@ -26,7 +28,7 @@ function readDuration(text: string): number | undefined {
 /**
  * Reads a pace such as "1s/30s 5s/10m 60s": every second for the first 30 seconds after a change, then every 5 seconds
  * until 10 minutes after it, then every minute. Undefined where it is not one: the last step has no end, the others
- * end later than the one before, and nothing is looked at more often than every 100 ms.
+ * end later than the one before, and nothing is looked at more often than every 100 ms or less often than once a day.
  */
 export function readPace(text: string): Pace | undefined {
   const parts = text.split(' ');
@@ -35,7 +37,8 @@ export function readPace(text: string): Pace | undefined {
     const isLast = place === parts.length - 1;
     const everyMs = readDuration(every);
     const untilMs = until === undefined ? Infinity : readDuration(until);
-    if (!everyMs || everyMs < MIN_EVERY_MS || !untilMs || more.length > 0) return undefined;
+    if (!everyMs || everyMs < MIN_EVERY_MS || everyMs > MAX_EVERY_MS) return undefined;
+    if (!untilMs || more.length > 0) return undefined;
     return isLast === (untilMs === Infinity) ? { everyMs, untilMs } : undefined;
   });
   const pace = steps.filter((step) => step !== undefined);

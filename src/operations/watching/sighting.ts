@@ -45,7 +45,7 @@ const valueOf = (seen: Watchable): string =>
 /** Whether somebody who knows the first learns something from the second. */
 export function differs(before: Watchable, after: Watchable): boolean {
   if (stateOf(before) !== stateOf(after)) return true;
-  return !isShort(before) && !isShort(after) && valueOf(before) !== valueOf(after);
+  return !isShort(after) && (isShort(before) || valueOf(before) !== valueOf(after));
 }
 
 /** When it was created, by the service's clock, in milliseconds since 1970; undefined where that is not known. */

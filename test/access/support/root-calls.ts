@@ -28,6 +28,8 @@ const LOOKUP = (field: string): string =>
   `query Q($c: UUID!, $t: UUID!) { ${field}(channel: $c, transactionId: $t) { __typename } }`;
 const BATCH = (field: string): string =>
   `query Q($c: UUID!, $t: UUID!) { ${field}(channel: $c, transactionIds: [$t]) { __typename } }`;
+const WATCH = (field: string): string =>
+  `subscription S($c: UUID!, $t: UUID!) { ${field}(channel: $c, transactionId: $t) { __typename } }`;
 const NODE = 'query Q($id: ID!) { node(id: $id) { __typename id } }';
 const ATTEMPTS = 'query Q($c: UUID!) { attempts(channel: $c) { edges { cursor } } }';
 const ATTEMPT = 'query Q($key: ID!) { attempt(idempotencyKey: $key) { operation } }';
@@ -62,6 +64,8 @@ export const ROOT_CALLS: RootCall[] = [
   lookup('payments', BATCH('payments'), ['payments:read']),
   lookup('payout', LOOKUP('payout'), ['payouts:read']),
   lookup('payouts', BATCH('payouts'), ['payouts:read']),
+  lookup('paymentUpdated', WATCH('paymentUpdated'), ['payments:read']),
+  lookup('payoutUpdated', WATCH('payoutUpdated'), ['payouts:read']),
   node('payment'),
   node('payout'),
   lookup('attempts', ATTEMPTS, SEES_ATTEMPTS),

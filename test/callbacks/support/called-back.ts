@@ -86,6 +86,15 @@ export const stillAt = (...statuses: string[]) => ({ statuses, errors: undefined
 /** What it is when all went well. */
 export const endedAt = (...statuses: string[]) => ({ statuses, errors: undefined, completed: true });
 
+/** How the gateway shows it to whoever asks. */
+export async function shown(rig: Rig, { kind, entry }: Sold): Promise<unknown> {
+  const resource = kind === 'payment' ? 'PaymentResource' : 'PayoutResource';
+  const { data } = await rig.ask<Record<Kind, { status: string } | null>>(
+    `{ ${kind}(channel: "${entry.channel}", transactionId: "${entry.transactionId}") { ... on ${resource} { status } } }`,
+  );
+  return data[kind]?.status;
+}
+
 /** Another change makes its way from the service to a watcher: what was set off before has had its turn. */
 export async function roundTrip(rig: Rig): Promise<void> {
   const other = await sell(rig);

@@ -10,6 +10,8 @@ export interface ObligingService {
   set(transactionId: string, fields: Record<string, unknown>): void;
   /** How often that transaction was looked up. */
   lookups(transactionId: string): number;
+  /** Keeps its answers to itself until what it returns is called. */
+  hold(): () => void;
   /** Whether it has nothing any more. */
   absent: boolean;
 }
@@ -18,7 +20,9 @@ const idOf = ({ query }: SeenRequest): string => decodeQuery(query)['transaction
 
 export async function obligingService(): Promise<ObligingService> {
   const said = new Map<string, Record<string, unknown>>();
-  const { url, seen } = await scriptedService((request) => {
+  let held: Promise<unknown> | undefined;
+  const { url, seen } = await scriptedService(async (request) => {
+    await held;
     if (service.absent) return { status: 404, json: {} };
     const id = request.method === 'GET' ? idOf(request) : String(request.json['id']);
     return { status: 200, json: { status: 'pending', transaction_id: id, ...said.get(id) } };
@@ -28,6 +32,14 @@ export async function obligingService(): Promise<ObligingService> {
     seen,
     absent: false,
     set: (id, fields) => void said.set(id, fields),
+    hold: () => {
+      const { promise, resolve } = Promise.withResolvers<undefined>();
+      held = promise;
+      return () => {
+        held = undefined;
+        resolve(undefined);
+      };
+    },
     lookups: (id) => seen.filter((request) => request.method === 'GET' && idOf(request) === id).length,
   };
   return service;

@@ -7,6 +7,24 @@ export interface Heard {
   payload?: unknown;
 }
 
+/** An error, as a client gets it. */
+export interface Told {
+  message: string;
+  path?: string[];
+  locations?: unknown;
+  extensions: Record<string, unknown>;
+}
+
+/** The errors that a message holds. */
+export const toldIn = ({ payload }: Heard): Told[] => payload as Told[];
+
+/** What of an error does not depend on the request. */
+export const words = ({ message, locations, extensions: { requestId: _, ...extensions } }: Told) => ({
+  message,
+  ...(locations !== undefined && { locations }),
+  extensions,
+});
+
 export interface Closing {
   code: number;
   reason: string;
