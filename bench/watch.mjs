@@ -26,13 +26,17 @@ const OF_ONE_PAYMENT = scaled(1000);
 const AGAINST_POLLERS = scaled(500);
 const CHANGES = 100;
 const HINTS = 150;
-const ROUND_MS = 6000;
+const ROUND_MS = 10_000;
 
 const print = (text = '') => process.stdout.write(`${text}\n`);
 const verdict = (met) => (met ? 'met' : 'NOT MET');
 const whole = (value) => Math.round(value).toLocaleString('en');
 const tenth = (value) => value.toFixed(1);
-const rounds = (sides, figure, format) => spread(sides.map((side) => side[figure]), format);
+const rounds = (sides, figure, format) =>
+  spread(
+    sides.map((side) => side[figure]),
+    format,
+  );
 const sum = (sides, figure) => sides.reduce((total, side) => total + side[figure], 0);
 const factor = (many, few) => `${tenth(many / few)} times`;
 
@@ -117,7 +121,9 @@ async function polling(service) {
     `${rounds(side, 'cpuPercent', tenth)} %`,
   ];
   const of = (figure) => factor(sum(asking, figure), sum(watching, figure));
-  print(`## ${whole(AGAINST_POLLERS)} who watch and ${whole(AGAINST_POLLERS)} who poll once a second, per second`);
+  print(
+    `## ${whole(AGAINST_POLLERS)} who watch and ${whole(AGAINST_POLLERS)} who poll once a second, per second`,
+  );
   print();
   print(
     table(

@@ -7,6 +7,7 @@ import { oneEach, startCrowd, startGateway } from './stage.mjs';
 
 /** Until what those who come cause has passed. */
 const SETTLE_MS = 6000;
+/** All of them together are as long as the slowest step of the schedule: each payment then has its looks, wherever they fall. */
 const ROUNDS = 6;
 /** How often some payment changes meanwhile. */
 export const CHANGE_EVERY_MS = 500;

@@ -18,7 +18,12 @@ await serve(async ({ url, transactionIds, everyMs }) => {
     let due = now() + everyMs * Math.random();
     while (!stopped) {
       await sleep(Math.max(0, due - now()));
-      const { body: answer } = await pool.request({ method: 'POST', path: '/graphql', headers: HEADERS, body });
+      const { body: answer } = await pool.request({
+        method: 'POST',
+        path: '/graphql',
+        headers: HEADERS,
+        body,
+      });
       const { errors } = await answer.json();
       polls += 1;
       if (errors) refused += 1;

@@ -61,8 +61,7 @@ await serve(async ({ latencyMs }) => {
     request.on('data', (chunk) => (text += chunk));
     request.on('end', () =>
       setTimeout(() => {
-        const { status, body } =
-          request.method === 'POST' ? create(text) : lookUp(request.url, receivedAt);
+        const { status, body } = request.method === 'POST' ? create(text) : lookUp(request.url, receivedAt);
         response.writeHead(status, {
           'content-type': 'application/json',
           'content-length': Buffer.byteLength(body),

@@ -19,8 +19,18 @@ interface Called {
   secrets: readonly string[];
 }
 
-/** After one look, hints of the same transaction wait for so long. */
-const GAP_MS = 500;
+/** What hints of one transaction have caused lately. */
+interface Recent {
+  isBusy: boolean;
+  /** Whether there was another hint meanwhile. */
+  again: boolean;
+  /** When all that was spent on it has been earned again, in milliseconds since 1970. */
+  evenAt: number;
+}
+
+/** A look costs one second's worth of looks, and four may be spent at once: then hints are worth one look a second. */
+const COST_MS = 1000;
+const CREDIT_MS = 3000;
 /** Hints of more transactions at once are dropped: polling finds what they would have told. */
 const MAX_AT_ONCE = 1000;
 
@@ -31,8 +41,7 @@ const MAX_AT_ONCE = 1000;
 export class Callbacks {
   readonly #options: CallbacksOptions;
   readonly #clock: Clock;
-  /** Attempts that are being looked at or were just now; whether there were more hints meanwhile. */
-  readonly #recent = new Map<string, { again: boolean }>();
+  readonly #recent = new Map<string, Recent>();
 
   constructor(options: CallbacksOptions) {
     this.#options = options;
@@ -52,23 +61,42 @@ export class Callbacks {
     const attemptId = this.#options.tokens.read(token);
     if (attemptId === null) return;
     const recent = this.#recent.get(attemptId);
-    if (recent) recent.again = true;
-    else if (this.#recent.size < MAX_AT_ONCE) void this.#look(attemptId);
+    if (recent?.isBusy) recent.again = true;
+    else if (recent) this.#lookWhenDue(attemptId, recent);
+    else if (this.#recent.size < MAX_AT_ONCE) {
+      const first = { isBusy: false, again: false, evenAt: 0 };
+      this.#recent.set(attemptId, first);
+      this.#lookWhenDue(attemptId, first);
+    }
   }
 
-  async #look(attemptId: string): Promise<void> {
+  #lookWhenDue(attemptId: string, recent: Recent): void {
+    recent.isBusy = true;
+    const ms = recent.evenAt - CREDIT_MS - this.#clock.now();
+    if (ms <= 0) void this.#look(attemptId, recent);
+    else this.#clock.after(ms, () => void this.#look(attemptId, recent));
+  }
+
+  async #look(attemptId: string, recent: Recent): Promise<void> {
     const { hand, look } = this.#options;
-    const recent = { again: false };
-    this.#recent.set(attemptId, recent);
+    recent.again = false;
+    recent.evenAt = Math.max(recent.evenAt, this.#clock.now()) + COST_MS;
     try {
       const attempt = await hand.journal.findAny(hand.service, attemptId);
       if (attempt?.id === attemptId) await look(attempt);
     } catch {
       // A hint only: the journal, or the service, cannot be asked now.
     }
-    this.#clock.after(GAP_MS, () => {
-      this.#recent.delete(attemptId);
-      if (recent.again) void this.#look(attemptId);
+    recent.isBusy = false;
+    if (recent.again) this.#lookWhenDue(attemptId, recent);
+    else this.#forgetLater(attemptId, recent);
+  }
+
+  #forgetLater(attemptId: string, recent: Recent): void {
+    this.#clock.after(Math.max(0, recent.evenAt - this.#clock.now()), () => {
+      if (recent.isBusy) return;
+      if (recent.evenAt > this.#clock.now()) this.#forgetLater(attemptId, recent);
+      else if (this.#recent.get(attemptId) === recent) this.#recent.delete(attemptId);
     });
   }
 }

@@ -60,7 +60,10 @@ inPostgres((room) => {
       const { id, watcher } = await watchedOnB();
       service.money = () => {
         service.change(id, { payment_method: AT_PROVIDER });
-        return { status: 200, json: { transaction_id: id, status: 'processing', payment_method: AT_PROVIDER } };
+        return {
+          status: 200,
+          json: { transaction_id: id, status: 'processing', payment_method: AT_PROVIDER },
+        };
       };
       const input = { channel: CHANNEL, transactionId: id, confirmation: { upi: { utr: '1' } } };
       await make(a, { mutation: 'confirmPayment', input });
@@ -140,7 +143,9 @@ inPostgres((room) => {
       await watcher.told(1);
       await settled();
       service.change(id, { status: 'completed' });
-      await a.ask(`{ payout(channel: "${CHANNEL}", transactionId: "${id}") { ... on PayoutResource { status } } }`);
+      await a.ask(
+        `{ payout(channel: "${CHANNEL}", transactionId: "${id}") { ... on PayoutResource { status } } }`,
+      );
       await watcher.ended();
       await settled();
       expect(watcher.outcome).toEqual({ statuses: ['PROCESSING', 'COMPLETED'], completed: true, codes: [] });

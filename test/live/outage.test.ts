@@ -14,7 +14,10 @@ const FAULTS: [what: string, code: string, fault: () => Reply][] = [
   [
     'answers with another payment',
     'SERVICE_RESPONSE_INVALID',
-    () => ({ status: 200, json: { status: 'completed', transaction_id: '00000000-0000-4000-8000-000000000000' } }),
+    () => ({
+      status: 200,
+      json: { status: 'completed', transaction_id: '00000000-0000-4000-8000-000000000000' },
+    }),
   ],
   ['has lost the payment', 'NOT_FOUND', () => ({ status: 404, json: {} })],
   ['refuses the lookup', 'BAD_USER_INPUT', () => ({ status: 422, json: { message: 'No.' } })],
@@ -133,6 +136,23 @@ describe('An outage', () => {
     expect(watcher.codes).toEqual([]);
   });
 
+  test('is told in time also where the service says to come back much later', async () => {
+    const gateway = await gatewayWith({ WATCH_OUTAGE_SECONDS: '60' });
+    const id = service.payment();
+    const watcher = watchPayment(liveClient(gateway), id);
+    await watcher.told(1);
+    service.instead = ({ query }) =>
+      query.includes(id) ? { status: 503, json: {}, headers: { 'retry-after': '36000' } } : undefined;
+    await service.looksAgain(clock, id);
+    for (let second = 0; second < 180 && !watcher.errors; second += 1) {
+      clock.advance(1000);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+    // A round in which the error would have come.
+    await watchPayment(liveClient(gateway), service.payment()).told(1);
+    expect(watcher.codes).toEqual(['SERVICE_UNAVAILABLE']);
+  });
+
   test('of payouts is told too', async () => {
     const gateway = await gatewayWith({ WATCH_OUTAGE_SECONDS: '30' });
     const id = service.payout();
@@ -185,7 +205,10 @@ describe('A service that fails', () => {
   test('and says when to come back is not asked before', async () => {
     const stepped = new SteppedClock();
     const there = await CountedService.start(stepped);
-    const gateway = await testGateway(there.url, { clock: stepped, env: { WATCH_HEARTBEAT_SECONDS: '3600' } });
+    const gateway = await testGateway(there.url, {
+      clock: stepped,
+      env: { WATCH_HEARTBEAT_SECONDS: '3600' },
+    });
     const id = there.payment();
     await watchPayment(liveClient(gateway), id).told(1);
     there.instead = () => ({ status: 503, json: {}, headers: { 'retry-after': '120' } });

@@ -22,7 +22,8 @@ async function rig(env: Record<string, string> = {}): Promise<Rig> {
 }
 
 /** The time between each look and the one before. */
-const gaps = (times: readonly number[]): number[] => times.slice(1).map((at, place) => at - (times[place] ?? 0));
+const gaps = (times: readonly number[]): number[] =>
+  times.slice(1).map((at, place) => at - (times[place] ?? 0));
 
 function expectEvery(times: readonly number[], everyMs: number): void {
   for (const gap of gaps(times)) {
@@ -134,10 +135,15 @@ describe('A watched payment', () => {
     await watching.told(1);
     await clock.run(30_000);
     expect(service.count(id)).toBe(1);
-    service.money = () => ({ status: 200, json: { transaction_id: id, status: 'processing', payment_method: AT_PROVIDER } });
+    service.money = () => ({
+      status: 200,
+      json: { transaction_id: id, status: 'processing', payment_method: AT_PROVIDER },
+    });
     service.change(id, { payment_method: AT_PROVIDER });
     const input = { channel: CHANNEL, transactionId: id, confirmation: { upi: { utr: '1234' } } };
-    expect((await make(gateway, { mutation: 'confirmPayment', input })).result?.__typename).toBe('PaymentSuccess');
+    expect((await make(gateway, { mutation: 'confirmPayment', input })).result?.__typename).toBe(
+      'PaymentSuccess',
+    );
     const confirmed = clock.now();
     await watching.sees({ state: 'WAITING_FOR_PROVIDER' });
     await clock.run(10_000);
@@ -152,8 +158,14 @@ describe('A watched payment', () => {
     await watchPayment(liveClient(gateway), id).told(1);
     const began = clock.now();
     await clock.run(4 * MINUTE);
-    expectEvery(service.times(id).filter((at) => at < began + MINUTE), 10_000);
-    expectEvery(service.times(id).filter((at) => at >= began + MINUTE), 30_000);
+    expectEvery(
+      service.times(id).filter((at) => at < began + MINUTE),
+      10_000,
+    );
+    expectEvery(
+      service.times(id).filter((at) => at >= began + MINUTE),
+      30_000,
+    );
   });
 });
 
@@ -164,9 +176,18 @@ test('A watched payout is looked at every second at first, then less often', asy
   await watchPayout(liveClient(gateway), id).told(1);
   await clock.run(4 * MINUTE);
   const times = service.times(id);
-  expectEvery(times.filter((at) => at < began + 30_000), 1000);
-  expectEvery(times.filter((at) => at >= began + 30_000 && at < began + 2 * MINUTE), 2000);
-  expectEvery(times.filter((at) => at >= began + 2 * MINUTE), 5000);
+  expectEvery(
+    times.filter((at) => at < began + 30_000),
+    1000,
+  );
+  expectEvery(
+    times.filter((at) => at >= began + 30_000 && at < began + 2 * MINUTE),
+    2000,
+  );
+  expectEvery(
+    times.filter((at) => at >= began + 2 * MINUTE),
+    5000,
+  );
 });
 
 test('Payments that are watched from the same moment on are not looked at together', async () => {

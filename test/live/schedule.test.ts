@@ -1,11 +1,6 @@
 import * as fc from 'fast-check';
 import { ConfigError, readConfig } from '../../src/config';
-import {
-  DEFAULT_SCHEDULE,
-  nextLook,
-  readPace,
-  type Pace,
-} from '../../src/operations/watching/schedule';
+import { DEFAULT_SCHEDULE, nextLook, readPace, type Pace } from '../../src/operations/watching/schedule';
 import { testSettings } from '../support/gateway';
 
 const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
@@ -17,20 +12,18 @@ const duration = fc
 const often = duration.filter(({ ms }) => ms >= 100);
 
 /** A pace as it may be written, and what it has to be understood as. */
-const paces = fc
-  .tuple(fc.array(fc.tuple(often, duration), { maxLength: 6 }), often)
-  .map(([steps, last]) => {
-    const inOrder = steps
-      .sort(([, a], [, b]) => a.ms - b.ms)
-      .filter(([, until], place, all) => until.ms > (all[place - 1]?.[1].ms ?? 0));
-    return {
-      text: [...inOrder.map(([every, until]) => `${every.text}/${until.text}`), last.text].join(' '),
-      pace: [
-        ...inOrder.map(([every, until]) => ({ everyMs: every.ms, untilMs: until.ms })),
-        { everyMs: last.ms, untilMs: Infinity },
-      ],
-    };
-  });
+const paces = fc.tuple(fc.array(fc.tuple(often, duration), { maxLength: 6 }), often).map(([steps, last]) => {
+  const inOrder = steps
+    .sort(([, a], [, b]) => a.ms - b.ms)
+    .filter(([, until], place, all) => until.ms > (all[place - 1]?.[1].ms ?? 0));
+  return {
+    text: [...inOrder.map(([every, until]) => `${every.text}/${until.text}`), last.text].join(' '),
+    pace: [
+      ...inOrder.map(([every, until]) => ({ everyMs: every.ms, untilMs: until.ms })),
+      { everyMs: last.ms, untilMs: Infinity },
+    ],
+  };
+});
 
 describe('A pace', () => {
   test('is understood as it is written', () => {
@@ -41,9 +34,9 @@ describe('A pace', () => {
     const anything = fc.oneof(
       fc.string(),
       fc.stringMatching(/^[0-9msh/ ]{0,24}$/),
-      fc.tuple(paces, fc.nat(40), fc.constantFrom('', ' ', '/', '0', 's', 'h', '9')).map(
-        ([{ text }, place, more]) => text.slice(0, place) + more + text.slice(place + 1),
-      ),
+      fc
+        .tuple(paces, fc.nat(40), fc.constantFrom('', ' ', '/', '0', 's', 'h', '9'))
+        .map(([{ text }, place, more]) => text.slice(0, place) + more + text.slice(place + 1)),
     );
     fc.assert(
       fc.property(anything, (text) => {
@@ -118,13 +111,18 @@ describe('The next look', () => {
 
   test('comes later after each failure, a minute later at most, and never sooner than without', () => {
     fc.assert(
-      fc.property(settled, fc.nat(100_000_000), fc.integer({ min: 1, max: 10_000 }), (pace, sinceMs, failures) => {
-        const backoffMs = Math.min(60_000, 1000 * 2 ** (failures - 1));
-        const leastMs = Math.max(stepAt(pace, sinceMs), backoffMs);
-        const next = nextLook(pace, sinceMs, failures);
-        expect(next).toBeGreaterThanOrEqual(Math.floor(leastMs * 0.85));
-        expect(next).toBeLessThanOrEqual(Math.ceil(leastMs * 1.15));
-      }),
+      fc.property(
+        settled,
+        fc.nat(100_000_000),
+        fc.integer({ min: 1, max: 10_000 }),
+        (pace, sinceMs, failures) => {
+          const backoffMs = Math.min(60_000, 1000 * 2 ** (failures - 1));
+          const leastMs = Math.max(stepAt(pace, sinceMs), backoffMs);
+          const next = nextLook(pace, sinceMs, failures);
+          expect(next).toBeGreaterThanOrEqual(Math.floor(leastMs * 0.85));
+          expect(next).toBeLessThanOrEqual(Math.ceil(leastMs * 1.15));
+        },
+      ),
       { numRuns: 2000 },
     );
   });
@@ -158,7 +156,9 @@ describe('The settings', () => {
       const start = (): unknown => read({ [name]: '1s/31s 17s/18s' });
       expect(start).toThrow(ConfigError);
       expect(start).toThrow(`${name}`);
-      expect(start).toThrow('steps such as 1s/30s 5s/10m 60s: how often, until how long after the last change');
+      expect(start).toThrow(
+        'steps such as 1s/30s 5s/10m 60s: how often, until how long after the last change',
+      );
     },
   );
 

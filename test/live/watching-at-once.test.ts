@@ -1,11 +1,9 @@
 import { make, type Json } from '../gateway/fixtures/calls';
 import { AUTHORIZED, clientKeysFile } from '../support/credentials';
-import { CHANNEL, TestClient, testGateway } from '../support/gateway';
+import { CHANNEL, testGateway, type TestClient } from '../support/gateway';
 import { AT_PROVIDER, CountedService } from './support/counted-service';
+import { SELDOM } from './support/instances';
 import { askPayment, liveClient, watchPayment, watchPayout } from './support/watching';
-
-/** Nobody looks by itself while a test runs: what a watcher is told comes from what somebody else did. */
-export const SELDOM = { WATCH_PACE_PAYER: '1h', WATCH_PACE_PROVIDER: '1h', WATCH_PACE_MISPAID: '1h' };
 
 const LIMITED = 'pgk_limited-0123456789abcdef0123456789abcdef';
 
@@ -17,7 +15,6 @@ beforeAll(async () => {
   gateway = await testGateway(service.url, {
     env: {
       ...SELDOM,
-      PAYOUT_PREFLIGHT: 'off',
       CLIENT_KEYS_FILE: clientKeysFile({ id: 'limited', key: LIMITED, channels: [CHANNEL] }),
     },
   });
@@ -174,7 +171,9 @@ test('A change of a payout is told at once that is seen by a query', async () =>
   const watcher = watchPayout(liveClient(gateway), id);
   await watcher.told(1);
   service.change(id, { status: 'completed' });
-  await gateway.ask(`{ payout(channel: "${CHANNEL}", transactionId: "${id}") { ... on PayoutResource { status } } }`);
+  await gateway.ask(
+    `{ payout(channel: "${CHANNEL}", transactionId: "${id}") { ... on PayoutResource { status } } }`,
+  );
   await watcher.ended();
   expect(watcher.outcome).toEqual({ statuses: ['PROCESSING', 'COMPLETED'], completed: true, codes: [] });
 });

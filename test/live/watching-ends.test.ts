@@ -74,7 +74,9 @@ describe('When the last watcher has left, nobody looks at the payment', () => {
 
   test('by vanishing', async () => {
     const id = service.payment();
-    const socket = new WebSocket(gateway.url.replace('http', 'ws'), 'graphql-transport-ws', { headers: AUTHORIZED });
+    const socket = new WebSocket(gateway.url.replace('http', 'ws'), 'graphql-transport-ws', {
+      headers: AUTHORIZED,
+    });
     socket.on('open', () => socket.send('{"type":"connection_init"}'));
     const heard: string[] = [];
     socket.on('message', (data: Buffer) => {
@@ -152,17 +154,20 @@ describe('When the last watcher has left, nobody looks at the payment', () => {
   });
 });
 
-test.each(['completed', 'failed'])('Nobody looks at a payment that is %s, though its watcher stays connected', async (status) => {
-  const id = service.payment({ payment_method: AT_PROVIDER });
-  const watcher = watchPayment(liveClient(gateway), id);
-  await watcher.told(1);
-  await expectPolled(id);
-  service.change(id, { status });
-  await service.looksAgain(clock, id);
-  await watcher.ended();
-  expect(watcher.completed).toBe(true);
-  await expectNotPolled(id);
-});
+test.each(['completed', 'failed'])(
+  'Nobody looks at a payment that is %s, though its watcher stays connected',
+  async (status) => {
+    const id = service.payment({ payment_method: AT_PROVIDER });
+    const watcher = watchPayment(liveClient(gateway), id);
+    await watcher.told(1);
+    await expectPolled(id);
+    service.change(id, { status });
+    await service.looksAgain(clock, id);
+    await watcher.ended();
+    expect(watcher.completed).toBe(true);
+    await expectNotPolled(id);
+  },
+);
 
 test('A thousand watches that began and ended leave nothing that looks', async () => {
   const ids = Array.from({ length: 100 }, () => service.payment());

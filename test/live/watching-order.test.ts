@@ -182,3 +182,24 @@ test('Who joins while an old answer is under way is given the state after the co
   await joined.told(1);
   expect(statesOf(joined)).toEqual(['WAITING_FOR_PROVIDER']);
 });
+
+test('Who begins to watch after a confirm is not told first what somebody asked before it', async () => {
+  const order = 'order-before-the-watch';
+  const id = service.payment({ order });
+  const early = service.hold();
+  const asked = byOrder(order);
+  await early.arrived;
+  takesConfirm(id);
+  await confirm(id);
+  const own = service.hold();
+  const watcher = watchPayment(liveClient(gateway), id);
+  await own.arrived;
+  early.release();
+  await asked;
+  own.release();
+  await watcher.told(1);
+  service.change(id, { status: 'completed' });
+  await service.looksAgain(clock, id);
+  await watcher.ended();
+  expect(statesOf(watcher)).toEqual(['WAITING_FOR_PROVIDER', 'WAITING_FOR_PROVIDER']);
+});

@@ -29,7 +29,9 @@ describe('One watch serves all who watch a payment', () => {
       service.change(id, { amount: { currency: 'INR', value: `${round}.00` } });
       const before = service.count(id);
       clock.advance(2400);
-      await Promise.all(watchers.map((watcher) => watcher.sees({ amount: { value: `${round}.00`, received: null } })));
+      await Promise.all(
+        watchers.map((watcher) => watcher.sees({ amount: { value: `${round}.00`, received: null } })),
+      );
       expect(service.count(id)).toBe(before + 1);
     }
     expect(watchers.map(({ values }) => values.length)).toEqual(watchers.map(() => 6));

@@ -68,7 +68,11 @@ describe('The short answer of a confirm', () => {
 
   test('costs no lookup where nobody selects what it lacks', async () => {
     const id = service.payment();
-    const watcher = watchPayment(liveClient(gateway), id, '... on PaymentResource { status } ... on UpiPayment { state }');
+    const watcher = watchPayment(
+      liveClient(gateway),
+      id,
+      '... on PaymentResource { status } ... on UpiPayment { state }',
+    );
     await watcher.told(1);
     await confirm(id, 'processing', { payment_method: { type: 'upi', state: 'waiting_for_provider' } });
     await watcher.told(2);
@@ -117,6 +121,10 @@ describe('The short answer of a confirm', () => {
     await watcher.told(1);
     await confirm(id, 'processing', {});
     await service.looksAgain(clock, id, 1);
-    await watcher.sees({ status: 'PROCESSING', state: 'WAITING_FOR_PROVIDER', amount: { value: '100.00', received: null } });
+    await watcher.sees({
+      status: 'PROCESSING',
+      state: 'WAITING_FOR_PROVIDER',
+      amount: { value: '100.00', received: null },
+    });
   });
 });

@@ -4,10 +4,9 @@ import { until } from '../changes/support/feeds';
 import { AUTHORIZED } from '../support/credentials';
 import { CHANNEL, testGateway, type TestClient } from '../support/gateway';
 import { CountedService } from './support/counted-service';
+import { SELDOM } from './support/instances';
 import { ServerSockets } from './support/server-sockets';
 import { askPayment, liveClient, watchPayment } from './support/watching';
-
-const SELDOM = { WATCH_PACE_PAYER: '1h', WATCH_PACE_PROVIDER: '1h', WATCH_PACE_MISPAID: '1h', WATCH_HEARTBEAT_SECONDS: '3600' };
 
 const CHANGES = 2000;
 /** A change is as large as an address may be, as often as a document may ask for it: no socket holds all of them. */
@@ -24,7 +23,7 @@ let sockets: ServerSockets;
 beforeAll(async () => {
   sockets = new ServerSockets();
   service = await CountedService.start();
-  gateway = await testGateway(service.url, { env: SELDOM });
+  gateway = await testGateway(service.url, { env: { ...SELDOM, WATCH_HEARTBEAT_SECONDS: '3600' } });
 });
 
 afterAll(() => sockets.stop());
@@ -111,7 +110,9 @@ test('A watcher that does not read holds no other back', async () => {
   const id = service.payment(withAddress(0));
   const slow = await slowClient(id);
   slow.socket.pause();
-  const others = Array.from({ length: 5 }, () => watchPayment(liveClient(gateway), id, '... on PaymentResource { redirectUrl }'));
+  const others = Array.from({ length: 5 }, () =>
+    watchPayment(liveClient(gateway), id, '... on PaymentResource { redirectUrl }'),
+  );
   await Promise.all(others.map((other) => other.told(1)));
   for (let place = 1; place <= 100; place += 1) {
     service.change(id, withAddress(place));

@@ -58,8 +58,16 @@ describe('Who watches a payment', () => {
   });
 
   test.each([
-    ['what the payer has to do', 'nextAction { ... on RedirectAction { url } }', { redirect_url: 'https://pay.example/2' }],
-    ['the amount that was paid', 'amount { received }', { amount: { currency: 'INR', value: '1.00', received: '0.50' } }],
+    [
+      'what the payer has to do',
+      'nextAction { ... on RedirectAction { url } }',
+      { redirect_url: 'https://pay.example/2' },
+    ],
+    [
+      'the amount that was paid',
+      'amount { received }',
+      { amount: { currency: 'INR', value: '1.00', received: '0.50' } },
+    ],
     ['a word that is not known', 'rawStatus', { status: 'dreaming' }],
     ['why it failed', 'error { message }', { error: { code: 'no', message: 'Not today.' } }],
   ])('hears of %s, where that was selected', async (_what, fields, said) => {
@@ -97,12 +105,15 @@ describe('Who watches a payment', () => {
     expect(watcher.statuses).toEqual(['PROCESSING', 'MISPAID', 'MISPAID', 'COMPLETED']);
   });
 
-  test.each(['completed', 'failed', 'COMPLETED'])('is told of one that is %s already, and is done', async (status) => {
-    const id = service.payment({ status });
-    const watcher = watchPayment(liveClient(gateway), id);
-    await watcher.ended();
-    expect(watcher.outcome).toEqual({ statuses: [status.toUpperCase()], completed: true, codes: [] });
-  });
+  test.each(['completed', 'failed', 'COMPLETED'])(
+    'is told of one that is %s already, and is done',
+    async (status) => {
+      const id = service.payment({ status });
+      const watcher = watchPayment(liveClient(gateway), id);
+      await watcher.ended();
+      expect(watcher.outcome).toEqual({ statuses: [status.toUpperCase()], completed: true, codes: [] });
+    },
+  );
 });
 
 test('Who watches a payout is told its state, each change once, and the end', async () => {
@@ -115,12 +126,18 @@ test('Who watches a payout is told its state, each change once, and the end', as
     await watcher.sees({ status: status.toUpperCase() });
   }
   await watcher.ended();
-  expect(watcher.outcome).toEqual({ statuses: ['PENDING', 'PROCESSING', 'FAILED'], completed: true, codes: [] });
+  expect(watcher.outcome).toEqual({
+    statuses: ['PENDING', 'PROCESSING', 'FAILED'],
+    completed: true,
+    codes: [],
+  });
 });
 
 describe('The external id', () => {
   const byOrder = (order: string): Promise<unknown> =>
-    gateway.ask(`query { payment(channel: "${CHANNEL}", externalId: "${order}") { ... on PaymentResource { status externalId } } }`);
+    gateway.ask(
+      `query { payment(channel: "${CHANNEL}", externalId: "${order}") { ... on PaymentResource { status externalId } } }`,
+    );
 
   test('that another caller asked by is no change of its own, and stays known once it is', async () => {
     const order = 'order-of-the-watched';

@@ -41,7 +41,8 @@ export class EventStreams {
         const prepared = await this.#options.live.prepare(asked, { caller, ip });
         reply.hijack();
         const events = 'schema' in prepared ? this.#options.live.start(prepared) : refused(prepared);
-        await this.#send(reply, events);
+        // Not awaited: the request would be kept for as long as the stream lasts.
+        void this.#send(reply.raw, headersOf(reply), events);
       },
     });
   }
@@ -52,11 +53,14 @@ export class EventStreams {
     for (const raw of this.#replies) raw.end();
   }
 
-  async #send(reply: FastifyReply, results: AsyncGenerator<object, undefined>): Promise<void> {
-    const { raw } = reply;
+  async #send(
+    raw: FastifyReply['raw'],
+    headers: Record<string, string>,
+    results: AsyncGenerator<object, undefined>,
+  ): Promise<void> {
     // The client may have left while its operation was checked.
     if (raw.destroyed || this.#closing) return void raw.destroy();
-    raw.writeHead(200, { ...headersOf(reply), ...HEADERS });
+    raw.writeHead(200, { ...headers, ...HEADERS });
     this.#replies.add(raw);
     let isThere = true;
     const beatNoMore = this.#options.heartbeat.add({

@@ -16,7 +16,7 @@ export interface Lookup {
 
 /** An answer that is held back: it was true when the question arrived. */
 export interface Held {
-  arrived: Promise<void>;
+  arrived: Promise<unknown>;
   release(): void;
 }
 
@@ -33,7 +33,7 @@ export class CountedService {
   url = '';
   readonly #byId = new Map<string, Wire>();
   readonly #clock: Pick<Clock, 'now'>;
-  #holdNext: { arrive(): void; released: Promise<void> } | undefined;
+  #holdNext: { arrive(): void; released: Promise<unknown> } | undefined;
 
   private constructor(clock: Pick<Clock, 'now'>) {
     this.#clock = clock;
@@ -102,10 +102,10 @@ export class CountedService {
 
   /** Holds the answer to the next lookup back. */
   hold(): Held {
-    const arrived = Promise.withResolvers<void>();
-    const released = Promise.withResolvers<void>();
-    this.#holdNext = { arrive: arrived.resolve, released: released.promise };
-    return { arrived: arrived.promise, release: released.resolve };
+    const arrived = Promise.withResolvers<unknown>();
+    const released = Promise.withResolvers<unknown>();
+    this.#holdNext = { arrive: () => arrived.resolve(undefined), released: released.promise };
+    return { arrived: arrived.promise, release: () => released.resolve(undefined) };
   }
 
   async #take(request: SeenRequest): Promise<Reply> {

@@ -21,7 +21,8 @@ export const instanceIn = (
   place: Pick<Place, 'url'>,
   serviceUrl: string,
   { env, clock }: InstanceOptions = {},
-): Promise<TestClient> => testGateway(serviceUrl, { clock, env: { ...SELDOM, DATABASE_URL: place.url, ...env } });
+): Promise<TestClient> =>
+  testGateway(serviceUrl, { clock, env: { ...SELDOM, DATABASE_URL: place.url, ...env } });
 
 /** Resolves when so many instances listen to the others. */
 export async function listening(url: string, count: number): Promise<void> {

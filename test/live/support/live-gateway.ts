@@ -66,13 +66,7 @@ export async function liveGateway(options: LiveOptions = {}): Promise<LiveGatewa
     clock,
     logLines,
     streamUrl: `${client.url}/stream`,
-    sell: () =>
-      create(client, CREATE_PAYMENT, {
-        idempotencyKey: randomUUID(),
-        channel: CHANNEL,
-        amount: { currency: 'EUR', value: '10.00' },
-        method: { redirect: 'CARD' },
-      }),
+    sell: () => sold(client),
     payOut: () =>
       create(client, CREATE_PAYOUT, {
         idempotencyKey: randomUUID(),
@@ -92,6 +86,15 @@ export async function liveGateway(options: LiveOptions = {}): Promise<LiveGatewa
     lookups: () => sandbox.control.counts().payment.lookups,
   };
 }
+
+/** A new payment that waits for its payer. Returns its id. */
+export const sold = (client: TestClient): Promise<string> =>
+  create(client, CREATE_PAYMENT, {
+    idempotencyKey: randomUUID(),
+    channel: CHANNEL,
+    amount: { currency: 'EUR', value: '10.00' },
+    method: { redirect: 'CARD' },
+  });
 
 const BANK_TRANSFER = {
   bankTransfer: {

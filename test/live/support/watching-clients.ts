@@ -26,8 +26,8 @@ export type Credentials = () => { authorization?: string };
 export class Watched<D> {
   readonly results: D[] = [];
   errors: readonly SeenError[] = [];
-  /** What a client says where there is no GraphQL error: of the connection. */
-  failure: Error | undefined;
+  /** What a client says where there is no GraphQL error: an error, or the closing of the connection as it came. */
+  failure: { message?: string; reason?: string } | null = null;
   isOver = false;
   leave: () => void = () => undefined;
 
@@ -38,7 +38,10 @@ export class Watched<D> {
       (length) => length >= count || this.isOver,
     );
     const result = this.results[count - 1];
-    if (result === undefined) throw new Error(`Over: ${JSON.stringify(this.errors)} ${String(this.failure)}`);
+    if (result === undefined)
+      throw new Error(
+        `Over: ${JSON.stringify(this.errors)} ${this.failure?.message ?? this.failure?.reason ?? ''}`,
+      );
     return result;
   }
 
@@ -137,12 +140,13 @@ export const watchByUrql =
     const watched = new Watched<never>();
     const failed = ({ graphQLErrors, networkError }: CombinedError): void => {
       watched.errors = graphQLErrors;
-      watched.failure = networkError;
+      watched.failure = networkError ?? null;
     };
     const { unsubscribe } = client.subscription(document, variables).subscribe(({ data, error, hasNext }) => {
       if (error) failed(error);
       else if (hasNext) watched.results.push(data as never);
-      if (!hasNext) watched.isOver = true;
+      // An error ends a subscription, though urql says that more may come.
+      if (error || !hasNext) watched.isOver = true;
     });
     watched.leave = unsubscribe;
     return watched;

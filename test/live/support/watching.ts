@@ -5,7 +5,8 @@ import { CHANNEL, closeAfterTests, type TestClient } from '../../support/gateway
 import { until } from '../../changes/support/feeds';
 
 /** What most tests look at. */
-export const FIELDS = '... on PaymentResource { status amount { value received } } ... on UpiPayment { state }';
+export const FIELDS =
+  '... on PaymentResource { status amount { value received } } ... on UpiPayment { state }';
 
 /** A graphql-ws client with one connection, which does not come back by itself. Closed when the test file ends. */
 export function liveClient(gateway: TestClient, authorization: string = AUTHORIZED.authorization): Client {
@@ -78,7 +79,9 @@ export class Watching {
   /** Resolves when it was told this last. */
   sees(value: Record<string, unknown>): Promise<void> {
     const isThere = (): boolean =>
-      Object.entries(value).every(([name, part]) => JSON.stringify(this.last?.[name]) === JSON.stringify(part));
+      Object.entries(value).every(
+        ([name, part]) => JSON.stringify(this.last?.[name]) === JSON.stringify(part),
+      );
     return until(`${JSON.stringify(value)} has come`, isThere);
   }
 

@@ -19,7 +19,11 @@ export interface Told {
 export const toldIn = ({ payload }: Heard): Told[] => payload as Told[];
 
 /** What of an error does not depend on the request. */
-export const words = ({ message, locations, extensions: { requestId: _, ...extensions } }: Told) => ({
+export const words = ({
+  message,
+  locations,
+  extensions: { requestId: _, retryAfterMs: _wait, ...extensions },
+}: Told) => ({
   message,
   ...(locations !== undefined && { locations }),
   extensions,
