@@ -5,6 +5,8 @@ import { cpuMs, sleep } from './clock.mjs';
 import { idsOf, payments } from './payments.mjs';
 import { oneEach, startCrowd, startGateway } from './stage.mjs';
 
+/** So long do those who watch take to come: payments that were all looked at in one moment would be so for minutes. */
+const COMING_MS = 20_000;
 /** Until what those who come cause has passed. */
 const SETTLE_MS = 6000;
 /** All of them together are as long as the slowest step of the schedule: each payment then has its looks, wherever they fall. */
@@ -45,7 +47,7 @@ export async function measureCalls(service, { name, watchers, paymentCount, mix,
   const open = async (side, count) => {
     const gateway = await startGateway(service, `${name}-${side}`, settings);
     const crowd = await startCrowd(gateway.url, 'webSocket', oneEach(count, ids));
-    await crowd.open();
+    await crowd.open(COMING_MS);
     return { gateway, crowd };
   };
   const sides = await Promise.all([open('many', watchers), open('single', paymentCount)]);

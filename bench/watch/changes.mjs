@@ -1,8 +1,8 @@
 // How soon a change reaches those who watch: one that the gateway sees in a lookup, and one that a callback hints at.
-import { Caller } from '../journal/caller.mjs';
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:net';
 import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { Caller } from '../journal/caller.mjs';
 import { sleep } from './clock.mjs';
 import { CHANNEL, idsOf, NEW, payments } from './payments.mjs';
 import { constantPace, oneEach, startCrowd, startGateway } from './stage.mjs';
@@ -15,7 +15,7 @@ const CREATE = `mutation Create($input: CreatePaymentInput!) {
   }
 }`;
 
-/** Longer than the gateway waits between two looks that are hinted at. */
+/** Longer than the gateway lets hints of one payment wait. */
 const APART_MS = 700;
 /** How soon after a change there is another, where that is measured. */
 const SOON_MS = 100;
@@ -66,13 +66,11 @@ async function createPayment(caller) {
   return result.payment.transactionId;
 }
 
-/** Milliseconds from the callback until the watcher has the change, less what the service took to answer the lookup. */
-async function hintedChange(service, crowd, id) {
-  const { version, at } = await service.ask({ command: 'change', id, callBack: true });
-  return { version, at, crowd };
-}
+/** Changes a payment and lets the service call back. */
+const change = (service, id) => service.ask({ command: 'change', id, callBack: true });
 
-async function lateness(service, { version, at, crowd }) {
+/** Milliseconds from the callback until the watcher has the change, less what the service took to answer the lookup. */
+async function lateness(service, crowd, { version, at }) {
   const arrivedAt = await crowd.one(version);
   const { receivedAt, sentAt } = await service.ask({ command: 'answered', version });
   return arrivedAt - at - (sentAt - receivedAt);
@@ -88,15 +86,15 @@ async function hintedChanges(service, { caller, gateway, hints }) {
   const single = [];
   const again = [];
   for (const id of ids) {
-    single.push(await lateness(service, await hintedChange(service, crowd, id)));
+    single.push(await lateness(service, crowd, await change(service, id)));
     await sleep(SOON_MS);
-    again.push(await lateness(service, await hintedChange(service, crowd, id)));
+    again.push(await lateness(service, crowd, await change(service, id)));
   }
   await sleep(APART_MS);
   const hinted = [];
-  for (const id of ids) hinted.push(await hintedChange(service, crowd, id));
+  for (const id of ids) hinted.push(await change(service, id));
   const together = [];
-  for (const each of hinted) together.push(await lateness(service, each));
+  for (const each of hinted) together.push(await lateness(service, crowd, each));
   await crowd.check();
   await crowd.stop();
   return { single, again, together };

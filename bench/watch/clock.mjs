@@ -1,9 +1,10 @@
 // Time that all processes of one machine agree on, and the processor time that each has used.
 import { readFileSync } from 'node:fs';
 import process from 'node:process';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout } from 'node:timers/promises';
 
-export { sleep };
+/** Not at all where there is nothing left to wait for. */
+export const sleep = (ms) => (ms > 0 ? setTimeout(ms) : Promise.resolve());
 
 /** Milliseconds by the machine's monotonic clock: comparable between processes. */
 export const now = () => Number(process.hrtime.bigint()) / 1e6;

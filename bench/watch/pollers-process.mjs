@@ -17,7 +17,7 @@ await serve(async ({ url, transactionIds, everyMs }) => {
     // Each began some time, and some ask for the same payment while an answer is awaited: that lookup is shared.
     let due = now() + everyMs * Math.random();
     while (!stopped) {
-      await sleep(Math.max(0, due - now()));
+      await sleep(due - now());
       const { body: answer } = await pool.request({
         method: 'POST',
         path: '/graphql',

@@ -4,6 +4,7 @@ import { Buffer } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, request as ask } from 'node:http';
+import { clearInterval, setInterval } from 'node:timers';
 import { serve } from '../journal/processes.mjs';
 import { now } from './clock.mjs';
 
@@ -89,7 +90,7 @@ await serve(async ({ latencyMs }) => {
       if (callBack) call(payment.callbackUrl);
       return { version: payment.version, at };
     },
-    /** Changes one payment after another from now on; none where no time is given. */
+    /** Changes one payment after another from now on; none any more where no time is given. */
     keepChanging({ everyMs }) {
       clearInterval(changing);
       if (!everyMs) return;

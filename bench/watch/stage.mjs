@@ -6,18 +6,18 @@ const MOST_CONNECTIONS = 5000;
 /** What a service takes to answer. */
 const LATENCY_MS = 20;
 
-const PROGRAM = (name) => `../watch/${name}-process.mjs`;
+const programOf = (name) => `../watch/${name}-process.mjs`;
 
-export const startService = () => start(PROGRAM('service'), { latencyMs: LATENCY_MS });
+export const startService = () => start(programOf('service'), { latencyMs: LATENCY_MS });
 
 /** A gateway before the service, which counts its lookups under its name. */
 export async function startGateway(service, name, settings) {
-  const gateway = await start(PROGRAM('gateway'), { serviceUrl: `${service.ready}${name}/`, settings });
+  const gateway = await start(programOf('gateway'), { serviceUrl: `${service.ready}${name}/`, settings });
   return { name, ...gateway.ready, memory: () => gateway.ask(), stop: () => gateway.stop() };
 }
 
 export const startPollers = (url, transactionIds, everyMs) =>
-  start(PROGRAM('pollers'), { url, transactionIds, everyMs });
+  start(programOf('pollers'), { url, transactionIds, everyMs });
 
 /** Those who watch, in as many processes as it takes; each list is what one connection subscribes to. */
 export async function startCrowd(url, way, lists) {
@@ -25,13 +25,14 @@ export async function startCrowd(url, way, lists) {
   for (let from = 0; from < lists.length; from += MOST_CONNECTIONS)
     shares.push(lists.slice(from, from + MOST_CONNECTIONS));
   const parts = await Promise.all(
-    shares.map(async (share) => ({ process: await start(PROGRAM('watchers'), {}), share })),
+    shares.map(async (share) => ({ process: await start(programOf('watchers'), {}), share })),
   );
   const ask = (question) => Promise.all(parts.map(({ process }) => process.ask(question)));
   return {
-    open: () =>
+    /** Lets them come, spread over some time; resolves when each has its first result. */
+    open: (overMs = 0) =>
       Promise.all(
-        parts.map(({ process, share }) => process.ask({ command: 'open', url, way, lists: share })),
+        parts.map(({ process, share }) => process.ask({ command: 'open', url, way, lists: share, overMs })),
       ),
     /** When the last of all watchers had a version. */
     last: async (version) =>
@@ -42,8 +43,8 @@ export async function startCrowd(url, way, lists) {
           ),
         )),
       ),
-    /** When the first watcher that there is to be had it; for payments that one watches. */
-    one: async (version) => parts[0].process.ask({ command: 'last', version, expected: 1 }),
+    /** The same for a version that one of them watches. */
+    one: (version) => parts[0].process.ask({ command: 'last', version, expected: 1 }),
     results: async () => (await ask({ command: 'results' })).reduce((sum, each) => sum + each, 0),
     /** Throws where any watcher was let down. */
     async check() {
@@ -56,9 +57,11 @@ export async function startCrowd(url, way, lists) {
   };
 }
 
-/** So many watchers over these payments, each with a connection of its own: neighbours watch different payments. */
+/** So many watchers over these payments, each with a connection of its own: those of one payment come one after another. */
 export const oneEach = (watchers, transactionIds) =>
-  Array.from({ length: watchers }, (_, number) => [transactionIds[number % transactionIds.length]]);
+  Array.from({ length: watchers }, (_, number) => [
+    transactionIds[Math.floor((number * transactionIds.length) / watchers)],
+  ]);
 
 /** A pace that looks so often whatever the state and the age. */
 export const constantPace = (every) => ({

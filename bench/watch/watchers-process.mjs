@@ -1,14 +1,17 @@
 // Those who watch: any number of them in one process, each over a connection of its own or all over one. They speak the
 // protocols by hand, so that thousands fit into a process and what they take of the processor is not what is measured.
 import { Agent, request } from 'node:http';
+import { clearTimeout, setTimeout } from 'node:timers';
 import { WebSocket } from 'ws';
 import { serve } from '../journal/processes.mjs';
-import { now } from './clock.mjs';
+import { now, sleep } from './clock.mjs';
 import { AUTHORIZATION, SUBSCRIPTION, variablesFor } from './subscription.mjs';
 
 /** Connections that are being made at the same time. */
 const OPENING_AT_ONCE = 40;
 const MOST_TOLD = 5;
+/** A change that has not come after so long does not come any more. */
+const MOST_MS = 20_000;
 
 const INIT = JSON.stringify({ type: 'connection_init', payload: { authorization: AUTHORIZATION } });
 const subscribe = (id, transactionId) =>
@@ -40,12 +43,13 @@ class Arrivals {
     this.faults.push(text.slice(0, 300));
   }
 
-  /** Resolves with when the last of so many had a version. */
+  /** Resolves with when the last of so many had a version; throws where it never comes. */
   async last(version, expected) {
-    await new Promise((resolve) => {
+    await new Promise((resolve, reject) => {
+      const impatience = setTimeout(() => reject(new Error(`Version ${version} did not come.`)), MOST_MS);
       const check = () => {
         const isThere = (this.#versions.get(version)?.count ?? 0) >= expected;
-        if (isThere) resolve();
+        if (isThere) resolve(clearTimeout(impatience));
         return isThere;
       };
       if (!check()) this.#waiting.push(check);
@@ -115,12 +119,17 @@ await serve(async () => {
   const WAYS = { webSocket, eventStream };
 
   const commands = {
-    /** Opens a connection for each list of payments. */
-    async open({ url, way, lists }) {
+    /** Opens a connection for each list of payments, spread over some time. */
+    async open({ url, way, lists, overMs }) {
       closing = false;
-      const left = [...lists];
+      const beginAt = now();
+      let begun = 0;
       const next = async () => {
-        for (let list = left.pop(); list; list = left.pop()) await WAYS[way](url, list);
+        while (begun < lists.length) {
+          const place = begun++;
+          await sleep(beginAt + (overMs * place) / lists.length - now());
+          await WAYS[way](url, lists[place]);
+        }
       };
       await Promise.all(Array.from({ length: OPENING_AT_ONCE }, next));
     },

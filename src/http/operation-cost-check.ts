@@ -2,7 +2,7 @@ import type { ApolloServerPlugin } from '@apollo/server';
 import type { OperationContext } from '../resolvers/context';
 import { operationCost } from './operation-cost';
 import { pointsOf, type RateLimit } from './rate-limit';
-import { tooLarge } from './refusal';
+import { notHere, tooLarge } from './refusal';
 
 export interface CostOptions {
   rate: RateLimit;
@@ -20,6 +20,7 @@ export const costOperations = ({ rate }: CostOptions): ApolloServerPlugin<Operat
       async didResolveOperation({ schema, document, operation, request, contextValue }) {
         // Without an operation there is nothing to carry out: Apollo says why.
         if (!operation) return;
+        if (operation.operation === 'subscription') throw notHere();
         const cost = operationCost(schema, document, operation, request.variables ?? {});
         if (cost.lookups > MAX_LOOKUPS)
           throw tooLarge(`The operation looks up more than ${MAX_LOOKUPS} transactions.`);

@@ -111,7 +111,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The id by which Apollo's and urql's persisted queries go. */
-function hashIn(extensions: unknown): unknown {
+export function hashIn(extensions: unknown): unknown {
   const persistedQuery = isRecord(extensions) ? extensions['persistedQuery'] : undefined;
   return isRecord(persistedQuery) ? persistedQuery['sha256Hash'] : undefined;
 }
@@ -170,7 +170,7 @@ const contradicting = (): Refusal =>
   });
 
 /** Clients act on this message: those that have the document send it along, at once and once. */
-const unknownId = (): Refusal =>
+export const unknownId = (): Refusal =>
   new Refusal({
     status: 200,
     code: 'PERSISTED_QUERY_NOT_FOUND',

@@ -96,3 +96,11 @@ export const invalidDocument = (message: string): Refusal =>
 /** An operation asks for more than one operation may. */
 export const tooLarge = (message: string): Refusal =>
   new Refusal({ status: 400, code: 'OPERATION_TOO_LARGE', message });
+
+/** A subscription comes by POST or GET to where queries and mutations are answered. */
+export const notHere = (): Refusal =>
+  new Refusal({
+    status: 400,
+    code: 'BAD_REQUEST',
+    message: 'Subscriptions are served over WebSocket here, and as events at /graphql/stream.',
+  });

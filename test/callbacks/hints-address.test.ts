@@ -60,7 +60,7 @@ describe.each(CREATES)('A %s that names no callbackUrl', (_kind, mutation, arm) 
     expect(service.seen[0]?.json).not.toHaveProperty('callback_url');
   });
 
-  test.each([{ PUBLIC_URL: 'https://gateway.example/pay' }, {}])(
+  test.each<Record<string, string>>([{ PUBLIC_URL: 'https://gateway.example/pay' }, {}])(
     'and one that names its own keeps it as it is written: with %j',
     async (env) => {
       const { client, service } = await newRig(env);

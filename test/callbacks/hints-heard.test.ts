@@ -1,4 +1,4 @@
-import { describeStores } from '../exactly-once/support/rig';
+import { describeStores, type Rig } from '../exactly-once/support/rig';
 import type { Kind } from '../exactly-once/support/caller';
 import { until } from '../exactly-once/support/gate';
 import {

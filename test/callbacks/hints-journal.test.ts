@@ -46,7 +46,7 @@ describeStores('The journal', (rigs) => {
 });
 
 describeStores('With a journal of a month', (rigs) => {
-  const ATTEMPTS = 250_000;
+  const ATTEMPTS = 150_000;
   const CALLED = 40;
   let rig: Rig;
   let sold: Sold[];

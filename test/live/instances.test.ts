@@ -4,7 +4,7 @@ import { until } from '../changes/support/feeds';
 import { movedClock } from '../support/moved-clock';
 import { CHANNEL, type TestClient } from '../support/gateway';
 import { AT_PROVIDER, CountedService } from './support/counted-service';
-import { instanceIn, listening } from './support/instances';
+import { instanceIn, listening, overheard } from './support/instances';
 import { askPayment, liveClient, watchPayment, watchPayout, type Watching } from './support/watching';
 
 inPostgres((room) => {
@@ -185,10 +185,19 @@ inPostgres((room) => {
   });
 
   test('What is seen again unchanged is not told again', async () => {
-    const { id } = await watchedOnB();
-    for (let time = 0; time < 5; time += 1) await askPayment(a, id);
-    await settled();
-    expect(service.count(id)).toBe(6);
+    const { id, watcher } = await watchedOnB();
+    const told = await overheard(room.place.url, async (soFar) => {
+      for (let time = 0; time < 5; time += 1) await askPayment(a, id);
+      service.change(id, { status: 'mispaid' });
+      for (let time = 0; time < 5; time += 1) await askPayment(a, id);
+      await watcher.sees({ status: 'MISPAID' });
+      // What is told last is heard last.
+      await askPayment(a, service.payment());
+      await until('the last is heard', () => soFar.length >= 2);
+    });
+    // The look that began the watch, ten of callers, and one for the change.
+    expect(service.count(id)).toBe(12);
+    expect(told).toHaveLength(2);
   });
 
   test('A change back to what was before is told as well', async () => {

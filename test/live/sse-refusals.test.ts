@@ -49,7 +49,7 @@ describe('Before a stream begins', () => {
 
   test.each(REFUSED)(
     'a POST %s is refused with %s %s, as one to /graphql is',
-    async (_what, status, code, body, headers) => {
+    async (...[, status, code, body, headers]) => {
       const [stream, answer] = [
         await post(url, body, { ...EVENTS, ...headers }),
         await post(rig.client.url, body, headers),

@@ -82,13 +82,13 @@ describe('When a token expires', () => {
     expect((await long.next()).payload).toEqual(standing('COMPLETED'));
   });
 
-  test('a token is good for watching as long as it is good for queries', async () => {
+  test('the leeway that single calls have is none for what lasts', async () => {
     const credentials = bearer(await token({ exp: Math.floor(rig.clock.now() / 1000) - 5 }));
     const asked = watching();
     expect((await rig.client.ask(LOOKUP, asked.variables, credentials)).errors).toBeUndefined();
-    const client = await WireClient.ready(rig.client.url, credentials);
-    client.subscribe('a', asked);
-    expect((await client.next()).payload).toEqual(standing('PENDING'));
+    const client = await WireClient.open(rig.client.url);
+    client.say({ type: 'connection_init', payload: credentials });
+    expect(await client.closed).toMatchObject({ code: 4401 });
   });
 
   test('a client of graphql-ws goes on by itself with the next one', async () => {

@@ -5,6 +5,7 @@ import { readParameters } from '../get-parameters';
 import { Refusal, accessRefusal } from '../refusal';
 import type { Heartbeat } from './heartbeat';
 import type { LiveOperations } from './live-operations';
+import { StreamFault } from './result-stream';
 
 interface EventStreamOptions {
   live: LiveOperations;
@@ -83,7 +84,7 @@ export class EventStreams {
     try {
       for await (const result of results) await written(raw, eventOf('next', result));
     } catch (error) {
-      await written(raw, eventOf('next', { errors: [error] }));
+      await written(raw, eventOf('next', { errors: error instanceof StreamFault ? error.errors : [error] }));
     }
     await written(raw, eventOf('complete'));
     raw.end();

@@ -5,6 +5,7 @@ import type { Authenticator } from '../../access/authenticator';
 import type { Clock } from '../../clock';
 import type { Admission } from '../admission';
 import type { ContextFactory } from '../graphql-route';
+import { whereOf } from '../where';
 import { EventStreams } from './event-streams';
 import { Heartbeat } from './heartbeat';
 import { LiveOperations } from './live-operations';
@@ -43,6 +44,7 @@ export function startLive(app: FastifyInstance, options: LiveOptions) {
     heartbeat,
     seats: new Seats(limits),
     isOriginAllowed: (origin) => corsOrigins.includes(origin),
+    bug: (error) => options.log.error(whereOf(error), 'unexpected error'),
   });
   app.server.on('upgrade', (request, socket, head) => sockets.upgrade(request, socket, head));
   return {

@@ -9,6 +9,7 @@ import type { Admission, AskedOperation } from '../admission';
 import type { ContextFactory } from '../graphql-route';
 import { toPublicError } from '../graphql-errors';
 import { loggable } from '../operation-log';
+import { hashIn, unknownId } from '../persisted-operations';
 import { requestScope } from '../request-scope';
 import { whereOf } from '../where';
 import { ResultStream } from './result-stream';
@@ -63,6 +64,8 @@ export class LiveOperations {
     try {
       this.#requireCurrent(caller);
       const { query, operationName, variables } = await admission.admit(asked, caller);
+      // Documents are registered by POST alone: who sends a hash sends the text along the next time.
+      if (!query && typeof hashIn(asked.extensions) === 'string') throw unknownId();
       const name = typeof operationName === 'string' ? operationName : undefined;
       const document = documents.read(typeof query === 'string' ? query : '', name);
       if (!('kind' in document)) return refused(document);
@@ -83,7 +86,10 @@ export class LiveOperations {
     const { caller, requestId } = prepared.contextValue;
     const startedAt = performance.now();
     let giveBack = (): void => undefined;
-    const toError = (fault: unknown): GraphQLError => this.#toPublic(fault, requestId);
+    const toErrors = (fault: unknown): readonly GraphQLError[] =>
+      (fault instanceof AggregateError ? (fault.errors as unknown[]) : [fault]).map((one) =>
+        this.#toPublic(one, requestId),
+      );
     const stream = new ResultStream({
       open: () =>
         requestScope.run({ requestId }, async () => {
@@ -92,16 +98,15 @@ export class LiveOperations {
           this.#checkLater();
           return subscribe(prepared);
         }),
-      toError,
+      toErrors,
       toResult: ({ data, errors }) => {
         this.#requireCurrent(caller);
-        return { data, ...(errors && { errors: errors.map(toError) }) };
+        return { data, ...(errors && { errors: errors.flatMap(toErrors) }) };
       },
-      closed: (error) => {
+      closed: (errors) => {
         giveBack();
         this.#open.delete(stream);
         const ms = Math.round(performance.now() - startedAt);
-        const errors = error === undefined ? [] : [toError(error)];
         this.#log(prepared.contextValue, prepared.operationName, { ms, results: stream.results, errors });
       },
     });

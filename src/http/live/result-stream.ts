@@ -1,15 +1,23 @@
 import { createHash } from 'node:crypto';
-import type { ExecutionResult } from 'graphql';
+import type { ExecutionResult, GraphQLError } from 'graphql';
+
+/** What ended a subscription, as its caller gets it. */
+export class StreamFault extends Error {
+  constructor(readonly errors: readonly GraphQLError[]) {
+    super('The subscription has ended with an error.');
+    this.name = 'StreamFault';
+  }
+}
 
 interface StreamOptions {
   /** Begins; throws, or answers with errors alone, where there is nothing to stream. */
   open(): Promise<AsyncIterator<ExecutionResult> | ExecutionResult>;
-  /** What a caller is told of what went wrong. */
-  toError(fault: unknown): Error;
+  /** What a caller is told of what went wrong; several things, where the fault is an AggregateError. */
+  toErrors(fault: unknown): readonly GraphQLError[];
   /** The result as the caller gets it. */
   toResult(result: ExecutionResult): ExecutionResult;
-  /** Hears once that it is over; of the error, where one ended it. */
-  closed(error?: unknown): void;
+  /** Hears once that it is over, and of the errors that ended it. */
+  closed(errors: readonly GraphQLError[]): void;
 }
 
 type Step = IteratorResult<ExecutionResult, undefined>;
@@ -26,6 +34,7 @@ export class ResultStream implements AsyncGenerator<ExecutionResult, undefined, 
   /** Of the last result: keeping it whole would cost every watcher its size. */
   #last = '';
   #fault: unknown;
+  #errors: readonly GraphQLError[] = [];
   #over = false;
   /** How many results were given out. */
   results = 0;
@@ -82,23 +91,24 @@ export class ResultStream implements AsyncGenerator<ExecutionResult, undefined, 
   async #begin(): Promise<AsyncIterator<ExecutionResult>> {
     const opened = await this.#options.open();
     if ('next' in opened) return opened;
-    throw opened.errors?.[0] ?? new Error('The subscription could not begin.');
+    throw new AggregateError(opened.errors ?? [], 'The subscription could not begin.');
   }
 
   /** Throws what ended it, once; is over from then on. */
   #finish(): Step {
-    const fault = this.#fault;
-    this.#fault = undefined;
-    this.#close(fault);
-    if (fault !== undefined) throw this.#options.toError(fault);
+    this.#close();
+    const errors = this.#errors;
+    this.#errors = [];
+    if (errors.length > 0) throw new StreamFault(errors);
     return DONE;
   }
 
-  #close(fault: unknown = this.#fault): void {
+  #close(): void {
     if (this.#over) return;
     this.#over = true;
+    if (this.#fault !== undefined) this.#errors = this.#options.toErrors(this.#fault);
     void this.#source?.return?.();
-    this.#options.closed(fault);
+    this.#options.closed(this.#errors);
   }
 
   #isSame(result: ExecutionResult): boolean {

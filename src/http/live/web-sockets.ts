@@ -7,6 +7,7 @@ import { AccessError, type Caller } from '../../access/caller';
 import { Refusal, accessRefusal } from '../refusal';
 import type { Heartbeat } from './heartbeat';
 import type { LiveOperations, Prepared } from './live-operations';
+import { StreamFault } from './result-stream';
 import type { Seats } from './seats';
 
 interface WebSocketOptions {
@@ -17,6 +18,8 @@ interface WebSocketOptions {
   heartbeat: Heartbeat;
   /** Whether a page of this origin may connect; called only where a browser names one that is not the gateway's own. */
   isOriginAllowed(origin: string): boolean;
+  /** Hears of what should not have happened. */
+  bug(error: unknown): void;
 }
 
 /** What is known of a connection. */
@@ -30,8 +33,12 @@ interface Connection {
   socket: WebSocket;
 }
 
+/** A reason to close has room for 123 bytes. */
+const MAX_REASON = 120;
 /** As much as a subscription may need to be asked for. */
 const MAX_MESSAGE_BYTES = 100 * 1024;
+/** More than any honest client leaves unread while it goes on asking. */
+const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 /** How long a client may take to say who it is. */
 const INIT_TIMEOUT_MS = 5000;
 /** How long clients may take to agree to the closing of their connections. */
@@ -63,10 +70,17 @@ export class WebSockets {
         const { caller, ip, socket } = extra;
         if (!caller) return socket.close(CloseCode.Unauthorized, 'Unauthorized');
         // With another token another connection: the client asks for one when it connects again.
-        if (!options.authenticator.isCurrent(caller)) socket.close(CloseCode.Forbidden, EXPIRED);
+        if (!options.authenticator.isCurrent(caller)) leave(socket);
         return live.prepare(payload, { caller, ip });
       },
       subscribe: (prepared) => live.start(prepared as Prepared),
+      // The library would keep the words of the first one only.
+      onError: (_context, _id, _payload, errors) =>
+        errors
+          .flatMap((error) =>
+            error.originalError instanceof StreamFault ? error.originalError.errors : [error],
+          )
+          .map((error) => error.toJSON()),
     });
   }
 
@@ -101,8 +115,9 @@ export class WebSockets {
   }
 
   /** Why a connection is not taken, as a status of HTTP. */
-  #refuse({ headers }: IncomingMessage): string | undefined {
+  #refuse({ headers, headersDistinct }: IncomingMessage): string | undefined {
     if (this.#closing) return '503 Service Unavailable';
+    if ((headersDistinct['authorization'] ?? []).length > 1) return '400 Bad Request';
     const { origin, host } = headers;
     // A page may not act in the name of whoever looks at it: browsers send no preflight before a WebSocket.
     const isForeign = origin !== undefined && hostOf(origin) !== host;
@@ -115,6 +130,8 @@ export class WebSockets {
     const beatNoMore = this.#options.heartbeat.add({
       beat: () => {
         if (!isThere) return socket.terminate();
+        const { caller } = connection;
+        if (caller && !this.#options.authenticator.isCurrent(caller)) leave(socket);
         isThere = false;
         socket.ping();
       },
@@ -130,6 +147,8 @@ export class WebSockets {
         close: (code, reason) => socket.close(code, reason),
         onMessage: (handle) =>
           socket.on('message', (data: Buffer) => {
+            // It asks and does not read: what it is to be told may not pile up.
+            if (socket.bufferedAmount > MAX_UNREAD_BYTES) return socket.terminate();
             isThere = true;
             handle(data.toString()).catch(() =>
               socket.close(CloseCode.InternalServerError, 'Internal error'),
@@ -151,27 +170,38 @@ export class WebSockets {
   }
 
   /** Finds out who is there. Returns false, after it has said why, where the connection is not kept. */
-  async #admit({ connectionParams, extra }: Context<Record<string, unknown>, Connection>): Promise<boolean> {
+  async #admit(context: Context<Record<string, unknown>, Connection>): Promise<boolean> {
+    const { connectionParams, extra } = context;
     const { authenticator, seats } = this.#options;
     try {
       const caller = await authenticator.identify(authorizationOf(connectionParams) ?? extra.authorization);
+      // What lasts does so for as long as the token says, without the leeway that single calls have.
+      if (!authenticator.isCurrent(caller)) throw new AccessError('BAD_CREDENTIALS', EXPIRED);
       if (extra.socket.readyState !== extra.socket.OPEN) return false;
       extra.giveBack = seats.take(caller.id);
       extra.caller = caller;
+      // Not kept for as long as the connection lasts.
       extra.authorization = undefined;
+      Reflect.deleteProperty(context, 'connectionParams');
       return true;
     } catch (error) {
       const refusal = error instanceof AccessError ? accessRefusal(error) : error;
-      if (!(refusal instanceof Refusal)) throw error;
+      if (!(refusal instanceof Refusal)) {
+        this.#options.bug(error);
+        throw error;
+      }
       const { code, message, retryAfterMs } = refusal.facts;
       const closeCode = retryAfterMs === undefined ? CloseCode.Unauthorized : TRY_AGAIN_LATER;
-      extra.socket.close(closeCode, `${code}: ${message}`);
+      extra.socket.close(closeCode, `${code}: ${message}`.slice(0, MAX_REASON));
       return false;
     }
   }
 }
 
-const EXPIRED = 'UNAUTHENTICATED: The credentials are not good any more.';
+const EXPIRED = 'The credentials are not good any more.';
+
+/** Lets a client come back with other credentials: it makes another connection for them. */
+const leave = (socket: WebSocket): void => socket.close(CloseCode.Forbidden, `UNAUTHENTICATED: ${EXPIRED}`);
 
 function hostOf(origin: string): string | undefined {
   return URL.canParse(origin) ? new URL(origin).host : undefined;

@@ -5,7 +5,7 @@ import { until } from '../../exactly-once/support/gate';
 import { newKey, type Rig } from '../../exactly-once/support/rig';
 import type { Entry } from '../../exactly-once/service/ledger';
 import { graphqlWsClient } from '../../live/support/graphql-ws-client';
-import { Watching, watchPayment, watchPayout } from '../../live/support/watching';
+import { watchPayment, watchPayout, type Watching } from '../../live/support/watching';
 
 /** Where the service is told to find the gateways of these tests. */
 export const PUBLIC_URL = 'https://gateway.example/pay';

@@ -35,3 +35,20 @@ export async function listening(url: string, count: number): Promise<void> {
     }),
   );
 }
+
+/** Every change that instances told each other meanwhile. */
+export function overheard(
+  url: string,
+  during: (soFar: readonly string[]) => Promise<unknown>,
+): Promise<string[]> {
+  return connected(url, async (client) => {
+    const told: string[] = [];
+    client.on('notification', ({ payload = '' }) => {
+      // After sixteen characters that say who tells it.
+      told.push(...(payload.slice(16).match(/.{30}/g) ?? []));
+    });
+    await client.query('LISTEN paygraph_changes');
+    await during(told);
+    return told;
+  });
+}
