@@ -25,6 +25,7 @@ const BESIDE = {
   settings: [],
   'settings-table': [],
   'setting-values': [],
+  loopback: ['http'],
   config: [],
   'config-types': [],
   greeting: [],

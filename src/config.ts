@@ -3,7 +3,7 @@ import { Secret } from './secret';
 import { SettingsReader, type Environment } from './settings';
 import { DEFAULT_SCHEDULE, type Pace } from './operations/watching/schedule';
 import type { WatchSettings } from './operations/watching/watches';
-import { isLoopback } from './setting-values';
+import { isLoopback } from './loopback';
 import { SETTINGS } from './settings-table';
 
 import type {

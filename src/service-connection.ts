@@ -6,6 +6,7 @@ import { Credentials, type CredentialEvent } from './datasources/service/credent
 import { PaymentService } from './datasources/service/payments';
 import { PayoutService } from './datasources/service/payouts';
 import { ServiceTransport } from './datasources/service/transport';
+import { CallbackTokens } from './operations/callback-tokens';
 import { requestScope } from './http/request-scope';
 import { faultOfFile } from './watched-file';
 
@@ -43,7 +44,10 @@ export function connectService(config: Config, clock: Clock, log: Logger) {
   const { baseUrl, timeoutMs, notFoundStatus } = config.service;
   const credentials = openCredentials(config, log);
   const transport = new ServiceTransport({ baseUrl, timeoutMs, credentials, now: () => clock.now() });
-  const client = new ServiceClient(transport, notFoundStatus, credentials, (fault) =>
+  const callbackTokens = new CallbackTokens(config.journal.fingerprintKey.reveal());
+  const isToken = (text: string): boolean => callbackTokens.read(text) !== null;
+  const own = { credentials, ...(config.publicUrl !== null && { isToken }) };
+  const client = new ServiceClient(transport, notFoundStatus, own, (fault) =>
     log.warn(
       { requestId: requestScope.getStore()?.requestId, ...fault },
       'a call to the service did not go well',
@@ -52,6 +56,7 @@ export function connectService(config: Config, clock: Clock, log: Logger) {
   return {
     payments: new PaymentService(client),
     payouts: new PayoutService(client),
+    callbackTokens,
     /** Resolves when the calls under way have ended. */
     close: async (): Promise<void> => {
       credentials.close();

@@ -1,14 +1,10 @@
 import { isIP } from 'node:net';
+import { isLoopback } from './loopback';
 import { readPace } from './operations/watching/schedule';
 
 /** How the values of some settings are understood; undefined where a text is none. */
 
 const isPrintable = (text: string): boolean => /^[^\p{Cc}]{1,4096}$/u.test(text);
-
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i;
-
-/** Whether a host name or address stays on this machine. */
-export const isLoopback = (host: string): boolean => LOOPBACK.test(host);
 
 export function readDatabaseUrl(text: string): string | undefined {
   if (/^file:[^?#\s]+$/.test(text)) return text;

@@ -60,6 +60,8 @@ function readEntry(entry: unknown, place: number): ClientKey {
 /** The keys of internal services, of which only the SHA-256 is known. */
 export class ClientKeys {
   readonly #keys: readonly ClientKey[];
+  /** Of callers that were found before, whether they would be found now: asked for every second. */
+  readonly #held = new WeakMap<Caller, boolean>();
 
   /** Reads the text of CLIENT_KEYS_FILE. Throws an Error that says what is wrong, or a SyntaxError where it is not JSON. */
   constructor(text: string) {
@@ -81,9 +83,13 @@ export class ClientKeys {
 
   /** Whether a caller that was found before would be found now, with the same rights. */
   holds(caller: Caller): boolean {
-    return this.#keys.some(
-      ({ caller: now }) => now === caller || (now.credential === caller.credential && isSame(now, caller)),
+    const known = this.#held.get(caller);
+    if (known !== undefined) return known;
+    const holds = this.#keys.some(
+      ({ caller: now }) => now.credential === caller.credential && isSame(now, caller),
     );
+    this.#held.set(caller, holds);
+    return holds;
   }
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import fastifyHelmet from '@fastify/helmet';
+import underPressure from '@fastify/under-pressure';
 import fastify, {
   type FastifyError,
   type FastifyInstance,
@@ -23,6 +24,8 @@ interface AppOptions {
   trustedProxies: readonly string[];
   /** How long a client may take to send a request, in milliseconds. */
   clientTimeoutMs: number;
+  /** How late the process may be on average before it counts as overloaded; 0: never. */
+  maxEventLoopLagMs: number;
 }
 
 /** Whether a client asks for a WebSocket where there is one. */
@@ -37,6 +40,7 @@ export async function createApp({
   log,
   trustedProxies,
   clientTimeoutMs,
+  maxEventLoopLagMs,
 }: AppOptions): Promise<FastifyInstance> {
   const app: FastifyInstance = fastify({
     // Fastify's own log lines hold URLs, and with them the variables of GET requests.
@@ -62,6 +66,11 @@ export async function createApp({
   });
   app.server.maxConnections = MAX_CONNECTIONS;
   closeConnectionsWhenClosing(app);
+  // It only measures: who is refused then is decided where operations come in.
+  await app.register(underPressure, {
+    maxEventLoopDelay: maxEventLoopLagMs,
+    pressureHandler: () => undefined,
+  });
   await app.register(fastifyHelmet, SAFE_HEADERS);
   app.setErrorHandler((error: FastifyError | Refusal, request, reply) => {
     void reply.type(answerType(request.headers.accept));

@@ -1,7 +1,6 @@
 import type { ApolloServer } from '@apollo/server';
 import { fastifyApolloHandler } from '@as-integrations/fastify';
 import fastifyCors from '@fastify/cors';
-import underPressure from '@fastify/under-pressure';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AccessError, type Caller } from '../access/caller';
 import type { Authenticator } from '../access/authenticator';
@@ -10,6 +9,7 @@ import type { Admission, AskedOperation } from './admission';
 import { readParameters, writeParameters } from './get-parameters';
 import type { EventStreams } from './live/event-streams';
 import { accessRefusal, overloaded, Refusal } from './refusal';
+import { isHostHere } from './own-origin';
 import { PAGE_HEADERS } from './safe-headers';
 
 /** Makes what the resolvers of one operation share. */
@@ -30,8 +30,6 @@ interface GraphqlRouteOptions {
   admission: Admission;
   events: EventStreams;
   corsOrigins: readonly string[];
-  /** 0: work is never refused because the process is late. */
-  maxEventLoopLagMs: number;
   /** Whether a browser that opens the address gets a page: anybody may see it. */
   landingPage: boolean;
 }
@@ -39,7 +37,7 @@ interface GraphqlRouteOptions {
 /** Adds /graphql: who asks and what is asked are checked here, before Apollo sees anything of it. */
 export async function addGraphql(app: FastifyInstance, options: GraphqlRouteOptions): Promise<void> {
   await app.register(async (scope) => {
-    const { apollo, contextFor, authenticator, admission, events, corsOrigins, maxEventLoopLagMs } = options;
+    const { apollo, contextFor, authenticator, admission, events, corsOrigins } = options;
     if (corsOrigins.length > 0) {
       await scope.register(fastifyCors, {
         origin: [...corsOrigins],
@@ -49,15 +47,13 @@ export async function addGraphql(app: FastifyInstance, options: GraphqlRouteOpti
       });
     }
     // Last come, first refused: what has been taken in is carried on, and the health of the process can still be asked.
-    await scope.register(underPressure, {
-      maxEventLoopDelay: maxEventLoopLagMs,
-      pressureHandler: () => {
-        throw overloaded();
-      },
+    scope.addHook('onRequest', async () => {
+      if (scope.isUnderPressure()) throw overloaded();
     });
     scope.decorateRequest('caller', null);
     scope.addHook('onRequest', async (request) => {
       checkHeaders(request);
+      if (authenticator.isOpen && !isHostHere(request.headers.host)) throw NOT_HERE;
       if (options.landingPage && wantsPage(request)) return;
       request.caller = await identify(authenticator, request.headers.authorization);
     });
@@ -79,12 +75,23 @@ export async function addGraphql(app: FastifyInstance, options: GraphqlRouteOpti
   });
 }
 
+/** A page of another site can reach this machine under a name of its own, and would then count as ours. */
+const NOT_HERE = new Refusal({
+  status: 403,
+  code: 'FORBIDDEN',
+  message: 'Without credentials the gateway answers under the names of this machine only, such as localhost.',
+});
+
 const BAD_REQUEST = { status: 400, code: 'BAD_REQUEST' };
+
+const isNamed = (text: string, name: string): boolean =>
+  text.length === name.length && text.toLowerCase() === name.toLowerCase();
 
 /** Refuses headers that can be understood in two ways. */
 function checkHeaders(request: FastifyRequest): void {
   for (const name of ['Host', 'Authorization']) {
-    const given = request.raw.headersDistinct[name.toLowerCase()] ?? [];
+    // Not request.raw.headersDistinct: it is kept for as long as the request is, which may be a stream's.
+    const given = request.raw.rawHeaders.filter((text, place) => place % 2 === 0 && isNamed(text, name));
     if (given.length > 1)
       throw new Refusal({ ...BAD_REQUEST, message: `There is more than one ${name} header.` });
   }

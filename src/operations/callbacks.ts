@@ -1,3 +1,4 @@
+import { bulkhead } from 'cockatiel';
 import type { Clock } from '../clock';
 import type { Attempt } from '../datasources/journal/journal';
 import type { CallbackTokens } from './callback-tokens';
@@ -10,13 +11,6 @@ interface CallbacksOptions {
   hand: JournalHand;
   /** Looks for what became of an attempt, and for the state of what it created. Never believes anybody else. */
   look(attempt: Attempt): Promise<unknown>;
-}
-
-/** What a create says of callbacks. */
-interface Called {
-  callbackUrl: string | null | undefined;
-  /** What must not come back in an answer. */
-  secrets: readonly string[];
 }
 
 /** What hints of one transaction have caused lately. */
@@ -33,6 +27,8 @@ const COST_MS = 1000;
 const CREDIT_MS = 3000;
 /** Hints of more transactions at once are dropped: polling finds what they would have told. */
 const MAX_AT_ONCE = 1000;
+/** Looks for hints never take the room that callers need. */
+const MAX_LOOKS_AT_A_TIME = 16;
 
 /**
  * Callbacks of the service (spec 6), whose form and signature are not shown: one that arrives only makes the gateway ask,
@@ -41,6 +37,7 @@ const MAX_AT_ONCE = 1000;
 export class Callbacks {
   readonly #options: CallbacksOptions;
   readonly #clock: Clock;
+  readonly #limit = bulkhead(MAX_LOOKS_AT_A_TIME, MAX_AT_ONCE);
   readonly #recent = new Map<string, Recent>();
 
   constructor(options: CallbacksOptions) {
@@ -49,11 +46,10 @@ export class Callbacks {
   }
 
   /** The address that a create names: the caller's own untouched, else this gateway's where it has one. */
-  of(attemptId: string, own: string | null | undefined, secrets: readonly string[]): Called {
+  urlFor(attemptId: string, own: string | null | undefined): string | null {
     const { publicUrl, tokens } = this.#options;
-    if (publicUrl === null || (own !== null && own !== undefined)) return { callbackUrl: own, secrets };
-    const token = tokens.of(attemptId);
-    return { callbackUrl: `${publicUrl}/callbacks/${token}`, secrets: [...secrets, token] };
+    if (own !== null && own !== undefined) return own;
+    return publicUrl === null ? null : `${publicUrl}/callbacks/${tokens.of(attemptId)}`;
   }
 
   /** Something arrived at the address with this token. Returns at once, whatever the token is. */
@@ -72,7 +68,7 @@ export class Callbacks {
 
   #lookWhenDue(attemptId: string, recent: Recent): void {
     recent.isBusy = true;
-    const ms = recent.evenAt - CREDIT_MS - this.#clock.now();
+    const ms = Math.min(COST_MS, recent.evenAt - CREDIT_MS - this.#clock.now());
     if (ms <= 0) void this.#look(attemptId, recent);
     else this.#clock.after(ms, () => void this.#look(attemptId, recent));
   }
@@ -82,8 +78,10 @@ export class Callbacks {
     recent.again = false;
     recent.evenAt = Math.max(recent.evenAt, this.#clock.now()) + COST_MS;
     try {
-      const attempt = await hand.journal.findAny(hand.service, attemptId);
-      if (attempt?.id === attemptId) await look(attempt);
+      await this.#limit.execute(async () => {
+        const attempt = await hand.journal.findById(hand.service, attemptId);
+        if (attempt) await look(attempt);
+      });
     } catch {
       // A hint only: the journal, or the service, cannot be asked now.
     }

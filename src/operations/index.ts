@@ -5,7 +5,7 @@ import type { PaymentService } from '../datasources/service/payments';
 import type { PayoutService } from '../datasources/service/payouts';
 import { AttemptOperations } from './attempt-operations';
 import { Callbacks } from './callbacks';
-import { CallbackTokens } from './callback-tokens';
+import type { CallbackTokens } from './callback-tokens';
 import { Confirms } from './confirms';
 import { Creates } from './creates';
 import { Fingerprints } from './fingerprint';
@@ -22,6 +22,8 @@ import type { WatchSettings } from './watching/watches';
 interface OperationsOptions {
   payments: PaymentService;
   payouts: PayoutService;
+  /** Makes and knows the addresses of callbacks. */
+  callbackTokens: CallbackTokens;
   journal: Journal;
   feed: ChangeFeed;
   clock: Clock;
@@ -57,8 +59,8 @@ export function startOperations({ settings, feed, ...options }: OperationsOption
   const { payments, payouts, clock, service } = options;
   const hand = new JournalHand(options);
   const followUps = new FollowUps({ hand, timeoutMs, settleMs });
-  const secret = settings.fingerprintKey.reveal();
-  const creates = new Creates({ hand, followUps, fingerprints: new Fingerprints(secret), timeoutMs });
+  const fingerprints = new Fingerprints(settings.fingerprintKey.reveal());
+  const creates = new Creates({ hand, followUps, fingerprints, timeoutMs });
   const confirms = new Confirms({ hand, payments, timeoutMs });
   const paymentFinder = new PaymentFinder(payments, hand);
   const payoutFinder = new PayoutFinder(payouts, hand);
@@ -66,7 +68,7 @@ export function startOperations({ settings, feed, ...options }: OperationsOption
   reconciler.start();
   const callbacks = new Callbacks({
     publicUrl: settings.publicUrl,
-    tokens: new CallbackTokens(secret),
+    tokens: options.callbackTokens,
     hand,
     look: (attempt) => look(attempt),
   });

@@ -47,10 +47,8 @@ export class PaymentOperations {
   constructor(private readonly parts: PaymentParts) {
     const { payments, watching } = parts;
     this.#watches = new Watches({ ...watching, kind: 'payment', lookUp: (key) => this.lookUp(key) });
-    this.#lookups = new SharedLookups(
-      (key) => payments.lookUp(key),
-      (found, askedAt) => this.#watches.seen(found, askedAt),
-    );
+    this.#lookups = new SharedLookups((key) => payments.lookUp(key));
+    payments.onSeen((found, askedAt) => this.#watches.seen(found, askedAt));
   }
 
   /** A payment as the service has it; null when it has none. */
@@ -85,7 +83,7 @@ export class PaymentOperations {
     ];
     if (faults.length > 0) return invalidInput(faults);
 
-    const { room, fields } = method;
+    const { room, fields, secrets } = method;
     const askedAt = performance.now();
     const end = await creates.create({
       client,
@@ -93,9 +91,9 @@ export class PaymentOperations {
       method: method.type,
       input: { ...input, externalId: input.externalId ?? null, kind: 'payment', method: method.canonical },
       shown: {},
-      finder: finder.knowing(method.secrets),
+      finder: finder.knowing(secrets),
       send: ({ id, externalId }) => {
-        const { callbackUrl, secrets } = callbacks.of(id, input.callbackUrl, method.secrets);
+        const callbackUrl = callbacks.urlFor(id, input.callbackUrl);
         return payments.create({ ...input, externalId, room, fields, callbackUrl, secrets });
       },
     });

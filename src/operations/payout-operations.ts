@@ -41,10 +41,8 @@ export class PayoutOperations {
 
   constructor(private readonly parts: PayoutParts) {
     this.#watches = new Watches({ ...parts.watching, kind: 'payout', lookUp: (key) => this.lookUp(key) });
-    this.#lookups = new SharedLookups(
-      (key) => this.#ask(key),
-      (found, askedAt) => this.#watches.seen(found, askedAt),
-    );
+    this.#lookups = new SharedLookups((key) => this.#ask(key));
+    parts.payouts.onSeen((found, askedAt) => this.#watches.seen(found, askedAt));
   }
 
   /** A payout as the service has it, with what the journal knows of its method; null when the service has none. */
@@ -71,7 +69,8 @@ export class PayoutOperations {
     const { payouts, hand } = this.parts;
     return payouts.lookUp(key, async (transactionId) => {
       const asked = hand.journal.findByTransaction(hand.service, 'payout', transactionId);
-      const attempt = await within(DETAILS_PATIENCE_MS, asked).catch(() => null);
+      const attempt = await within(DETAILS_PATIENCE_MS, asked).catch(() => undefined);
+      if (attempt === undefined) return { ...key, isPartial: true };
       return attempt?.channel === key.channel ? knownFromJournal(attempt) : key;
     });
   }
@@ -88,10 +87,10 @@ export class PayoutOperations {
     ];
     if (faults.length > 0) return invalidInput(faults);
 
-    const { room, type, fields, shown } = method;
+    const { room, type, fields, shown, secrets } = method;
     const { channel, idempotencyKey } = input;
     const isFree = async (externalId: string): Promise<boolean> =>
-      (await payouts.lookUp({ channel, externalId })) === null;
+      (await this.#ask({ channel, externalId })) === null;
     const askedAt = performance.now();
     const end = await creates.create({
       client,
@@ -99,10 +98,10 @@ export class PayoutOperations {
       method: type,
       input: { ...input, kind: 'payout', method: method.canonical },
       shown,
-      finder: finder.knowing(method.secrets),
+      finder: finder.knowing(secrets),
       ...(preflight && { isFree }),
       send: ({ id, externalId }) => {
-        const { callbackUrl, secrets } = callbacks.of(id, input.callbackUrl, method.secrets);
+        const callbackUrl = callbacks.urlFor(id, input.callbackUrl);
         return payouts.create({ ...input, externalId, room, type, fields, shown, callbackUrl, secrets });
       },
     });

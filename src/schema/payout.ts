@@ -39,6 +39,9 @@ export abstract class PayoutResource extends Node {
   /** The method's wire word, from the service or from the create call; null when neither said it. */
   wireType!: string | null;
 
+  /** Whether more is known of it, which could not be asked for now. */
+  isPartial?: boolean;
+
   constructor(room: PayoutRoom) {
     super();
     this.room = room;

@@ -6,14 +6,16 @@ import { ApolloClient, ApolloLink, InMemoryCache } from '@apollo/client';
 import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
 import { Client, cacheExchange, fetchExchange } from '@urql/core';
 import { parse, print, type DefinitionNode, type DocumentNode } from 'graphql';
-import { of } from 'rxjs';
+import { lastValueFrom, of } from 'rxjs';
 import {
   ConfirmPaymentDocument,
   CreatePaymentDocument,
   CreatePayoutDocument,
   NodeDocument,
   PaymentDocument,
+  PaymentUpdatedDocument,
   PayoutDocument,
+  PayoutUpdatedDocument,
 } from '../generated/operations';
 import {
   CLIENTS,
@@ -74,6 +76,10 @@ const idsByName = (operations: readonly ClientOperation[]) =>
 const OPERATIONS = path.join(CHECKOUT, 'test/clients/operations');
 const QUERIES: DocumentNode[] = [PaymentDocument, PayoutDocument, NodeDocument];
 const MUTATIONS: DocumentNode[] = [CreatePaymentDocument, ConfirmPaymentDocument, CreatePayoutDocument];
+/** An answer without data ends a subscription without a value. */
+const NOTHING = { defaultValue: undefined };
+const SUBSCRIPTIONS: DocumentNode[] = [PaymentUpdatedDocument, PayoutUpdatedDocument];
+const ALL = [...QUERIES, ...MUTATIONS, ...SUBSCRIPTIONS];
 
 const nameOf = (document: DocumentNode): string =>
   document.definitions.flatMap((node) => ('name' in node && node.name ? [node.name.value] : []))[0] ?? '';
@@ -139,8 +145,9 @@ describe('The ids are those of what clients send', () => {
     });
     const client = new ApolloClient({ link: persisted.concat(recording), cache: new InMemoryCache() });
     for (const document of documents) {
-      const isMutation = MUTATIONS.includes(document);
-      if (isMutation) await client.mutate({ mutation: document, fetchPolicy: 'no-cache' });
+      if (MUTATIONS.includes(document)) await client.mutate({ mutation: document, fetchPolicy: 'no-cache' });
+      else if (SUBSCRIPTIONS.includes(document))
+        await lastValueFrom(client.subscribe({ query: document }), NOTHING);
       else await client.query({ query: document, fetchPolicy: 'no-cache' });
     }
     return sent;
@@ -155,9 +162,8 @@ describe('The ids are those of what clients send', () => {
 
   test('Apollo Client: hashed while it runs, all of them', async () => {
     const ids = idsByName(operationsIn(OPERATIONS));
-    const documents = [...QUERIES, ...MUTATIONS];
-    const sent = await sentByApollo(documents, (document) => sha256(print(inApollosOrder(document))));
-    expect(Object.keys(sent)).toHaveLength(documents.length);
+    const sent = await sentByApollo(ALL, (document) => sha256(print(inApollosOrder(document))));
+    expect(Object.keys(sent)).toHaveLength(ALL.length);
     expect(ids).toMatchObject(sent);
   });
 
@@ -187,6 +193,7 @@ describe('The ids are those of what clients send', () => {
       url: 'http://localhost/graphql',
       exchanges: [cacheExchange, fetchExchange],
       preferGetMethod: false,
+      fetchSubscriptions: true,
       fetch: (_url, init) => {
         const { query, operationName } = JSON.parse(String(init?.body)) as Record<string, string>;
         sent[operationName ?? ''] = sha256(query ?? '');
@@ -197,13 +204,15 @@ describe('The ids are those of what clients send', () => {
     });
     for (const document of QUERIES) await client.query(document, {});
     for (const document of MUTATIONS) await client.mutation(document, {});
-    expect(Object.keys(sent)).toHaveLength(QUERIES.length + MUTATIONS.length);
+    for (const document of SUBSCRIPTIONS)
+      await new Promise((resolve) => client.subscription(document, {}).subscribe(resolve));
+    expect(Object.keys(sent)).toHaveLength(ALL.length);
     expect(ids).toMatchObject(sent);
   });
 
   test('every operation of the documents has its id', () => {
     const ids = idsByName(operationsIn(OPERATIONS));
-    expect(Object.keys(ids)).toEqual([...QUERIES, ...MUTATIONS].map(nameOf).concat('Payments').sort());
+    expect(Object.keys(ids)).toEqual(ALL.map(nameOf).concat('Payments').sort());
   });
 });
 

@@ -125,6 +125,7 @@ export interface Journal {
   beginConfirm(claim: ConfirmClaim): Promise<{ suspect: boolean } | null>;
   /** Gives the right back; `known`: the result of the confirm is known. */
   endConfirm(id: string, known: boolean): Promise<void>;
+  findById(service: string, id: string): Promise<Attempt | null>;
   /** For the operator: by the attempt's id, or by the idempotency key where only one attempt has it. */
   findAny(service: string, name: string): Promise<Attempt | null>;
   /** Unknown outcomes for the operator, of every client; oldest first. */

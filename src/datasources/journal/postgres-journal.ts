@@ -186,6 +186,10 @@ export class PostgresJournal implements Journal {
     );
   }
 
+  async findById(service: string, id: string): Promise<Attempt | null> {
+    return first(await this.#query('SELECT * FROM attempts WHERE id = $1 AND service = $2', [id, service]));
+  }
+
   async findAny(service: string, name: string): Promise<Attempt | null> {
     const text = 'SELECT * FROM attempts WHERE service = $1 AND (id = $2 OR key = $2) LIMIT 2';
     const rows = await this.#query(text, [service, name]);

@@ -174,6 +174,10 @@ export class SqliteJournal implements Journal {
     );
   }
 
+  async findById(service: string, id: string): Promise<Attempt | null> {
+    return this.#readOne(sql('SELECT * FROM attempts WHERE id = ? AND service = ?', id, service));
+  }
+
   async findAny(service: string, name: string): Promise<Attempt | null> {
     const text = 'SELECT * FROM attempts WHERE service = ? AND (id = ? OR key = ?) LIMIT 2';
     const found = await this.#read(sql(text, service, name, name));

@@ -57,8 +57,8 @@ export class ServiceClient {
   constructor(
     private readonly transport: ServiceTransport,
     private readonly notFoundStatus: number,
-    /** The gateway's own, which no answer may carry to a caller. */
-    private readonly credentials: Pick<Credentials, 'known'>,
+    /** The gateway's own secrets, which no answer may carry to a caller. */
+    private readonly own: { credentials: Pick<Credentials, 'known'>; isToken?(text: string): boolean },
     /** Hears of every call that did not go well, for the operator. */
     private readonly reportFault: (fault: CallFault) => void,
   ) {}
@@ -70,7 +70,7 @@ export class ServiceClient {
   async lookUp(path: string, key: LookupKey): Promise<Answered | null> {
     const call = { channel: key.channel, path, query: lookupQuery(key) };
     return this.#retries.run(this.transport.timeoutMs, async (timeoutMs) => {
-      const asked = { ...key, credentials: this.credentials.known };
+      const asked = { ...key, ...this.#mustNotComeBack() };
       const raw = await this.#send(call, 'lookups', timeoutMs).catch((failure: unknown) => {
         throw lookupFault(failure);
       });
@@ -84,8 +84,13 @@ export class ServiceClient {
    * transport. Throws only where it is certain that the service did not act.
    */
   async sendMoney({ lane, ...call }: MoneyCall, asked: Question): Promise<MoneyOutcome<WireObject>> {
-    const question = { ...asked, credentials: this.credentials.known };
+    const question = { ...asked, ...this.#mustNotComeBack() };
     return this.#send(call, lane).then((raw) => readMoneyAnswer(raw, question), readMoneyFailure);
+  }
+
+  #mustNotComeBack(): Pick<Question, 'credentials' | 'isToken'> {
+    const { credentials, isToken } = this.own;
+    return { credentials: credentials.known, isToken };
   }
 
   /** Sends a call and tells the operator when it did not go well. */

@@ -61,12 +61,27 @@ export interface MustNotComeBack {
   secrets?: readonly string[];
   /** The gateway's own, of every channel: the same list until they change. */
   credentials?: readonly string[];
+  /** Whether a text of 43 characters is a token that this gateway put into the address of a callback. */
+  isToken?(text: string): boolean;
 }
 
 /** Removes these from any text. */
-export function remover({ secrets = [], credentials = [] }: MustNotComeBack): Remove {
+export function remover({ secrets = [], credentials = [], isToken }: MustNotComeBack): Remove {
   const removers = [...secrets.filter(isSecret).map(removerOf), removerOfCredentials(credentials)];
+  if (isToken) removers.push(removerOfTokens(isToken));
   return (text) => removers.reduce((soFar, remove) => remove(soFar), text);
+}
+
+const TOKEN_LENGTH = 43;
+
+/** Removes tokens: there are too many to know them all, but each can be told from any other text. */
+function removerOfTokens(isToken: (text: string) => boolean): Remove {
+  // In an encoded address a letter may stand right before it.
+  const hideIn = (run: string): string => {
+    if (isToken(run.slice(-TOKEN_LENGTH))) return run.slice(0, -TOKEN_LENGTH) + HIDDEN;
+    return isToken(run.slice(0, TOKEN_LENGTH)) ? HIDDEN + run.slice(TOKEN_LENGTH) : run;
+  };
+  return (text) => (text.length < TOKEN_LENGTH ? text : text.replace(/[\w-]{43,}/g, hideIn));
 }
 
 /** Made once for each list of credentials: a list of a thousand merchants must cost nothing per answer. */

@@ -16,30 +16,17 @@ type LookUp<T> = (key: LookupKey) => Promise<T | null>;
 export class SharedLookups<T> {
   readonly #inFlight = new Map<string, { channel: string; call: Promise<T | null> }>();
 
-  /**
-   * @param seen hears of everything that was found, and when the question was asked, by the clock of `performance`
-   */
-  constructor(
-    private readonly lookUp: LookUp<T>,
-    private readonly seen: (found: T, askedAt: number) => void,
-  ) {}
+  constructor(private readonly lookUp: LookUp<T>) {}
 
   load(key: LookupKey): Promise<T | null> {
     const name = nameOf(key);
     const shared = this.#inFlight.get(name);
     if (shared) return shared.call;
-    const call = this.#ask(key).finally(() => {
+    const call = this.lookUp(key).finally(() => {
       if (this.#inFlight.get(name)?.call === call) this.#inFlight.delete(name);
     });
     this.#inFlight.set(name, { channel: key.channel, call });
     return call;
-  }
-
-  async #ask(key: LookupKey): Promise<T | null> {
-    const askedAt = performance.now();
-    const found = await this.lookUp(key);
-    if (found) this.seen(found, askedAt);
-    return found;
   }
 
   /** Something on this channel has changed: who asks from now on does not get an answer to an earlier question. */

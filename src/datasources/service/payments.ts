@@ -38,7 +38,14 @@ export interface RememberedPayment extends KnownPayment {
 
 /** The payments of the service (spec 4.3 to 4.5). */
 export class PaymentService {
+  #seen: (found: PaymentResource, askedAt: number) => void = () => undefined;
+
   constructor(private readonly client: ServiceClient) {}
+
+  /** Who hears of every payment that a lookup finds, and when it was asked for, by the clock of `performance`. */
+  onSeen(seen: (found: PaymentResource, askedAt: number) => void): void {
+    this.#seen = seen;
+  }
 
   /** POST payment/ (spec 4.4). */
   async create(request: PaymentRequest): Promise<MoneyOutcome<PaymentResource>> {
@@ -75,9 +82,14 @@ export class PaymentService {
 
   /** GET payment/ (spec 4.3); null when the service has no such payment. */
   async lookUp(key: LookupKey): Promise<PaymentResource | null> {
+    const askedAt = performance.now();
     const found = await this.client.lookUp('payment/', key);
     if (!found) return null;
-    return Object.assign(readPayment(found.answer, key), { serviceTime: found.serviceTime });
+    const payment = Object.assign(readPayment(found.answer, key), { serviceTime: found.serviceTime });
+    // That the external id in the question is this payment's own is not in the answer: others must not be told so.
+    const { externalId, ...bare } = key;
+    this.#seen(externalId === undefined ? payment : readPayment(found.answer, bare), askedAt);
+    return payment;
   }
 
   /** A payment of which no more than this is known; the rest arrives by one lookup, when it is selected. */

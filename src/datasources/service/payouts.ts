@@ -35,11 +35,20 @@ export interface KnownPayout {
   type?: string | null;
   amount?: { currency: string; value: string };
   shown?: object;
+  /** Whether more is known, but could not be asked for now. */
+  isPartial?: boolean;
 }
 
 /** The payouts of the service (spec 4.1, 4.2). */
 export class PayoutService {
+  #seen: (found: PayoutResource, askedAt: number) => void = () => undefined;
+
   constructor(private readonly client: ServiceClient) {}
+
+  /** Who hears of every payout that a lookup finds, and when it was asked for, by the clock of `performance`. */
+  onSeen(seen: (found: PayoutResource, askedAt: number) => void): void {
+    this.#seen = seen;
+  }
 
   /** POST payout/ (spec 4.2). */
   async create(request: PayoutRequest): Promise<MoneyOutcome<PayoutResource>> {
@@ -66,10 +75,13 @@ export class PayoutService {
     key: LookupKey,
     knownOf: (transactionId: string) => KnownPayout | Promise<KnownPayout> = () => key,
   ): Promise<PayoutResource | null> {
+    const askedAt = performance.now();
     const found = await this.client.lookUp('payout/', key);
     if (!found) return null;
     const transactionId = String(found.answer['transaction_id']).toLowerCase();
-    return readPayout(found.answer, await knownOf(transactionId));
+    const payout = readPayout(found.answer, await knownOf(transactionId));
+    this.#seen(payout, askedAt);
+    return payout;
   }
 
   /** A payout of which no more than this is known. */
@@ -96,5 +108,6 @@ function readPayout(answer: WireObject, known: KnownPayout): PayoutResource {
       amount &&
       Object.assign(new Amount(), { currency: amount.currency, value: amount.value, received: null }),
     error: readError(answer['error']),
+    ...(known.isPartial && { isPartial: true }),
   });
 }

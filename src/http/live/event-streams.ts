@@ -43,7 +43,7 @@ export class EventStreams {
         reply.hijack();
         const events = 'schema' in prepared ? this.#options.live.start(prepared) : refused(prepared);
         // Not awaited: the request would be kept for as long as the stream lasts.
-        void this.#send(reply.raw, headersOf(reply), events);
+        this.#send(reply.raw, takeHeaders(reply), events).catch(() => reply.raw.destroy());
       },
     });
   }
@@ -62,11 +62,14 @@ export class EventStreams {
     // The client may have left while its operation was checked.
     if (raw.destroyed || this.#closing) return void raw.destroy();
     raw.writeHead(200, { ...headers, ...HEADERS });
+    // At once and alone: else the response keeps it in pieces for as long as the stream lasts.
+    raw.flushHeaders();
     this.#replies.add(raw);
     let isThere = true;
     const beatNoMore = this.#options.heartbeat.add({
       beat: () => {
         // What was written at the last beat has not left yet: nobody takes it.
+        if (raw.writableEnded) return;
         if (!isThere) return void raw.destroy();
         isThere = false;
         raw.write(':\n\n', () => {
@@ -74,6 +77,8 @@ export class EventStreams {
         });
       },
     });
+    // What is written after the client has gone: its own affair.
+    raw.on('error', () => undefined);
     raw.once('close', () => {
       beatNoMore();
       this.#replies.delete(raw);
@@ -118,9 +123,12 @@ const written = (raw: FastifyReply['raw'], text: string): Promise<void> =>
     else resolve();
   });
 
-/** The headers that Fastify would have sent. */
-const headersOf = (reply: FastifyReply): Record<string, string> =>
-  Object.fromEntries(Object.entries(reply.getHeaders()).map(([name, value]) => [name, String(value)]));
+/** Takes the headers that Fastify would have sent; the response would keep them for as long as the stream lasts. */
+function takeHeaders(reply: FastifyReply): Record<string, string> {
+  const headers = Object.entries(reply.getHeaders()).map(([name, value]) => [name, String(value)]);
+  for (const name of reply.raw.getHeaderNames()) reply.raw.removeHeader(name);
+  return Object.fromEntries(headers) as Record<string, string>;
+}
 
 const SHUTTING_DOWN = new Refusal({
   status: 503,

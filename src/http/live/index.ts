@@ -34,6 +34,7 @@ export function startLive(app: FastifyInstance, options: LiveOptions) {
   const heartbeat = new Heartbeat(clock, heartbeatMs);
   const live = new LiveOperations({
     ...options,
+    isOverloaded: () => app.isUnderPressure(),
     documents: new SubscriptionDocuments(schema, introspection),
     seats: new Seats(limits),
   });

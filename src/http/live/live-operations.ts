@@ -10,6 +10,7 @@ import type { ContextFactory } from '../graphql-route';
 import { toPublicError } from '../graphql-errors';
 import { loggable } from '../operation-log';
 import { hashIn, unknownId } from '../persisted-operations';
+import { Refusal, overloaded } from '../refusal';
 import { requestScope } from '../request-scope';
 import { whereOf } from '../where';
 import { ResultStream } from './result-stream';
@@ -23,6 +24,8 @@ interface LiveOptions {
   authenticator: Pick<Authenticator, 'isCurrent'>;
   contextFor: ContextFactory;
   seats: Seats;
+  /** Whether the process is too late with its work to take on more. */
+  isOverloaded(): boolean;
   clock: Clock;
   log: Logger;
 }
@@ -63,6 +66,7 @@ export class LiveOperations {
     };
     try {
       this.#requireCurrent(caller);
+      if (this.#options.isOverloaded()) throw overloaded();
       const { query, operationName, variables } = await admission.admit(asked, caller);
       // Documents are registered by POST alone: who sends a hash sends the text along the next time.
       if (!query && typeof hashIn(asked.extensions) === 'string') throw unknownId();
@@ -73,16 +77,21 @@ export class LiveOperations {
         schema,
         document,
         operationName: name,
-        variableValues: variables as ExecutionArgs['variableValues'],
+        variableValues: readVariables(variables),
         contextValue: contextFor({ requestId, caller, ip }),
       };
     } catch (error) {
+      // As over HTTP there is no line for what was not let in: there may be any number of these.
+      if (error instanceof Refusal) return [this.#toPublic(error, requestId)];
       return refused([error]);
     }
   }
 
-  /** The results of a subscription; what ends it early is thrown as the caller gets it. */
-  start(prepared: Prepared): ResultStream {
+  /**
+   * The results of a subscription; what ends it early is thrown as the caller gets it.
+   * @param over hears once that it has ended
+   */
+  start(prepared: Prepared, over: (stream: ResultStream) => void = () => undefined): ResultStream {
     const { caller, requestId } = prepared.contextValue;
     const startedAt = performance.now();
     let giveBack = (): void => undefined;
@@ -106,6 +115,7 @@ export class LiveOperations {
       closed: (errors) => {
         giveBack();
         this.#open.delete(stream);
+        over(stream);
         const ms = Math.round(performance.now() - startedAt);
         this.#log(prepared.contextValue, prepared.operationName, { ms, results: stream.results, errors });
       },
@@ -166,6 +176,12 @@ export class LiveOperations {
       'operation',
     );
   }
+}
+
+function readVariables(variables: unknown): Record<string, unknown> {
+  if (variables === undefined || variables === null) return {};
+  if (typeof variables === 'object' && !Array.isArray(variables)) return variables as Record<string, unknown>;
+  throw new Refusal({ status: 400, code: 'BAD_REQUEST', message: 'The variables must be an object.' });
 }
 
 type Asked = Pick<OperationContext, 'requestId' | 'caller'>;

@@ -33,6 +33,7 @@ const coded = (error: GraphQLError, code: string, message = error.message): Grap
 const alwaysOneField: ValidationRule = (context) => ({
   OperationDefinition({ operation, selectionSet }) {
     if (operation !== OperationTypeNode.SUBSCRIPTION) return;
+    const visited = new Set<string>();
     const visit = ({ selections }: SelectionSetNode): void => {
       for (const selection of selections) {
         const found = selection.directives?.find(({ name }) => /^(skip|include)$/.test(name.value));
@@ -41,7 +42,8 @@ const alwaysOneField: ValidationRule = (context) => ({
             new GraphQLError('The root field of a subscription cannot be left out.', { nodes: found }),
           );
         if (selection.kind === Kind.INLINE_FRAGMENT) visit(selection.selectionSet);
-        if (selection.kind !== Kind.FRAGMENT_SPREAD) continue;
+        if (selection.kind !== Kind.FRAGMENT_SPREAD || visited.has(selection.name.value)) continue;
+        visited.add(selection.name.value);
         const fragment = context.getFragment(selection.name.value);
         if (fragment) visit(fragment.selectionSet);
       }

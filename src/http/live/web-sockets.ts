@@ -1,10 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { CloseCode, handleProtocols, makeServer, type Context, type Server } from 'graphql-ws';
-import { WebSocketServer, type WebSocket } from 'ws';
+import { WebSocketServer, type ServerOptions, type WebSocket } from 'ws';
 import type { Authenticator } from '../../access/authenticator';
-import { AccessError, type Caller } from '../../access/caller';
+import { AccessError } from '../../access/caller';
+import { isHostHere, isOwnOrigin } from '../own-origin';
 import { Refusal, accessRefusal } from '../refusal';
+import { Connection } from './connection';
 import type { Heartbeat } from './heartbeat';
 import type { LiveOperations, Prepared } from './live-operations';
 import { StreamFault } from './result-stream';
@@ -22,23 +24,12 @@ interface WebSocketOptions {
   bug(error: unknown): void;
 }
 
-/** What is known of a connection. */
-interface Connection {
-  ip: string;
-  /** The Authorization header of the request, for clients that can set one. */
-  authorization: string | undefined;
-  /** Who is at the other end, once that is known. */
-  caller?: Caller;
-  giveBack?: () => void;
-  socket: WebSocket;
-}
-
 /** A reason to close has room for 123 bytes. */
 const MAX_REASON = 120;
 /** As much as a subscription may need to be asked for. */
 const MAX_MESSAGE_BYTES = 100 * 1024;
-/** More than any honest client leaves unread while it goes on asking. */
-const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
+/** Names of subscriptions are short. */
+const MAX_ID = 256;
 /** How long a client may take to say who it is. */
 const INIT_TIMEOUT_MS = 5000;
 /** How long clients may take to agree to the closing of their connections. */
@@ -47,16 +38,22 @@ const CLOSING_MS = 1000;
 const TRY_AGAIN_LATER = 1013;
 const GOING_AWAY = 1001;
 
+/** The types of ws do not know all that it can do. */
+const SOCKETS: ServerOptions & { closeTimeout: number } = {
+  noServer: true,
+  maxPayload: MAX_MESSAGE_BYTES,
+  // It would cost every connection many times its memory, for messages of a few hundred bytes.
+  perMessageDeflate: false,
+  handleProtocols: (protocols) => handleProtocols(protocols),
+  // Of many messages that come at once, one at a time: others want to be served in between.
+  allowSynchronousEvents: false,
+  closeTimeout: CLOSING_MS,
+};
+
 /** GraphQL over WebSocket (graphql-transport-ws): the subscriptions of one connection, which belongs to one caller. */
 export class WebSockets {
   readonly #options: WebSocketOptions;
-  readonly #sockets = new WebSocketServer({
-    noServer: true,
-    maxPayload: MAX_MESSAGE_BYTES,
-    // It would cost every connection many times its memory, for messages of a few hundred bytes.
-    perMessageDeflate: false,
-    handleProtocols: (protocols) => handleProtocols(protocols),
-  });
+  readonly #sockets = new WebSocketServer(SOCKETS);
   readonly #server: Server<Connection>;
   #closing = false;
 
@@ -66,14 +63,22 @@ export class WebSockets {
     this.#server = makeServer<Record<string, unknown>, Connection>({
       connectionInitWaitTimeout: INIT_TIMEOUT_MS,
       onConnect: (context) => this.#admit(context),
-      onSubscribe: async ({ extra }, _id, payload) => {
+      onSubscribe: async ({ extra }, id, payload) => {
         const { caller, ip, socket } = extra;
         if (!caller) return socket.close(CloseCode.Unauthorized, 'Unauthorized');
+        // It would go back with every result.
+        if (id.length > MAX_ID) return socket.close(CloseCode.BadRequest, 'The id is too long.');
         // With another token another connection: the client asks for one when it connects again.
         if (!options.authenticator.isCurrent(caller)) leave(socket);
-        return live.prepare(payload, { caller, ip });
+        const prepared = await live.prepare(payload, { caller, ip });
+        // The library keeps what was asked for as long as the subscription lasts.
+        payload.query = '';
+        return 'schema' in prepared ? { ...prepared, connection: extra } : prepared;
       },
-      subscribe: (prepared) => live.start(prepared as Prepared),
+      subscribe: (args) => {
+        const { connection, ...prepared } = args as Prepared & { connection: Connection };
+        return connection.keep((over) => live.start(prepared, over));
+      },
       // The library would keep the words of the first one only.
       onError: (_context, _id, _payload, errors) =>
         errors
@@ -119,52 +124,26 @@ export class WebSockets {
     if (this.#closing) return '503 Service Unavailable';
     if ((headersDistinct['authorization'] ?? []).length > 1) return '400 Bad Request';
     const { origin, host } = headers;
+    if (this.#options.authenticator.isOpen && !isHostHere(host)) return '403 Forbidden';
     // A page may not act in the name of whoever looks at it: browsers send no preflight before a WebSocket.
-    const isForeign = origin !== undefined && hostOf(origin) !== host;
+    const isForeign = origin !== undefined && !isOwnOrigin(origin, host);
     return isForeign && !this.#options.isOriginAllowed(origin) ? '403 Forbidden' : undefined;
   }
 
   #serve(socket: WebSocket, { headers, socket: { remoteAddress = '' } }: IncomingMessage): void {
-    const connection: Connection = { socket, ip: remoteAddress, authorization: headers.authorization };
-    let isThere = true;
-    const beatNoMore = this.#options.heartbeat.add({
+    const { authenticator, heartbeat } = this.#options;
+    const connection = new Connection(socket, remoteAddress, headers.authorization);
+    const beatNoMore = heartbeat.add({
       beat: () => {
-        if (!isThere) return socket.terminate();
         const { caller } = connection;
-        if (caller && !this.#options.authenticator.isCurrent(caller)) leave(socket);
-        isThere = false;
-        socket.ping();
+        if (caller && !authenticator.isCurrent(caller)) leave(socket);
+        connection.beat();
       },
     });
-    const closed = this.#server.opened(
-      {
-        protocol: socket.protocol,
-        // Resolves when it has left: until then the next result waits, and is replaced by newer ones.
-        send: (text) =>
-          new Promise((resolve) => {
-            socket.send(text, () => resolve());
-          }),
-        close: (code, reason) => socket.close(code, reason),
-        onMessage: (handle) =>
-          socket.on('message', (data: Buffer) => {
-            // It asks and does not read: what it is to be told may not pile up.
-            if (socket.bufferedAmount > MAX_UNREAD_BYTES) return socket.terminate();
-            isThere = true;
-            handle(data.toString()).catch(() =>
-              socket.close(CloseCode.InternalServerError, 'Internal error'),
-            );
-          }),
-      },
-      connection,
-    );
-    socket.on('pong', () => {
-      isThere = true;
-    });
-    // A client that breaks the protocol: its connection is closed, and the reason is its own affair.
-    socket.on('error', () => undefined);
+    const closed = this.#server.opened(connection, connection);
     socket.once('close', (code, reason) => {
       beatNoMore();
-      connection.giveBack?.();
+      connection.ended();
       void closed(code, reason.toString());
     });
   }
@@ -202,10 +181,6 @@ const EXPIRED = 'The credentials are not good any more.';
 
 /** Lets a client come back with other credentials: it makes another connection for them. */
 const leave = (socket: WebSocket): void => socket.close(CloseCode.Forbidden, `UNAUTHENTICATED: ${EXPIRED}`);
-
-function hostOf(origin: string): string | undefined {
-  return URL.canParse(origin) ? new URL(origin).host : undefined;
-}
 
 /** What a client gave as its credentials; the name in any case, as it is that of a header. */
 function authorizationOf(params: Readonly<Record<string, unknown>> = {}): string | undefined {

@@ -36,7 +36,7 @@ export function stateOf(seen: Watchable): string {
 }
 
 /** What belongs to the question rather than to the answer. */
-const NO_PART_OF_IT: ReadonlySet<string> = new Set(['room', 'serviceTime', 'externalId']);
+const NO_PART_OF_IT: ReadonlySet<string> = new Set(['room', 'serviceTime', 'externalId', 'isPartial']);
 
 /** Everything that a whole answer says. */
 const valueOf = (seen: Watchable): string =>
@@ -67,7 +67,16 @@ export const nameOf = (kind: string, channel: string, transactionId: string): st
     .subarray(0, 16)
     .toString('base64url');
 
-/** The service does not repeat the external id: what one answer was asked by stays known with the next. */
-export function keepExternalId(before: Watchable, after: Watchable): void {
-  after.externalId ??= arrived(before, 'externalId') as string | null | undefined;
+/**
+ * An answer, with what is known from the one before it and is not in it: the external id, which the service does not
+ * repeat, and what the journal knows of a payout, where the journal could not be asked this time.
+ */
+export function following<T extends Watchable>(before: T, after: T): T {
+  const { status, rawStatus, error } = after;
+  const bare = Object.create(Object.getPrototypeOf(before) as object) as T;
+  const whole = isPartial(after) ? Object.assign(bare, before, { status, rawStatus, error }) : after;
+  whole.externalId ??= arrived(before, 'externalId') as string | null | undefined;
+  return whole;
 }
+
+const isPartial = (seen: Watchable): boolean => seen.kind === 'payout' && seen.isPartial === true;

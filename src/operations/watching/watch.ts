@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../../clock';
 import { ServiceError } from '../../datasources/service/service-error';
 import { nextLook, type Schedule } from './schedule';
-import { createdAt, differs, keepExternalId, phaseOf, type Watchable } from './sighting';
+import { createdAt, differs, following, phaseOf, stateOf, type Watchable } from './sighting';
 import { Watcher } from './watcher';
 
 /** What all watches of one kind share. */
@@ -10,7 +10,7 @@ export interface WatchOptions<T extends Watchable> {
   schedule: Schedule;
   /** After so long an outage the watchers are told; 0: never. */
   outageMs: number;
-  /** Looks it up; what it finds is also told to `seen`. */
+  /** Looks it up; what is found is also told to `seen`. */
   lookUp(): Promise<T | null>;
   /** For people, should the service not have it. */
   missing: string;
@@ -23,6 +23,9 @@ const FRESH_MS = 2000;
 /** However many hints arrive, there is no more than one look in this time. */
 const MIN_GAP_MS = 100;
 
+/** The service may ask to be left alone, but not for hours. */
+const MAX_RETRY_AFTER_MS = 300_000;
+
 interface Known<T> {
   seen: T;
   /** By the clock of `performance`, when the answer came. */
@@ -31,22 +34,29 @@ interface Known<T> {
   at: number;
 }
 
+/** Looks that fail, one after another. */
+interface Failing {
+  since: number;
+  times: number;
+  error: unknown;
+  /** When the service wants to be asked again. */
+  retryAt: number;
+}
+
 /** One transaction, watched by one or by thousands: it is looked at as if there were one. */
 export class Watch<T extends Watchable> {
   readonly #options: WatchOptions<T>;
   readonly #watchers = new Set<Watcher<T>>();
+  readonly #beganAt = performance.now();
   #known: Known<T> | undefined;
   #changedAt: number | undefined;
+  #failing: Failing | undefined;
   #timer: Timer | undefined;
-  #hinted = false;
-  #looking = false;
+  #isHinted = false;
+  #isLooking = false;
   #lookAgain = false;
   #lookedAt = -Infinity;
-  #failures = 0;
-  /** How long the service wants to be left alone. */
-  #waitMs = 0;
-  #failingSince: number | undefined;
-  #over = false;
+  #isOver = false;
 
   constructor(options: WatchOptions<T>) {
     this.#options = options;
@@ -62,17 +72,20 @@ export class Watch<T extends Watchable> {
     const watcher = new Watcher<T>((gone) => this.#leave(gone));
     this.#watchers.add(watcher);
     const known = this.#known;
-    if (known && this.#options.clock.now() - known.at < FRESH_MS) watcher.push(known.seen);
+    const age = known ? this.#options.clock.now() - known.at : Infinity;
+    const isFresh = age >= 0 && age < FRESH_MS;
+    // While the service fails, one more who asks does not help it.
+    if (known && (isFresh || this.#failing)) watcher.push(known.seen);
     else void this.#look();
     return watcher;
   }
 
   /** There may be something new: looks soon. */
   hint(): void {
-    if (this.#looking) this.#lookAgain = true;
-    else if (!this.#hinted && !this.#over) {
-      this.#hinted = true;
-      this.#lookIn(Math.max(0, this.#lookedAt + MIN_GAP_MS - this.#options.clock.now()));
+    if (this.#isLooking) this.#lookAgain = true;
+    else if (!this.#isHinted && !this.#isOver) {
+      this.#isHinted = true;
+      this.#lookIn(Math.min(MIN_GAP_MS, this.#lookedAt + MIN_GAP_MS - this.#options.clock.now()));
     }
   }
 
@@ -82,47 +95,45 @@ export class Watch<T extends Watchable> {
    * what is known already may be older too
    */
   seen(seen: T, askedAt: number): void {
-    if (this.#over) return;
     const before = this.#known;
-    const isNews = !before || differs(before.seen, seen);
-    if (before && askedAt < before.answeredAt) {
-      if (isNews) this.hint();
-      return;
-    }
-    const { clock } = this.#options;
-    if (before) keepExternalId(before.seen, seen);
-    this.#known = { seen, answeredAt: performance.now(), at: clock.now() };
-    this.#failures = 0;
-    this.#waitMs = 0;
-    this.#failingSince = undefined;
-    if (isNews) this.#changedAt = before ? clock.now() : this.#beganAt(seen);
-    for (const watcher of this.#watchers) if (isNews || !watcher.hasSeen) watcher.push(seen);
-    if (phaseOf(seen) === 'done') this.#end();
-    else if (!this.#looking) this.#lookLater();
+    if (this.#isOver || (!before && askedAt < this.#beganAt)) return;
+    if (!before || askedAt >= before.answeredAt) this.#accept(seen);
+    else if (differs(before.seen, following(before.seen, seen))) this.hint();
   }
 
-  /** A payment that is hours old when the first watcher comes is not looked at as often as a new one. */
-  #beganAt(seen: T): number {
-    const now = this.#options.clock.now();
-    return Math.min(now, createdAt(seen) ?? now);
+  #accept(answer: T): void {
+    const { clock } = this.#options;
+    const before = this.#known?.seen;
+    const seen = before ? following(before, answer) : answer;
+    const isNews = !before || differs(before, seen);
+    this.#known = { seen, answeredAt: performance.now(), at: clock.now() };
+    this.#failing = undefined;
+    if (!before) this.#changedAt = Math.min(clock.now(), createdAt(seen) ?? Infinity);
+    // Some values differ in every answer, such as addresses with signatures: they say nothing of when the next change comes.
+    else if (stateOf(before) !== stateOf(seen)) this.#changedAt = clock.now();
+    for (const watcher of this.#watchers) if (isNews || !watcher.hasSeen) watcher.push(seen);
+    if (phaseOf(seen) === 'done') this.#end();
+    else if (!this.#isLooking) this.#lookLater();
   }
 
   async #look(): Promise<void> {
-    if (this.#over || this.#looking) return;
+    if (this.#isOver || this.#isLooking) return;
     this.#timer?.cancel();
-    this.#looking = true;
+    this.#isLooking = true;
     this.#lookAgain = false;
-    this.#hinted = false;
+    this.#isHinted = false;
     this.#lookedAt = this.#options.clock.now();
     try {
       const found = await this.#options.lookUp();
       if (!found) throw new ServiceError('NOT_FOUND', this.#options.missing);
+      // It may have been somebody's look that was under way before anybody watched: as good as to those who asked.
+      if (!this.#known && !this.#isOver) this.#accept(found);
       this.#giveToNewcomers();
     } catch (error) {
       this.#failed(error);
     }
-    this.#looking = false;
-    if (this.#over) return;
+    this.#isLooking = false;
+    if (this.#isOver) return;
     if (this.#lookAgain) this.hint();
     else this.#lookLater();
   }
@@ -134,29 +145,40 @@ export class Watch<T extends Watchable> {
 
   /** Who has no state yet hears of a failure at once; the others stay, and hear of an outage only when it lasts. */
   #failed(error: unknown): void {
-    const { clock, outageMs } = this.#options;
-    this.#failures += 1;
-    this.#waitMs = error instanceof ServiceError ? (error.retryAfterMs ?? 0) : 0;
-    this.#failingSince ??= clock.now();
     if (!this.#known) return this.#end(error);
-    const isOutage = outageMs > 0 && clock.now() - this.#failingSince >= outageMs;
-    if (isOutage) this.#end(error);
-    else this.#giveToNewcomers();
+    const now = this.#options.clock.now();
+    const { since = now, times = 0 } = this.#failing ?? {};
+    const asked = error instanceof ServiceError ? (error.retryAfterMs ?? 0) : 0;
+    const retryAfterMs = Math.min(asked, MAX_RETRY_AFTER_MS);
+    this.#failing = { since, times: times + 1, error, retryAt: now + retryAfterMs };
+    if (this.#outageIn() > 0) this.#giveToNewcomers();
+    else this.#end(error);
+  }
+
+  /** How long until the watchers have to be told of an outage, in milliseconds. */
+  #outageIn(): number {
+    const { clock, outageMs } = this.#options;
+    return this.#failing && outageMs > 0 ? this.#failing.since + outageMs - clock.now() : Infinity;
   }
 
   #lookLater(): void {
-    if (this.#hinted) return;
+    if (this.#isHinted || !this.#known) return;
     const { clock, schedule } = this.#options;
-    const { known } = this;
-    const phase = known ? phaseOf(known) : 'provider';
+    const phase = phaseOf(this.#known.seen);
     if (phase === 'done') return;
     const sinceChange = clock.now() - (this.#changedAt ?? clock.now());
-    this.#lookIn(Math.max(this.#waitMs, nextLook(schedule[phase], sinceChange, this.#failures)));
+    this.#lookIn(nextLook(schedule[phase], sinceChange, this.#failing?.times ?? 0));
   }
 
+  /** Looks in so long, but not before the service wants to be asked; tells of an outage when it is one. */
   #lookIn(ms: number): void {
+    const retryIn = (this.#failing?.retryAt ?? 0) - this.#options.clock.now();
+    const wait = Math.min(Math.max(0, ms, retryIn), this.#outageIn());
     this.#timer?.cancel();
-    this.#timer = this.#options.clock.after(ms, () => void this.#look());
+    this.#timer = this.#options.clock.after(wait, () => {
+      if (this.#outageIn() <= 0) this.#end(this.#failing?.error);
+      else void this.#look();
+    });
   }
 
   #leave(watcher: Watcher<T>): void {
@@ -165,8 +187,8 @@ export class Watch<T extends Watchable> {
   }
 
   #end(error?: unknown): void {
-    if (this.#over) return;
-    this.#over = true;
+    if (this.#isOver) return;
+    this.#isOver = true;
     this.#timer?.cancel();
     for (const watcher of this.#watchers) watcher.end(error);
     this.#watchers.clear();

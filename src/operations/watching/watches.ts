@@ -31,8 +31,14 @@ interface OfOneKind<T extends Watchable> {
 
 /** Looks of watches never take all the room that callers need. */
 const MAX_LOOKS_AT_A_TIME = 32;
-/** Of so many transactions it is remembered what other instances were told last. */
+/** Of so many transactions it is remembered what instances have said of them. */
 const MAX_TOLD = 20_000;
+
+/** The names of the states in which this instance, and another one, last saw a transaction. */
+interface Told {
+  seen?: string;
+  heard?: string;
+}
 
 /** All payments, or all payouts, that somebody watches here. */
 export class Watches<T extends Watchable> {
@@ -40,7 +46,7 @@ export class Watches<T extends Watchable> {
   readonly #byKey = new Map<string, Watch<T>>();
   /** The same by the names that instances use among each other; only where there can be others. */
   readonly #byName = new Map<string, Watch<T>>();
-  readonly #told = new LRUCache<string, string>({ max: MAX_TOLD });
+  readonly #states = new LRUCache<string, Told>({ max: MAX_TOLD });
   readonly #limit = bulkhead(MAX_LOOKS_AT_A_TIME, Infinity);
   /** A watch outlives the request that began it, and belongs to none. */
   readonly #outsideRequests = AsyncLocalStorage.snapshot();
@@ -59,27 +65,36 @@ export class Watches<T extends Watchable> {
    * @param askedAt when the question was asked, by the clock of `performance`
    */
   seen(found: T, askedAt: number): void {
-    this.#byKey.get(keyOf(found.channel, found.transactionId))?.seen(found, askedAt);
+    const watch = this.#byKey.get(keyOf(found.channel, found.transactionId));
+    if (watch) this.#outsideRequests(() => watch.seen(found, askedAt));
     if (!this.#options.feed.reachesOthers) return;
     const name = this.#nameOf(found.channel, found.transactionId);
     const state = nameOfState(found);
-    if (this.#told.get(name) === state) return;
-    this.#told.set(name, state);
-    this.#options.feed.tell({ name, state });
+    const told = this.#toldOf(name);
+    const isNews = told.seen !== state;
+    told.seen = state;
+    // What others say is not said again, and neither is what was the same here before they said something else.
+    if (isNews && told.heard !== state) this.#options.feed.tell({ name, state });
   }
 
   /** There may be something new of a transaction. Returns whether somebody watches it here, and it is looked at. */
   hint(channel: string, transactionId: string): boolean {
     const watch = this.#byKey.get(keyOf(channel, transactionId));
-    watch?.hint();
+    if (watch) this.#outsideRequests(() => watch.hint());
     return watch !== undefined;
   }
 
   /** Another instance has seen a transaction in a state. */
   heard({ name, state }: Change): void {
-    this.#told.set(name, state);
+    this.#toldOf(name).heard = state;
     const watch = this.#byName.get(name);
     if (watch && (!watch.known || nameOfState(watch.known) !== state)) watch.hint();
+  }
+
+  #toldOf(name: string): Told {
+    const told = this.#states.get(name) ?? {};
+    this.#states.set(name, told);
+    return told;
   }
 
   #watchFor(channel: string, transactionId: string): Watch<T> {
@@ -88,11 +103,16 @@ export class Watches<T extends Watchable> {
     if (there) return there;
     const { kind, clock, schedule, outageMs, feed, lookUp } = this.#options;
     const name = feed.reachesOthers ? this.#nameOf(channel, transactionId) : undefined;
-    const watch = new Watch<T>({
+    const watch: Watch<T> = new Watch<T>({
       clock,
       schedule,
       outageMs,
-      lookUp: () => this.#limit.execute(() => lookUp({ channel, transactionId })),
+      lookUp: () => {
+        const look = (): Promise<T | null> => lookUp({ channel, transactionId });
+        // Who begins to watch waits as little as who asks. Nothing is looked up for those who left while they waited.
+        if (!watch.known) return look();
+        return this.#limit.execute(async () => (this.#byKey.get(key) === watch ? look() : null));
+      },
       missing: `The service has no such ${kind} on this channel.`,
       ended: () => {
         this.#byKey.delete(key);

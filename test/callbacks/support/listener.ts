@@ -31,7 +31,7 @@ export async function startListener(options: ListenerOptions = {}): Promise<List
   const { clientTimeoutMs = 20_000, hint, more } = options;
   const [hints, logLines, sockets]: [string[], string[], Socket[]] = [[], [], []];
   const log = pino({ level: 'trace' }, { write: (line) => void logLines.push(line) });
-  const app = await createApp({ log, trustedProxies: [], clientTimeoutMs });
+  const app = await createApp({ log, trustedProxies: [], maxEventLoopLagMs: 0, clientTimeoutMs });
   addCallbacks(app, {
     hint: (token) => {
       hints.push(token);

@@ -1,0 +1,87 @@
+import { CloseCode, type WebSocket as Transport } from 'graphql-ws';
+import type { RawData, WebSocket } from 'ws';
+import type { Caller } from '../../access/caller';
+import type { ResultStream } from './result-stream';
+
+/** More than any honest client leaves unread while it goes on asking. */
+const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
+
+/** One WebSocket, as graphql-ws uses it, and what is known of who is at its other end. */
+export class Connection implements Transport {
+  readonly socket: WebSocket;
+  readonly ip: string;
+  /** The Authorization header of the request, for clients that can set one; until they are known. */
+  authorization: string | undefined;
+  /** Who it is, once that is known. */
+  caller?: Caller;
+  /** Gives the connection's seat back. */
+  giveBack?: () => void;
+  /** Its subscriptions. graphql-ws loses sight of one whose id is used again before it has ended. */
+  readonly #streams = new Set<ResultStream>();
+  #isThere = true;
+
+  constructor(socket: WebSocket, ip: string, authorization: string | undefined) {
+    this.socket = socket;
+    this.ip = ip;
+    this.authorization = authorization;
+    socket.on('pong', () => {
+      this.#isThere = true;
+    });
+    socket.on('ping', () => this.#checkUnread());
+    // A client that breaks the protocol: its connection is closed, and the reason is its own affair.
+    socket.on('error', () => undefined);
+  }
+
+  get protocol(): string {
+    return this.socket.protocol;
+  }
+
+  /** Resolves when it has left: until then the next result waits, and is replaced by newer ones. */
+  send(text: string): Promise<void> {
+    return new Promise((resolve) => {
+      this.socket.send(text, () => resolve());
+    });
+  }
+
+  close(code: number, reason: string): void {
+    this.socket.close(code, reason);
+  }
+
+  onMessage(handle: (text: string) => Promise<void>): void {
+    this.socket.on('message', (data: RawData) => {
+      if (!this.#checkUnread()) return;
+      this.#isThere = true;
+      // As a Buffer, which is how ws gives messages out.
+      handle((data as Buffer).toString()).catch(() =>
+        this.close(CloseCode.InternalServerError, 'Internal error'),
+      );
+    });
+  }
+
+  /** Asks whether anybody is there; lets go who did not answer the last time. */
+  beat(): void {
+    if (!this.#isThere) return this.socket.terminate();
+    this.#isThere = false;
+    this.socket.ping();
+  }
+
+  /** Begins a subscription that ends with the connection at the latest. */
+  keep(start: (over: (stream: ResultStream) => void) => ResultStream): ResultStream {
+    const stream = start((over) => void this.#streams.delete(over));
+    this.#streams.add(stream);
+    return stream;
+  }
+
+  /** It is closed: nothing of it stays. */
+  ended(): void {
+    this.giveBack?.();
+    for (const stream of this.#streams) void stream.return();
+  }
+
+  /** Who asks and does not read is let go: what it is to be told may not pile up. */
+  #checkUnread(): boolean {
+    if (this.socket.bufferedAmount <= MAX_UNREAD_BYTES) return true;
+    this.socket.terminate();
+    return false;
+  }
+}
