@@ -13,6 +13,13 @@ interface CallbacksOptions {
   look(attempt: Attempt): Promise<unknown>;
 }
 
+/** What a create says of callbacks. */
+interface Called {
+  callbackUrl: string | null | undefined;
+  /** What must not come back in the answer, in no writing. */
+  secrets: readonly string[];
+}
+
 /** What hints of one transaction have caused lately. */
 interface Recent {
   isBusy: boolean;
@@ -46,10 +53,11 @@ export class Callbacks {
   }
 
   /** The address that a create names: the caller's own untouched, else this gateway's where it has one. */
-  urlFor(attemptId: string, own: string | null | undefined): string | null {
+  of(attemptId: string, own: string | null | undefined, secrets: readonly string[]): Called {
     const { publicUrl, tokens } = this.#options;
-    if (own !== null && own !== undefined) return own;
-    return publicUrl === null ? null : `${publicUrl}/callbacks/${tokens.of(attemptId)}`;
+    if (publicUrl === null || (own !== null && own !== undefined)) return { callbackUrl: own, secrets };
+    const token = tokens.of(attemptId);
+    return { callbackUrl: `${publicUrl}/callbacks/${token}`, secrets: [...secrets, token] };
   }
 
   /** Something arrived at the address with this token. Returns at once, whatever the token is. */

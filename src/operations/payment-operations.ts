@@ -93,8 +93,8 @@ export class PaymentOperations {
       shown: {},
       finder: finder.knowing(secrets),
       send: ({ id, externalId }) => {
-        const callbackUrl = callbacks.urlFor(id, input.callbackUrl);
-        return payments.create({ ...input, externalId, room, fields, callbackUrl, secrets });
+        const called = callbacks.of(id, input.callbackUrl, secrets);
+        return payments.create({ ...input, externalId, room, fields, ...called });
       },
     });
     if (end.kind !== 'success') return createFailure(end, input.idempotencyKey);

@@ -101,8 +101,8 @@ export class PayoutOperations {
       finder: finder.knowing(secrets),
       ...(preflight && { isFree }),
       send: ({ id, externalId }) => {
-        const callbackUrl = callbacks.urlFor(id, input.callbackUrl);
-        return payouts.create({ ...input, externalId, room, type, fields, shown, callbackUrl, secrets });
+        const called = callbacks.of(id, input.callbackUrl, secrets);
+        return payouts.create({ ...input, externalId, room, type, fields, shown, ...called });
       },
     });
     if (end.kind !== 'success') return createFailure(end, idempotencyKey);

@@ -130,6 +130,8 @@ export class Wire {
         ),
       );
     });
+    // Where there is nothing to wait for, nobody hears that it came late.
+    lateness.catch(() => undefined);
     while (this.isOpen && !isEnough()) await Promise.race([this.#changed.promise, lateness]);
     return readAnswers(this.#received);
   }

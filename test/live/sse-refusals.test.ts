@@ -102,10 +102,6 @@ describe('In the stream, followed by its completion', () => {
       { extensions: { persistedQuery: { version: 1, sha256Hash: 'a'.repeat(64) } } },
       own,
     ],
-    ['no document', 'BAD_REQUEST', { variables: {} }, own],
-    ['a document that is no text', 'BAD_REQUEST', { query: 5 }, own],
-    ['a name that is no text', 'BAD_REQUEST', { ...watching(), operationName: 5 }, own],
-    ['variables that are no object', 'BAD_REQUEST', { query: WATCH, variables: 'x' }, own],
   ];
 
   test.each(REFUSED)(

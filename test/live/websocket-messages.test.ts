@@ -153,12 +153,14 @@ test('A message of the largest size is read', async () => {
   expect((await client.next()).type).toBe('next');
 });
 
-test('An id may be anything that is a text', async () => {
+test('An id may be any text of up to 256 characters, as it comes back with every result', async () => {
   const client = await WireClient.ready(url, AUTHORIZED);
-  for (const id of ['__proto__', 'constructor', 'toString', ' ', '\u0000', '💸', 'x'.repeat(5000)]) {
+  for (const id of ['__proto__', 'constructor', 'toString', ' ', '\u0000', '💸', 'x'.repeat(256)]) {
     client.subscribe(id, watching());
     expect(await client.next()).toMatchObject({ type: 'next', id });
   }
+  client.subscribe('x'.repeat(257), watching());
+  expect(await client.closed).toMatchObject({ code: 4400 });
 });
 
 test('To complete what is not there does nothing', async () => {

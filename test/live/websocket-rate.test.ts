@@ -34,7 +34,8 @@ describe('The limit of a minute', () => {
     expect(wait).toBeGreaterThan(0);
     expect(wait).toBeLessThanOrEqual(60_000);
     expect(service.seen).toHaveLength(seen);
-    expect(subscriptionLines({ logLines } as LiveRig).at(-1)).toMatchObject({ errors: ['RATE_LIMITED'] });
+    // What is not let in leaves no line, as over HTTP: there may be any number of them.
+    expect(JSON.stringify(subscriptionLines({ logLines } as LiveRig))).not.toContain('RATE_LIMITED');
     expect((await of.ask('{ __typename }')).errors?.[0]?.message).toBe(error?.message);
   });
 

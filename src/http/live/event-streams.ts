@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { AccessError } from '../../access/caller';
 import type { AskedOperation } from '../admission';
-import { readParameters } from '../get-parameters';
 import { Refusal, accessRefusal } from '../refusal';
+import { checkForm, readGet } from './asked';
 import type { Heartbeat } from './heartbeat';
 import type { LiveOperations } from './live-operations';
 import { StreamFault } from './result-stream';
@@ -33,13 +33,14 @@ export class EventStreams {
     scope.route({
       method: ['GET', 'POST'],
       url: '/graphql/stream',
-      handler: async ({ method, url, body, headers, caller, ip }, reply) => {
+      handler: async ({ id, method, url, body, headers, caller, ip }, reply) => {
         if (!caller) throw accessRefusal(new AccessError('NO_CREDENTIALS', 'Credentials are required.'));
         if (this.#closing) throw SHUTTING_DOWN;
         if (!/text\/event-stream|\*\/\*/.test(headers.accept ?? '*/*')) throw NOT_ACCEPTABLE;
         const asked = method === 'GET' ? readGet(url) : (body as AskedOperation | null);
         if (typeof asked !== 'object' || asked === null || Array.isArray(asked)) throw NO_OPERATION;
-        const prepared = await this.#options.live.prepare(asked, { caller, ip });
+        checkForm(asked);
+        const prepared = await this.#options.live.prepare(asked, { caller, ip, requestId: id });
         reply.hijack();
         const events = 'schema' in prepared ? this.#options.live.start(prepared) : refused(prepared);
         // Not awaited: the request would be kept for as long as the stream lasts.
@@ -96,17 +97,6 @@ export class EventStreams {
   }
 }
 
-/** What a GET asks for, with its variables understood. */
-function readGet(url: string): AskedOperation {
-  const { variables, ...rest } = readParameters(url);
-  if (typeof variables !== 'string') return rest;
-  try {
-    return { ...rest, variables: JSON.parse(variables) as unknown };
-  } catch {
-    throw BAD_VARIABLES;
-  }
-}
-
 /** The one result of a subscription that does not begin. */
 async function* refused(errors: readonly Error[]): AsyncGenerator<object, undefined> {
   yield { errors };
@@ -141,12 +131,6 @@ const NOT_ACCEPTABLE = new Refusal({
   status: 406,
   code: 'BAD_REQUEST',
   message: 'This address answers with events only: accept text/event-stream.',
-});
-
-const BAD_VARIABLES = new Refusal({
-  status: 400,
-  code: 'BAD_REQUEST',
-  message: 'The variables are not JSON.',
 });
 
 const NO_OPERATION = new Refusal({

@@ -13,6 +13,7 @@ import { hashIn, unknownId } from '../persisted-operations';
 import { Refusal, overloaded } from '../refusal';
 import { requestScope } from '../request-scope';
 import { whereOf } from '../where';
+import { checkForm } from './asked';
 import { ResultStream } from './result-stream';
 import type { Seats } from './seats';
 import type { SubscriptionDocuments } from './subscription-documents';
@@ -34,6 +35,8 @@ interface LiveOptions {
 export interface Subscriber {
   caller: Caller;
   ip: string;
+  /** Names the request, where it has a name already. */
+  requestId?: string;
 }
 
 /** A subscription that may begin. */
@@ -55,16 +58,16 @@ export class LiveOperations {
   /** Everything that is checked before a subscription begins; the errors, as the caller gets them, where it may not. */
   async prepare(
     asked: AskedOperation,
-    { caller, ip }: Subscriber,
+    { caller, ip, requestId = randomUUID() }: Subscriber,
   ): Promise<Prepared | readonly GraphQLError[]> {
     const { schema, documents, admission, contextFor } = this.#options;
-    const requestId = randomUUID();
     const refused = (faults: readonly unknown[]): readonly GraphQLError[] => {
       const errors = faults.map((fault) => this.#toPublic(fault, requestId));
       this.#log({ requestId, caller }, asked.operationName, { ms: 0, results: 0, errors });
       return errors;
     };
     try {
+      checkForm(asked);
       this.#requireCurrent(caller);
       if (this.#options.isOverloaded()) throw overloaded();
       const { query, operationName, variables } = await admission.admit(asked, caller);
@@ -77,7 +80,7 @@ export class LiveOperations {
         schema,
         document,
         operationName: name,
-        variableValues: readVariables(variables),
+        variableValues: variables as ExecutionArgs['variableValues'],
         contextValue: contextFor({ requestId, caller, ip }),
       };
     } catch (error) {
@@ -176,12 +179,6 @@ export class LiveOperations {
       'operation',
     );
   }
-}
-
-function readVariables(variables: unknown): Record<string, unknown> {
-  if (variables === undefined || variables === null) return {};
-  if (typeof variables === 'object' && !Array.isArray(variables)) return variables as Record<string, unknown>;
-  throw new Refusal({ status: 400, code: 'BAD_REQUEST', message: 'The variables must be an object.' });
 }
 
 type Asked = Pick<OperationContext, 'requestId' | 'caller'>;

@@ -72,7 +72,7 @@ export class WebSockets {
         if (!options.authenticator.isCurrent(caller)) leave(socket);
         const prepared = await live.prepare(payload, { caller, ip });
         // The library keeps what was asked for as long as the subscription lasts.
-        payload.query = '';
+        Reflect.set(payload, 'query', '');
         return 'schema' in prepared ? { ...prepared, connection: extra } : prepared;
       },
       subscribe: (args) => {

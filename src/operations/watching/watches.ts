@@ -36,8 +36,8 @@ const MAX_TOLD = 20_000;
 
 /** The names of the states in which this instance, and another one, last saw a transaction. */
 interface Told {
-  seen?: string;
-  heard?: string;
+  seen?: string | undefined;
+  heard?: string | undefined;
 }
 
 /** All payments, or all payouts, that somebody watches here. */
@@ -75,6 +75,8 @@ export class Watches<T extends Watchable> {
     told.seen = state;
     // What others say is not said again, and neither is what was the same here before they said something else.
     if (isNews && told.heard !== state) this.#options.feed.tell({ name, state });
+    // What others said of it before counts no more.
+    if (isNews) told.heard = undefined;
   }
 
   /** There may be something new of a transaction. Returns whether somebody watches it here, and it is looked at. */
