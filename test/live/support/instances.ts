@@ -29,7 +29,7 @@ export async function listening(url: string, count: number): Promise<void> {
   await connected(url, (client) =>
     until(`${count} instances listen`, async () => {
       const { rows } = await client.query(
-        "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND query = 'LISTEN paygraph_changes'",
+        "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND query ~ '^(LISTEN paygraph_changes|SELECT pg_notify)'",
       );
       return rows.length >= count;
     }),
