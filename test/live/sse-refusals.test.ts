@@ -102,6 +102,7 @@ describe('In the stream, followed by its completion', () => {
       { extensions: { persistedQuery: { version: 1, sha256Hash: 'a'.repeat(64) } } },
       own,
     ],
+    ['no document', 'BAD_REQUEST', { variables: {} }, own],
   ];
 
   test.each(REFUSED)(

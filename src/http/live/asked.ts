@@ -1,5 +1,4 @@
 import type { AskedOperation } from '../admission';
-import { hashIn } from '../persisted-operations';
 import { Refusal } from '../refusal';
 
 const badRequest = (message: string): Refusal => new Refusal({ status: 400, code: 'BAD_REQUEST', message });
@@ -10,14 +9,12 @@ const isObject = (value: unknown): boolean =>
 const isMissing = (value: unknown): boolean => value === undefined || value === null;
 
 /** Refuses what is no request for an operation, as Apollo does for queries: it is not known then what is meant. */
-export function checkForm({ query, documentId, operationName, variables, extensions }: AskedOperation): void {
+export function checkForm({ query, operationName, variables, extensions }: AskedOperation): void {
   if (!isMissing(query) && typeof query !== 'string') throw badRequest('query must be a text.');
   if (!isMissing(operationName) && typeof operationName !== 'string')
     throw badRequest('operationName must be a text.');
   if (!isMissing(variables) && !isObject(variables)) throw badRequest('variables must be an object.');
   if (!isMissing(extensions) && !isObject(extensions)) throw badRequest('extensions must be an object.');
-  if (!query && isMissing(documentId) && isMissing(hashIn(extensions)))
-    throw badRequest('There is no query.');
 }
 
 /** What the address of a GET asks for. */

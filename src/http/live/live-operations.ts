@@ -73,8 +73,9 @@ export class LiveOperations {
       const { query, operationName, variables } = await admission.admit(asked, caller);
       // Documents are registered by POST alone: who sends a hash sends the text along the next time.
       if (!query && typeof hashIn(asked.extensions) === 'string') throw unknownId();
+      if (typeof query !== 'string' || query === '') throw NO_QUERY;
       const name = typeof operationName === 'string' ? operationName : undefined;
-      const document = documents.read(typeof query === 'string' ? query : '', name);
+      const document = documents.read(query, name);
       if (!('kind' in document)) return refused(document);
       return {
         schema,
@@ -180,6 +181,9 @@ export class LiveOperations {
     );
   }
 }
+
+/** In the words of queries. */
+const NO_QUERY = new GraphQLError('There is no query.', { extensions: { code: 'BAD_REQUEST' } });
 
 type Asked = Pick<OperationContext, 'requestId' | 'caller'>;
 
