@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { AccessError } from '../../access/caller';
 import type { AskedOperation } from '../admission';
 import { Refusal, accessRefusal } from '../refusal';
+import { SAFE_HEADER_FIELDS } from '../safe-headers';
 import { checkForm, readGet } from './asked';
 import type { Heartbeat } from './heartbeat';
 import type { LiveOperations } from './live-operations';
@@ -13,6 +14,7 @@ interface EventStreamOptions {
 }
 
 const HEADERS = {
+  ...SAFE_HEADER_FIELDS,
   'content-type': 'text/event-stream; charset=utf-8',
   // Tells proxies not to collect what has to be seen at once.
   'x-accel-buffering': 'no',
@@ -33,6 +35,7 @@ export class EventStreams {
     scope.route({
       method: ['GET', 'POST'],
       url: '/graphql/stream',
+      helmet: false,
       handler: async ({ id, method, url, body, headers, caller, ip }, reply) => {
         if (!caller) throw accessRefusal(new AccessError('NO_CREDENTIALS', 'Credentials are required.'));
         if (this.#closing) throw SHUTTING_DOWN;
@@ -42,9 +45,15 @@ export class EventStreams {
         checkForm(asked);
         const prepared = await this.#options.live.prepare(asked, { caller, ip, requestId: id });
         reply.hijack();
+        const { raw } = reply;
+        // The client may have left, or the shutdown have begun, while the operation was checked.
+        if (raw.destroyed || this.#closing) return void raw.destroy();
         const events = 'schema' in prepared ? this.#options.live.start(prepared) : refused(prepared);
+        raw.writeHead(200, { ...headersOf(reply), ...HEADERS });
+        // At once and alone: else the response keeps it in pieces for as long as the stream lasts.
+        raw.flushHeaders();
         // Not awaited: the request would be kept for as long as the stream lasts.
-        this.#send(reply.raw, takeHeaders(reply), events).catch(() => reply.raw.destroy());
+        this.#send(raw, events).catch(() => raw.destroy());
       },
     });
   }
@@ -55,16 +64,7 @@ export class EventStreams {
     for (const raw of this.#replies) raw.end();
   }
 
-  async #send(
-    raw: FastifyReply['raw'],
-    headers: Record<string, string>,
-    results: AsyncGenerator<object, undefined>,
-  ): Promise<void> {
-    // The client may have left while its operation was checked.
-    if (raw.destroyed || this.#closing) return void raw.destroy();
-    raw.writeHead(200, { ...headers, ...HEADERS });
-    // At once and alone: else the response keeps it in pieces for as long as the stream lasts.
-    raw.flushHeaders();
+  async #send(raw: FastifyReply['raw'], results: AsyncGenerator<object, undefined>): Promise<void> {
     this.#replies.add(raw);
     let isThere = true;
     const beatNoMore = this.#options.heartbeat.add({
@@ -113,12 +113,9 @@ const written = (raw: FastifyReply['raw'], text: string): Promise<void> =>
     else resolve();
   });
 
-/** Takes the headers that Fastify would have sent; the response would keep them for as long as the stream lasts. */
-function takeHeaders(reply: FastifyReply): Record<string, string> {
-  const headers = Object.entries(reply.getHeaders()).map(([name, value]) => [name, String(value)]);
-  for (const name of reply.raw.getHeaderNames()) reply.raw.removeHeader(name);
-  return Object.fromEntries(headers) as Record<string, string>;
-}
+/** The headers that Fastify would have sent. */
+const headersOf = (reply: FastifyReply): Record<string, string> =>
+  Object.fromEntries(Object.entries(reply.getHeaders()).map(([name, value]) => [name, String(value)]));
 
 const SHUTTING_DOWN = new Refusal({
   status: 503,
