@@ -167,7 +167,7 @@ const OWN_PREFIXES = [
   'ALLOWED_URL',
   'PUBLIC_URL',
   'WATCH_',
-  'MAX_WATCHERS',
+  'MAX_WATCH',
 ];
 
 function warningsOf(reader: SettingsReader, sandbox: SandboxConfig | null): string[] {

@@ -47,7 +47,7 @@ export const filePath = {
 };
 
 export const pace = {
-  expected: 'steps such as 1s/30s 5s/10m 60s: how often, until how long after the last change',
+  expected: 'steps such as 1s/30s 5s/10m 60s: how often (100ms to 24h), until how long after the last change',
   read: readPace,
 };
 
