@@ -157,7 +157,7 @@ describe('The settings', () => {
       expect(start).toThrow(ConfigError);
       expect(start).toThrow(`${name}`);
       expect(start).toThrow(
-        'steps such as 1s/30s 5s/10m 60s: how often, until how long after the last change',
+        'steps such as 1s/30s 5s/10m 60s: how often (100ms to 24h), until how long after the last change',
       );
     },
   );
