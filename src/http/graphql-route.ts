@@ -5,15 +5,13 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AccessError, type Caller } from '../access/caller';
 import type { Authenticator } from '../access/authenticator';
 import type { OperationContext } from '../resolvers/context';
+import type { ContextFactory } from '../resolvers/context-factory';
 import type { Admission, AskedOperation } from './admission';
 import { readParameters, writeParameters } from './get-parameters';
 import type { EventStreams } from './live/event-streams';
 import { accessRefusal, overloaded, Refusal } from './refusal';
 import { isHostHere } from './own-origin';
 import { PAGE_HEADERS } from './safe-headers';
-
-/** Makes what the resolvers of one operation share. */
-export type ContextFactory = (asking: { requestId: string; caller: Caller; ip: string }) => OperationContext;
 
 declare module 'fastify' {
   interface FastifyRequest {

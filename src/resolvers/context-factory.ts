@@ -93,7 +93,9 @@ class Context implements OperationContext {
 }
 
 /** Makes what the resolvers of one operation share; every operation gets its own. */
+export type ContextFactory = (asking: Asking) => OperationContext;
+
 export const contextFactory =
-  (operations: Operations, record: (entry: AuditEntry) => void): ((asking: Asking) => OperationContext) =>
+  (operations: Operations, record: (entry: AuditEntry) => void): ContextFactory =>
   (asking) =>
     new Context(operations, record, asking);
