@@ -36,6 +36,8 @@ function firstEndingOf(call: ServiceCall, reply: Reply, timeoutMs: number): Prom
 
 /** What became of a call that ends as unknown is searched for during most of this time. */
 const SHORT_MS = 300;
+/** For a call that ends as soon as it has its answer. */
+const LONG_MS = 5000;
 
 const sent = (method: string) => rig.service.seen.filter((request) => request.method === method);
 
@@ -95,17 +97,18 @@ describe('What is found after a lost answer, and contradicts the request, is not
     ['a payout by another method', CREATE_PAYOUT, { method: 'card' }],
     ['a payout on another channel', CREATE_PAYOUT, { channel: ANOTHER_ID }],
   ])('%s', async (_what, call, more) => {
-    const right = {
+    // Created in the moment in which it is looked for: what is older is not what was just created.
+    const right = (): object => ({
       amount: { currency: 'USD', value: '10.00' },
       create_date: new Date().toISOString(),
       ...(call === CREATE_PAYMENT && { payment_method: { type: 'other' } }),
-    };
+    });
     rig.service.answer(({ method }) =>
-      method === 'POST' ? { status: 500, json: {} } : answerWith({ ...right, ...more }),
+      method === 'POST' ? { status: 500, json: {} } : answerWith({ ...right(), ...more }),
     );
     expectUnknown(await withFreshGateway(rig.service.url, SHORT_MS, call));
-    rig.service.answer(({ method }) => (method === 'POST' ? { status: 500, json: {} } : answerWith(right)));
-    const found = await withFreshGateway(rig.service.url, SHORT_MS, call);
+    rig.service.answer(({ method }) => (method === 'POST' ? { status: 500, json: {} } : answerWith(right())));
+    const found = await withFreshGateway(rig.service.url, LONG_MS, call);
     expect(found.result).toMatchObject({
       __typename: expect.stringMatching(/Success$/) as unknown,
       replayed: true,
