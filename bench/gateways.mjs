@@ -1,0 +1,118 @@
+// `npm run bench`: what a request costs, beside a bare proxy (the floor) and other gateways on the same service and the
+// same work. `-- --quick` measures less, `--only floor,paygraph` only some gateways, `--works one,tiny` only some work,
+// names after it (`starts`, `rounds`, `memory`) only these parts, and `--write` puts the figures into docs/benchmarks.md.
+// The peers are measured where `npm ci` was run in bench/peers. See docs/benchmarks.md.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
+import { parseArgs } from 'node:util';
+import { build, isFresh } from '../scripts/build.mjs';
+import { writeDocument } from './gateways/document.mjs';
+import { machineText, stepAside } from './gateways/machine.mjs';
+import { measureMemory, measureRounds, measureStarts, WORKS } from './gateways/measure.mjs';
+import { tables } from './gateways/report.mjs';
+import { roster, versions } from './gateways/roster.mjs';
+import { openDisk } from './journal/disk.mjs';
+import { median } from './journal/figures.mjs';
+import { start } from './journal/processes.mjs';
+
+const FULL = { rounds: 3, milliseconds: 5000, warmUp: 1, starts: 5, requests: 100_000, own: 1_000_000 };
+const QUICK = { rounds: 3, milliseconds: 1500, warmUp: 0.25, starts: 3, requests: 10_000, own: 10_000 };
+const MEMORY_PARTS = 10;
+const OWN = 'paygraph';
+
+const { values, positionals } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
+    saved: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    works: { type: 'string' },
+  },
+  allowPositionals: true,
+});
+const size = values.quick ? QUICK : FULL;
+const print = (text = '') => process.stdout.write(`${text}\n`);
+const chosen = (names, all) => (names ? all.filter((name) => names.split(',').includes(name)) : all);
+
+/** Those that are measured for all there is. */
+const whole = (entries) => entries.filter(({ only }) => !only);
+
+const PARTS = {
+  async starts(stage, entries) {
+    return { starts: await measureStarts(stage, whole(entries), size.starts) };
+  },
+  async rounds(stage, entries) {
+    const works = chosen(values.works, Object.keys(WORKS));
+    const disk = openDisk(stage.folder);
+    try {
+      return await measureRounds({ ...stage, disk }, entries, { ...size, works, print });
+    } finally {
+      disk.close();
+    }
+  },
+  async memory(stage, entries) {
+    const memory = {};
+    for (const entry of whole(entries)) {
+      const requests = entry.name === OWN ? size.own : size.requests;
+      memory[entry.name] = await measureMemory(stage, entry, { requests, parts: MEMORY_PARTS });
+    }
+    return { memory };
+  },
+};
+
+async function measure(data) {
+  const { gateways, hasPeers } = await roster();
+  if (!hasPeers) print('SKIPPED: bench/peers has no packages (npm ci there), so the peers are not measured.');
+  const names = chosen(
+    values.only,
+    gateways.map(({ name }) => name),
+  );
+  const entries = gateways.filter(({ name }) => names.includes(name));
+  const folder = mkdtempSync(path.join(data, 'bench-'));
+  const service = await start('../gateways/service.mjs', {});
+  const load = await start('../gateways/load-process.mjs', {});
+  const results = {
+    machine: `${machineText()}; load average before: ${os.loadavg()[0].toFixed(1)}`,
+    date: new Date().toISOString().slice(0, 10),
+    versions: versions(hasPeers),
+    gateways: entries.map(({ name, what }) => ({ name, what })),
+  };
+  print(results.machine);
+  try {
+    for (const part of positionals.length > 0 ? positionals : Object.keys(PARTS)) {
+      print(part);
+      Object.assign(results, await PARTS[part]({ service, load, folder }, entries));
+    }
+  } finally {
+    await load.stop();
+    await service.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+  return results;
+}
+
+/** How much of the gateways' core others used, where that was much: figures are then to be doubted. */
+function warnOfStrangers({ rounds = {} }) {
+  const shares = Object.values(rounds).flatMap((ofWork) =>
+    Object.values(ofWork).flatMap((each) => each.map(({ strangersPercent }) => strangersPercent)),
+  );
+  if (shares.length > 0 && median(shares) > 10)
+    print(
+      `\nOther programs used ${median(shares).toFixed(0)} % of the gateways' core (median over the runs).`,
+    );
+}
+
+// On the disk where the journal is by default, not in a folder that may be kept in memory.
+const data = path.resolve(import.meta.dirname, '..', 'data');
+const savedFile = path.join(data, 'bench-gateways.json');
+mkdirSync(data, { recursive: true });
+if (!isFresh() && !build()) process.exit(1);
+stepAside();
+const results = values.saved ? JSON.parse(readFileSync(savedFile, 'utf8')) : await measure(data);
+writeFileSync(savedFile, JSON.stringify(results));
+print();
+print(tables(results));
+warnOfStrangers(results);
+if (values.write) await writeDocument(results, path.resolve(import.meta.dirname, '..', 'docs'));

@@ -1,0 +1,89 @@
+// A gateway under measurement: started on its core, asked until it answers, stopped.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import path from 'node:path';
+import { performance } from 'node:perf_hooks';
+import process from 'node:process';
+import { setTimeout } from 'node:timers/promises';
+import { sleep } from '../watch/clock.mjs';
+import { Connection, requestText } from './connection.mjs';
+import { cpuOf, onGatewayCore, rssOf, treeOf } from './machine.mjs';
+
+const START_PATIENCE_MS = 60_000;
+const STOP_PATIENCE_MS = 10_000;
+const ASK_AGAIN_MS = 3;
+
+/** The gateways that run: nothing is left behind, however this program ends. */
+const running = new Set();
+process.on('exit', () => running.forEach((pid) => process.kill(-pid, 'SIGKILL')));
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Whether the smallest question is answered yet. */
+async function answers(port, text) {
+  let connection;
+  try {
+    connection = await Connection.open(port);
+    const { status } = await connection.ask(text);
+    return status < 300;
+  } catch {
+    return false;
+  } finally {
+    connection?.close();
+  }
+}
+
+const environmentOf = (env) => ({ PATH: process.env.PATH, HOME: process.env.HOME, ...env });
+
+/** Starts a gateway; resolves at its first answer. */
+export async function startGateway(entry, serviceUrl, parent) {
+  mkdirSync(parent, { recursive: true });
+  const folder = mkdtempSync(path.join(parent, 'gateway-'));
+  const port = await freePort();
+  const { command, args, env, cwd } = await entry.start({ port, serviceUrl, folder });
+  const logFile = path.join(folder, 'output.log');
+  const log = openSync(logFile, 'w');
+  const startedAt = performance.now();
+  const child = spawn(...onGatewayCore(command, args), {
+    cwd,
+    env: environmentOf(env),
+    stdio: ['ignore', log, log],
+    // A group of its own: it is stopped with all that it started.
+    detached: true,
+  });
+  closeSync(log);
+  running.add(child.pid);
+  const ended = once(child, 'exit').finally(() => running.delete(child.pid));
+  const text = requestText(entry.requests.tiny());
+  while (!(await answers(port, text))) {
+    if (child.exitCode !== null || performance.now() - startedAt > START_PATIENCE_MS) {
+      throw new Error(`${entry.name} does not answer: ${readFileSync(logFile, 'utf8').slice(-2000)}`);
+    }
+    await sleep(ASK_AGAIN_MS);
+  }
+  const startMs = performance.now() - startedAt;
+  return {
+    entry,
+    port,
+    startMs,
+    cpuMs: () => cpuOf(treeOf(child.pid)),
+    rss: () => rssOf(treeOf(child.pid)),
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      process.kill(-child.pid, 'SIGTERM');
+      const stopped = await Promise.race([ended, setTimeout(STOP_PATIENCE_MS, null, { ref: false })]);
+      if (!stopped) process.kill(-child.pid, 'SIGKILL');
+      await ended;
+    },
+  };
+}

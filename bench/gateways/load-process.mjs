@@ -1,0 +1,81 @@
+// Those who ask, in a process of their own: so many connections, each of which asks again as soon as it was answered.
+// Every answer is looked at, so that nobody is measured for errors.
+import { performance } from 'node:perf_hooks';
+import { serve } from '../journal/processes.mjs';
+import { quantile } from '../journal/figures.mjs';
+import { Connection, requestText } from './connection.mjs';
+import { HOT_ID, idOf } from './questions.mjs';
+import { entryOf } from './roster.mjs';
+
+/** Of so many answers one is parsed and checked whole. */
+const CHECKED_OF = 200;
+const PAGE = 100;
+const DISTINCT = 10;
+
+/** A page of 100 places over 10 ids, in mixed order; every page has ids of its own. */
+const pageIds = (number) =>
+  Array.from({ length: PAGE }, (_, place) => idOf(number * DISTINCT + ((place * 7) % DISTINCT)));
+
+const constant = (request) => {
+  const text = requestText(request);
+  return () => ({ text });
+};
+const withId = (ask) => (number) => {
+  const id = idOf(number);
+  return { text: requestText(ask(id)), id };
+};
+
+/** What each work sends, by the number of the request, and the id that has to be in the answer. */
+const WORKS = {
+  one: ({ one }) => withId(one),
+  hot: ({ hot }) => constant(hot(HOT_ID)),
+  page:
+    ({ page }) =>
+    (number) => ({ text: requestText(page(pageIds(number))), id: idOf(number * DISTINCT) }),
+  create:
+    ({ create }) =>
+    (number) => ({ text: requestText(create(number)) }),
+  tiny: ({ tiny }) => constant(tiny()),
+};
+
+const fault = (words, answer) => new Error(`${words}: ${answer.status} ${answer.text.slice(0, 1000)}`);
+
+function check(answer, { id, work, entry, whole }) {
+  if (answer.status >= 300 || answer.text.includes('"errors":')) throw fault('An answer is an error', answer);
+  if (id && !answer.text.includes(id)) throw fault('An answer is of another payment', answer);
+  if (!whole) return;
+  try {
+    entry.check(work, JSON.parse(answer.text));
+  } catch (error) {
+    throw fault(error.message, answer);
+  }
+}
+
+async function run({ name, port, work, connections, from, milliseconds = Infinity, requests = Infinity }) {
+  const entry = await entryOf(name);
+  const make = WORKS[work](entry.requests);
+  const open = await Promise.all(Array.from({ length: connections }, () => Connection.open(port)));
+  const took = [];
+  let sent = 0;
+  const startedAt = performance.now();
+  const loop = async (connection) => {
+    while (sent < requests && performance.now() - startedAt < milliseconds) {
+      const number = sent;
+      sent += 1;
+      const { text, id } = make(from + number);
+      const askedAt = performance.now();
+      const answer = await connection.ask(text);
+      took.push(performance.now() - askedAt);
+      check(answer, { id, work, entry, whole: number % CHECKED_OF === 0 });
+    }
+  };
+  try {
+    await Promise.all(open.map(loop));
+  } finally {
+    open.forEach((connection) => connection.close());
+  }
+  const seconds = (performance.now() - startedAt) / 1000;
+  return { requests: took.length, seconds, p50: quantile(took, 0.5), p99: quantile(took, 0.99) };
+}
+
+await serve(async () => ({ ready: null, answer: run, stop: async () => {} }));

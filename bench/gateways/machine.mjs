@@ -1,0 +1,72 @@
+// What the machine says of processes: which core they may use, what they have used, what they hold.
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import os from 'node:os';
+import process from 'node:process';
+import { cpuMs } from '../watch/clock.mjs';
+
+/** Gateways have one core to themselves; the service, those who ask and this program share another. */
+export const GATEWAY_CORE = 1;
+export const OTHER_CORE = 0;
+
+const TICK_MS = 10;
+
+/** Keeps this process, and all that it starts, on the other core. */
+export function stepAside() {
+  if (os.availableParallelism() < 2) throw new Error('Two cores are needed: one is for the gateway alone.');
+  execFileSync('taskset', ['-apc', String(OTHER_CORE), String(process.pid)], { stdio: 'ignore' });
+}
+
+/** A command that is kept on the gateways' core. */
+export const onGatewayCore = (command, args) => ['taskset', ['-c', String(GATEWAY_CORE), command, ...args]];
+
+/** The parent of every process that there is. */
+function parents() {
+  const found = new Map();
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+      found.set(Number(pid), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]));
+    } catch {
+      // It ended meanwhile.
+    }
+  }
+  return found;
+}
+
+/** A process and all below it. */
+export function treeOf(pid) {
+  const known = parents();
+  const tree = [pid];
+  for (const each of tree) for (const [child, parent] of known) if (parent === each) tree.push(child);
+  return tree;
+}
+
+const sum = (numbers) => numbers.reduce((total, each) => total + each, 0);
+
+/** The processor time that processes have used, in milliseconds. */
+export const cpuOf = (pids) => sum(pids.map(cpuMs));
+
+/** The memory that processes hold, in megabytes. */
+export const rssOf = (pids) =>
+  sum(
+    pids.map((pid) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))[1]) / 1024),
+  );
+
+/** How long a core was at work so far, whoever used it, in milliseconds. */
+export function busyMs(core) {
+  const line = readFileSync('/proc/stat', 'latin1')
+    .split('\n')
+    .find((each) => each.startsWith(`cpu${core} `));
+  const [user, nice, system, , , interrupt, softInterrupt] = line.split(/\s+/).slice(1).map(Number);
+  return (user + nice + system + interrupt + softInterrupt) * TICK_MS;
+}
+
+/** The machine in one line. */
+export function machineText() {
+  const cores = os.cpus();
+  return (
+    `${cores.length} cores (${cores[0].model.trim()}), ${Math.round(os.totalmem() / 2 ** 30)} GB, ` +
+    `${os.type()} ${os.release().split(/[-+]/)[0]}, Node.js ${process.versions.node}`
+  );
+}

@@ -1,0 +1,131 @@
+// The measurements: starts, rounds of every work over all gateways in turn, and memory after many requests.
+import { performance } from 'node:perf_hooks';
+import { median } from '../journal/figures.mjs';
+import { startGateway } from './gateway.mjs';
+import { busyMs, GATEWAY_CORE } from './machine.mjs';
+
+/**
+ * Each work with its connections, and how often it is asked before it is measured: until what is asked often has been
+ * compiled. `create alone` is one create after another: what its caller waits for.
+ */
+export const WORKS = {
+  one: { connections: 50, warmUp: 20_000 },
+  hot: { connections: 50, warmUp: 20_000 },
+  page: { connections: 10, warmUp: 1000 },
+  create: { connections: 50, warmUp: 10_000 },
+  'create alone': { connections: 1, asks: 'create', warmUp: 500 },
+  tiny: { connections: 50, warmUp: 20_000 },
+};
+/** No gateway is so slow that it is not warm by then. */
+const WARM_UP_MOST_MS = 20_000;
+
+const SYNCS = 100;
+
+/** No two runs ask about the same ids. */
+const IDS_OF_A_RUN = 2_000_000;
+let runs = 0;
+
+export const asks = (work) => WORKS[work].asks ?? work;
+
+/** Whether a gateway can do a work at all. */
+const can = (entry, work) => entry.requests[asks(work)] !== undefined && (entry.only?.includes(work) ?? true);
+
+async function checkSignatures(service, entry) {
+  const { checked, wrong, first } = await service.ask({ command: 'signatures' });
+  if (!entry.unsigned && wrong > 0)
+    throw new Error(`${entry.name}: ${wrong} of ${checked} calls have ${first}.`);
+}
+
+/** One run of a work against a gateway that is alone on its core. */
+async function measureOnce(stage, gateway, work, amount) {
+  const { service, load } = stage;
+  const { entry, port } = gateway;
+  const { connections } = WORKS[work];
+  const look = async () => ({
+    cpu: gateway.cpuMs(),
+    busy: busyMs(GATEWAY_CORE),
+    at: performance.now(),
+    counts: await service.ask({ command: 'counts' }),
+  });
+  runs += 1;
+  const before = await look();
+  const question = { name: entry.name, port, work: asks(work), connections, from: runs * IDS_OF_A_RUN };
+  const { requests, seconds, p50, p99 } = await load.ask({ ...question, ...amount });
+  const after = await look();
+  await checkSignatures(service, entry);
+  const since = (figure) => after[figure] - before[figure];
+  const calls = (kind) => after.counts[kind] - before.counts[kind];
+  return {
+    requests,
+    cpuMs: since('cpu') / requests,
+    perSecond: requests / seconds,
+    p50,
+    p99,
+    calls: (calls('lookups') + calls('creates')) / requests,
+    usedPercent: (100 * since('cpu')) / since('at'),
+    strangersPercent: (100 * Math.max(0, since('busy') - since('cpu'))) / since('at'),
+  };
+}
+
+/** What one sync of the disk takes where the journal is, at the moment. */
+const measureSync = (disk) => median(Array.from({ length: SYNCS }, () => disk.append()));
+
+/** The rounds of every work, with all gateways in turn, so that what else the machine does hits all alike. */
+export async function measureRounds(stage, entries, { works, rounds, milliseconds, warmUp, print }) {
+  const results = {};
+  const syncMs = [];
+  const gateways = [];
+  try {
+    for (const entry of entries) gateways.push(await startGateway(entry, stage.service.ready, stage.folder));
+    for (let round = 0; round <= rounds; round += 1) {
+      if (round > 0) syncMs.push(measureSync(stage.disk));
+      print(round === 0 ? 'warming up' : `round ${round} of ${rounds}`);
+      for (const work of works) {
+        const able = gateways.filter(({ entry }) => can(entry, work));
+        const ofWork = (results[work] ??= Object.fromEntries(able.map(({ entry }) => [entry.name, []])));
+        for (let place = 0; place < able.length; place += 1) {
+          // Another one begins each time.
+          const gateway = able[(place + round) % able.length];
+          const amount = round === 0 ? warmUpOf(work, warmUp) : { milliseconds };
+          const measured = await measureOnce(stage, gateway, work, amount);
+          ofWork[gateway.entry.name].push(...(round === 0 ? [] : [measured]));
+        }
+      }
+    }
+  } finally {
+    for (const gateway of gateways) await gateway.stop();
+  }
+  return { rounds: results, syncMs };
+}
+
+const warmUpOf = (work, part) => ({
+  requests: Math.ceil(WORKS[work].warmUp * part),
+  milliseconds: WARM_UP_MOST_MS,
+});
+
+/** From starting the program to its first answer, in milliseconds. */
+export async function measureStarts(stage, entries, times) {
+  const took = {};
+  for (let turn = 0; turn < times; turn += 1)
+    for (const entry of entries) {
+      const gateway = await startGateway(entry, stage.service.ready, stage.folder);
+      await gateway.stop();
+      (took[entry.name] ??= []).push(gateway.startMs);
+    }
+  return took;
+}
+
+/** The memory of one gateway at its first answer, and after each of so many equal parts of the requests. */
+export async function measureMemory(stage, entry, { requests, parts }) {
+  const gateway = await startGateway(entry, stage.service.ready, stage.folder);
+  try {
+    const held = [gateway.rss()];
+    for (let part = 0; part < parts; part += 1) {
+      await measureOnce(stage, gateway, 'one', { requests: Math.ceil(requests / parts) });
+      held.push(gateway.rss());
+    }
+    return { requests, held };
+  } finally {
+    await gateway.stop();
+  }
+}

@@ -1,0 +1,83 @@
+// The figures as tables in Markdown.
+import { median, ms, perSecond, spread, table } from '../journal/figures.mjs';
+import { bars, floorsOf, ratio } from './bars.mjs';
+
+const TITLES = {
+  one: '`one`: a payment by transactionId, every request another id, 50 connections',
+  hot: '`hot`: the same, all 50 connections asking for one id',
+  page: '`page`: 100 payments of 10 ids in one operation, 10 connections',
+  create: '`create`: createPayment in the redirect flow, 50 connections',
+  'create alone': '`create`, one after another',
+  tiny: '`tiny`: `{ __typename }`, 50 connections',
+};
+
+const figures = (rounds, figure) => rounds.map((round) => round[figure]);
+const micro = (value) => perSecond(1000 * value);
+const whole = (value) => value.toFixed(0);
+
+function workTable(all, work) {
+  const floors = floorsOf(all, work);
+  const rows = Object.entries(all[work]).map(([name, rounds]) => {
+    const toFloor = ratio(rounds, floors, 'cpuMs');
+    return [
+      name,
+      spread(figures(rounds, 'cpuMs'), micro),
+      toFloor === undefined ? '' : `${toFloor.toFixed(2)} ×`,
+      spread(figures(rounds, 'perSecond'), perSecond),
+      ms(median(figures(rounds, 'p50'))),
+      spread(figures(rounds, 'p99'), ms),
+      ms(median(figures(rounds, 'calls'))),
+      `${whole(median(figures(rounds, 'usedPercent')))} %`,
+    ];
+  });
+  return table(
+    [
+      '',
+      'CPU µs each',
+      work === 'page' ? "of the floor's ten calls" : 'of the floor',
+      'per second',
+      'p50 ms',
+      'p99 ms',
+      'service calls each',
+      'of its core',
+    ],
+    rows,
+  );
+}
+
+function processTable({ starts = {}, memory = {} }) {
+  const names = [...new Set([...Object.keys(starts), ...Object.keys(memory)])];
+  const rows = names.map((name) => {
+    const { held, requests } = memory[name] ?? {};
+    return [
+      name,
+      starts[name] ? spread(starts[name], whole) : '',
+      held ? whole(held[0]) : '',
+      held ? whole(held.at(-1)) : '',
+      held ? requests.toLocaleString('en') : '',
+    ];
+  });
+  return table(['', 'start to first answer, ms', 'MB then', 'MB after requests', 'so many'], rows);
+}
+
+export function barsTable(results) {
+  const rows = bars(results).map(({ what, wanted, value, met }) => [
+    what,
+    wanted,
+    value,
+    met ? 'met' : 'NOT MET',
+  ]);
+  return table(['', 'bar', 'measured', ''], rows);
+}
+
+/** All tables, with a line of words before each. */
+export function tables(results) {
+  const parts = [];
+  for (const work of Object.keys(results.rounds ?? {}))
+    parts.push(`${TITLES[work]}:`, workTable(results.rounds, work));
+  if (results.syncMs !== undefined)
+    parts.push(`One sync of the disk took ${spread(results.syncMs, ms)} ms; a create waits for two.`);
+  if (results.starts || results.memory) parts.push('Starting, and memory:', processTable(results));
+  parts.push('What is asked of this gateway:', barsTable(results));
+  return parts.join('\n\n');
+}

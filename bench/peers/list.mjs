@@ -1,0 +1,145 @@
+// The peers that `npm run bench` measures; the entries are described in bench/gateways/list.mjs.
+import path from 'node:path';
+import process from 'node:process';
+import { environment } from '../gateways/credentials.mjs';
+import {
+  AMOUNT,
+  aliased,
+  CHANNEL,
+  checkPayment,
+  COMMON,
+  EXPECTED,
+  externalIdOf,
+  operation,
+  UPI,
+} from '../gateways/questions.mjs';
+import { writeConfiguration } from './tailcall.mjs';
+
+const PAGE = 100;
+const here = import.meta.dirname;
+const packaged = (...names) => path.join(here, 'node_modules', ...names);
+const node = (args, options) => ({
+  command: process.execPath,
+  args,
+  env: environment(options),
+  cwd: here,
+});
+
+/** What to send, given the words of a schema: a lookup of an id, a selection, and a create with its input. */
+function requestsOf({ idType = 'ID!', lookUp, create, inputType = 'CreatePaymentInput!', inputOf }) {
+  const one = `query One($channel: ${idType}, $id: ${idType}) { ${lookUp('$id')} }`;
+  const page = aliased(PAGE, lookUp);
+  const pageText = page.query.replaceAll('ID!', idType);
+  const createText = `mutation Create($input: ${inputType}) { ${create} }`;
+  return {
+    one: (id) => operation(one, { channel: CHANNEL, id }),
+    hot: (id) => operation(one, { channel: CHANNEL, id }),
+    page: (ids) => operation(pageText, page.variablesOf(ids)),
+    create: (number) => operation(createText, { input: inputOf(externalIdOf(number)) }),
+    tiny: () => operation('{ __typename }'),
+  };
+}
+
+/** Checks an answer, given how a payment of it is read. */
+const checkWith =
+  (read) =>
+  (work, { data }) => {
+    if (work === 'tiny') return;
+    const { redirectUrl, channel } = EXPECTED;
+    const expected = work === 'create' ? { redirectUrl, channel } : EXPECTED;
+    for (const payment of Object.values(data)) checkPayment(read(payment), expected);
+  };
+
+const FLAT = `{ __typename ${COMMON} ... on UpiPayment { ${UPI} } }`;
+/** The schema of schema.mjs. */
+const handWritten = {
+  requests: requestsOf({
+    lookUp: (id) => `payment(channel: $channel, transactionId: ${id}) ${FLAT}`,
+    create: `createPayment(input: $input) ${FLAT}`,
+    inputOf: (externalId) => ({ channel: CHANNEL, amount: AMOUNT, externalId, redirect: 'upi' }),
+  }),
+  check: checkWith((payment) => payment),
+};
+
+const mercurius = {
+  ...handWritten,
+  name: 'mercurius',
+  what: 'mercurius with jit under Fastify; resolvers by hand that sign and ask by undici, and share lookups under way',
+  start: (options) => node(['mercurius.mjs'], options),
+};
+
+const yoga = {
+  ...handWritten,
+  name: 'GraphQL Yoga',
+  what: 'graphql-yoga with @envelop/graphql-jit on node:http; the same resolvers',
+  start: (options) => node(['yoga.mjs'], options),
+};
+
+/** The body of a create as the service takes it, which is the input where a schema is made of the service's own words. */
+const wireInput = (externalId) => ({
+  channel: CHANNEL,
+  amount: AMOUNT,
+  external_id: externalId,
+  payment_method: { type: 'upi' },
+});
+
+const WIRE = `{
+  transaction_id channel status amount { currency value received } redirect_url create_date error { code message }
+  payment_method { __typename ... on Upi { upi_id upi_link state email first_name last_name phone } }
+}`;
+
+const hive = {
+  name: 'Hive Gateway',
+  what: 'a supergraph made of an OpenAPI document, jit on, requests signed by a hook; fields named as the service does',
+  start: (options) =>
+    node(
+      [
+        packaged('@graphql-hive', 'gateway', 'dist', 'bin.js'),
+        'supergraph',
+        '-c',
+        path.join(here, 'hive.mjs'),
+      ],
+      options,
+    ),
+  requests: requestsOf({
+    idType: 'String!',
+    lookUp: (id) => `payment(channel: $channel, transaction_id: ${id}) ${WIRE}`,
+    create: `createPayment(input: $input) ${WIRE}`,
+    inputType: 'CreatePayment_Input!',
+    inputOf: wireInput,
+  }),
+  check: checkWith(({ channel, redirect_url: redirectUrl, payment_method: method }) => ({
+    channel,
+    redirectUrl,
+    upiId: method.upi_id,
+    phone: method.phone,
+  })),
+};
+
+const NESTED = `{ ${COMMON} method { __typename ... on upi { ${UPI} } } }`;
+
+const tailcall = {
+  name: 'Tailcall',
+  what: 'Tailcall 1.0.0 (Rust), lookups under way shared; unsigned, as it cannot sign, and operations are not validated',
+  unsigned: true,
+  start: (options) => ({
+    command: packaged('@tailcallhq', 'core-linux-x64-gnu', 'bin', 'tailcall'),
+    args: ['start', writeConfiguration(options)],
+    env: {
+      ...environment(options),
+      TAILCALL_LOG_LEVEL: 'error',
+      TAILCALL_TRACKER: 'false',
+      // Where it keeps when it last looked for a newer version: with a new folder it does not look.
+      XDG_CACHE_HOME: options.folder,
+    },
+    cwd: options.folder,
+  }),
+  requests: requestsOf({
+    lookUp: (id) => `payment(channel: $channel, transactionId: ${id}) ${NESTED}`,
+    create: `createPayment(input: $input) ${NESTED}`,
+    inputOf: wireInput,
+  }),
+  check: checkWith(({ method, ...common }) => ({ ...common, ...method })),
+};
+
+export const peers = [mercurius, yoga, hive, tailcall];

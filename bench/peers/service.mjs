@@ -1,0 +1,36 @@
+// The service as mercurius and yoga call it: undici's pool, its connections kept, every call signed.
+import { Pool } from 'undici';
+import { settings } from './settings.mjs';
+import { signed } from './signature.mjs';
+
+const { origin, pathname } = new URL('api/v1/payment/', settings.serviceUrl);
+const pool = new Pool(origin);
+
+async function answerOf({ statusCode, body }, expected) {
+  if (statusCode === expected) return body.json();
+  await body.dump();
+  throw new Error(`The service answered ${statusCode}.`);
+}
+
+async function look(query) {
+  const path = `${pathname}?${query}`;
+  return answerOf(await pool.request({ method: 'GET', path, headers: signed(query) }), 200);
+}
+
+/** Lookups under way: who asks for the same meanwhile gets the same answer. */
+const underWay = new Map();
+
+export function lookUp(channel, transactionId) {
+  const query = `channel=${encodeURIComponent(channel)}&transaction_id=${encodeURIComponent(transactionId)}`;
+  const already = underWay.get(query);
+  if (already) return already;
+  const looking = look(query).finally(() => underWay.delete(query));
+  underWay.set(query, looking);
+  return looking;
+}
+
+export async function create(request) {
+  const body = JSON.stringify(request);
+  const headers = { ...signed(body), 'content-type': 'application/json' };
+  return answerOf(await pool.request({ method: 'POST', path: pathname, headers, body }), 201);
+}

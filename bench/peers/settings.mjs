@@ -1,0 +1,10 @@
+// What every peer is told by its environment.
+import process from 'node:process';
+
+export const settings = {
+  port: Number(process.env.PORT),
+  /** Ends with a slash. */
+  serviceUrl: process.env.SERVICE_BASE_URL,
+  apiKey: process.env.SERVICE_API_KEY,
+  secretKey: process.env.SERVICE_SECRET_KEY,
+};

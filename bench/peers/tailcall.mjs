@@ -1,0 +1,15 @@
+// Tailcall's configuration as a file: it knows no variable for its port.
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+const TEMPLATE = path.join(import.meta.dirname, 'tailcall.graphql');
+
+/** Writes it into a folder and returns its path. */
+export function writeConfiguration({ port, serviceUrl, folder }) {
+  const text = readFileSync(TEMPLATE, 'utf8')
+    .replace('port: 4004', `port: ${port}`)
+    .replaceAll('http://127.0.0.1:4999/', serviceUrl);
+  const file = path.join(folder, 'tailcall.graphql');
+  writeFileSync(file, text);
+  return file;
+}
