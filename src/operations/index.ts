@@ -78,12 +78,12 @@ export function startOperations({ settings, feed, ...options }: OperationsOption
     payouts: new PayoutOperations({ ...shared, payouts, finder: payoutFinder, preflight }),
   };
   feed.onChange((change) => {
-    operations.payments.heard(change);
-    operations.payouts.heard(change);
+    operations.payments.sights.heard(change);
+    operations.payouts.sights.heard(change);
   });
   const look = async ({ kind, ...rest }: Attempt): Promise<unknown> => {
     const { channel, transactionId, outcome } = rest;
-    if (transactionId !== null) return operations[`${kind}s`].hinted(channel, transactionId);
+    if (transactionId !== null) return operations[`${kind}s`].sights.hinted(channel, transactionId);
     if (outcome !== 'unknown') return undefined;
     const attempt = { kind, ...rest };
     return kind === 'payment'

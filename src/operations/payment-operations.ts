@@ -1,7 +1,4 @@
 import type { PaymentService } from '../datasources/service/payments';
-import type { Change } from '../datasources/changes/changes';
-import type { LookupKey } from '../datasources/service/client';
-import { SharedLookups } from '../datasources/service/lookups';
 import { chosenConfirmation, chosenPaymentMethod, type Chosen } from '../schema/methods/chosen';
 import type { PaymentRoom } from '../schema/methods/room';
 import type { PaymentResource } from '../schema/payment';
@@ -22,8 +19,8 @@ import { fieldFault, inputFaults, methodFaults } from './input-faults';
 import type { JournalHand } from './journal-hand';
 import { keptSecretFaults } from './kept-secret-faults';
 import { urlFaults, type UrlPolicy } from './url-faults';
-import type { Watcher } from './watching/watcher';
-import { Watches, type WatchesOptions } from './watching/watches';
+import { Sights } from './watching/sights';
+import type { WatchesOptions } from './watching/watches';
 
 interface PaymentParts {
   payments: PaymentService;
@@ -41,34 +38,16 @@ const success = (payment: PaymentResource, replayed: boolean): PaymentSuccess =>
 
 /** What the gateway does with payments. */
 export class PaymentOperations {
-  readonly #lookups: SharedLookups<PaymentResource>;
-  readonly #watches: Watches<PaymentResource>;
+  /** Looking payments up, and watching them. */
+  readonly sights: Sights<PaymentResource>;
 
   constructor(private readonly parts: PaymentParts) {
-    const { payments, watching } = parts;
-    this.#watches = new Watches({ ...watching, kind: 'payment', lookUp: (key) => this.lookUp(key) });
-    this.#lookups = new SharedLookups((key) => payments.lookUp(key));
-    payments.onSeen((found, askedAt) => this.#watches.seen(found, askedAt));
-  }
-
-  /** A payment as the service has it; null when it has none. */
-  lookUp(key: LookupKey): Promise<PaymentResource | null> {
-    return this.#lookups.load(key);
-  }
-
-  /** The current state of a payment, then every change, until it is completed or failed. */
-  watch(channel: string, transactionId: string): Watcher<PaymentResource> {
-    return this.#watches.watch(channel, transactionId);
-  }
-
-  /** Another instance has seen a change, of whatever it was. */
-  heard(change: Change): void {
-    this.#watches.heard(change);
-  }
-
-  /** Something may have happened to a payment: it is looked up, and who watches it hears of what was found. */
-  async hinted(channel: string, transactionId: string): Promise<void> {
-    if (!this.#watches.hint(channel, transactionId)) await this.lookUp({ channel, transactionId });
+    this.sights = new Sights({
+      ...parts.watching,
+      kind: 'payment',
+      source: parts.payments,
+      ask: (key) => parts.payments.lookUp(key),
+    });
   }
 
   /** Creates a payment, once per key of the client. Mistakes in the input are found before anything is sent. */
@@ -98,7 +77,7 @@ export class PaymentOperations {
       },
     });
     if (end.kind !== 'success') return createFailure(end, input.idempotencyKey);
-    this.#changed(end, askedAt);
+    this.sights.shownBy(end, askedAt);
     return success(end.found, end.replayed);
   }
 
@@ -117,10 +96,10 @@ export class PaymentOperations {
     const askedAt = performance.now();
     const end = await this.parts.confirms
       .confirm({ channel, transactionId, room, fields })
-      .finally(() => this.#lookups.forget(channel));
+      .finally(() => this.sights.forget(channel));
     switch (end.kind) {
       case 'success':
-        this.#changed(end, askedAt);
+        this.sights.shownBy(end, askedAt);
         return success(end.found, end.replayed);
       case 'refused':
         return rejectedByService(end.httpStatus, end.message);
@@ -129,16 +108,6 @@ export class PaymentOperations {
       case 'unknown':
         return outcomeUnknown({ transactionId });
     }
-  }
-
-  /**
-   * Tells whoever watches a payment of what a call has shown. What was found again may be what the journal remembers: a
-   * reason to look, no sighting.
-   */
-  #changed({ found, replayed }: { found: PaymentResource; replayed: boolean }, askedAt: number): void {
-    this.#lookups.forget(found.channel);
-    if (replayed) this.#watches.hint(found.channel, found.transactionId);
-    else this.#watches.seen(found, askedAt);
   }
 
   /**

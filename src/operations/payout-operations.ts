@@ -1,6 +1,4 @@
-import type { Change } from '../datasources/changes/changes';
 import type { LookupKey } from '../datasources/service/client';
-import { SharedLookups } from '../datasources/service/lookups';
 import type { PayoutService } from '../datasources/service/payouts';
 import { chosenPayoutMethod } from '../schema/methods/chosen';
 import type { PayoutResource } from '../schema/payout';
@@ -16,8 +14,8 @@ import { within } from './deadline';
 import { knownFromJournal } from './payout-finder';
 import { keptSecretFaults } from './kept-secret-faults';
 import { urlFaults, type UrlPolicy } from './url-faults';
-import type { Watcher } from './watching/watcher';
-import { Watches, type WatchesOptions } from './watching/watches';
+import { Sights } from './watching/sights';
+import type { WatchesOptions } from './watching/watches';
 
 interface PayoutParts {
   payouts: PayoutService;
@@ -36,35 +34,19 @@ const DETAILS_PATIENCE_MS = 450;
 
 /** What the gateway does with payouts. */
 export class PayoutOperations {
-  readonly #lookups: SharedLookups<PayoutResource>;
-  readonly #watches: Watches<PayoutResource>;
+  /** Looking payouts up, and watching them. */
+  readonly sights: Sights<PayoutResource>;
 
   constructor(private readonly parts: PayoutParts) {
-    this.#watches = new Watches({ ...parts.watching, kind: 'payout', lookUp: (key) => this.lookUp(key) });
-    this.#lookups = new SharedLookups((key) => this.#ask(key));
-    parts.payouts.onSeen((found, askedAt) => this.#watches.seen(found, askedAt));
+    this.sights = new Sights({
+      ...parts.watching,
+      kind: 'payout',
+      source: parts.payouts,
+      ask: (key) => this.#ask(key),
+    });
   }
 
   /** A payout as the service has it, with what the journal knows of its method; null when the service has none. */
-  lookUp(key: LookupKey): Promise<PayoutResource | null> {
-    return this.#lookups.load(key);
-  }
-
-  /** The current state of a payout, then every change, until it is completed or failed. */
-  watch(channel: string, transactionId: string): Watcher<PayoutResource> {
-    return this.#watches.watch(channel, transactionId);
-  }
-
-  /** Another instance has seen a change, of whatever it was. */
-  heard(change: Change): void {
-    this.#watches.heard(change);
-  }
-
-  /** Something may have happened to a payout: it is looked up, and who watches it hears of what was found. */
-  async hinted(channel: string, transactionId: string): Promise<void> {
-    if (!this.#watches.hint(channel, transactionId)) await this.lookUp({ channel, transactionId });
-  }
-
   #ask(key: LookupKey): Promise<PayoutResource | null> {
     const { payouts, hand } = this.parts;
     return payouts.lookUp(key, async (transactionId) => {
@@ -106,10 +88,8 @@ export class PayoutOperations {
       },
     });
     if (end.kind !== 'success') return createFailure(end, idempotencyKey);
+    this.sights.shownBy(end, askedAt);
     const { found, replayed } = end;
-    this.#lookups.forget(channel);
-    if (replayed) this.#watches.hint(channel, found.transactionId);
-    else this.#watches.seen(found, askedAt);
     return Object.assign(new PayoutSuccess(), { payout: found, replayed });
   }
 }

@@ -37,8 +37,8 @@ interface Loaders {
 function loadersOf({ payments, payouts }: Operations): Loaders {
   const limit = lookupLimit();
   return {
-    payments: operationLoader((key) => payments.lookUp(key), limit),
-    payouts: operationLoader((key) => payouts.lookUp(key), limit),
+    payments: operationLoader((key) => payments.sights.lookUp(key), limit),
+    payouts: operationLoader((key) => payouts.sights.lookUp(key), limit),
   };
 }
 

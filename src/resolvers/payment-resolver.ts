@@ -91,7 +91,7 @@ export class PaymentResolver {
 
   @Needs('payments:read')
   @Subscription(() => Payment, {
-    subscribe: ({ args, context }: Watching) => context.payments.watch(...asked(args)),
+    subscribe: ({ args, context }: Watching) => context.payments.sights.watch(...asked(args)),
     description:
       'The current state of a payment at once, then every change; completes after COMPLETED or FAILED. The same value is not sent twice; who is slow misses states but never the last (docs/live-updates.md). NOT_FOUND when the service has no such payment.',
   })

@@ -72,7 +72,7 @@ export class PayoutResolver {
 
   @Needs('payouts:read')
   @Subscription(() => Payout, {
-    subscribe: ({ args, context }: Watching) => context.payouts.watch(...asked(args)),
+    subscribe: ({ args, context }: Watching) => context.payouts.sights.watch(...asked(args)),
     description:
       'The current state of a payout at once, then every change; completes after COMPLETED or FAILED. The same value is not sent twice; who is slow misses states but never the last (docs/live-updates.md). NOT_FOUND when the service has no such payout.',
   })
