@@ -36,6 +36,11 @@ export class EventStreams {
       method: ['GET', 'POST'],
       url: '/graphql/stream',
       helmet: false,
+      // What is refused is no stream, but has the headers of every answer all the same.
+      errorHandler: (error, _request, reply) => {
+        void reply.headers(SAFE_HEADER_FIELDS);
+        throw error;
+      },
       handler: async ({ id, method, url, body, headers, caller, ip }, reply) => {
         if (!caller) throw accessRefusal(new AccessError('NO_CREDENTIALS', 'Credentials are required.'));
         if (this.#closing) throw SHUTTING_DOWN;
