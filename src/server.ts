@@ -1,10 +1,11 @@
 import 'reflect-metadata';
 import process from 'node:process';
-import { pino, type Logger } from 'pino';
+import type { Logger } from 'pino';
 import { systemClock } from './clock';
 import { ConfigError, readConfig, type Config } from './config';
 import { startGateway, type Gateway, type OpenJournal } from './gateway';
 import { greeting } from './greeting';
+import { createLog } from './log';
 import { startEmbeddedSandbox } from './sandbox/embedded';
 import type { Sandbox } from './sandbox/server';
 
@@ -22,10 +23,7 @@ export async function main(open?: OpenJournal): Promise<void> {
 }
 
 async function run(config: Config, open?: OpenJournal): Promise<void> {
-  const log = pino(
-    { level: config.logLevel, base: { pid: process.pid } },
-    pino.destination({ fd: 1, sync: true }),
-  );
+  const log = createLog(config.logLevel);
   config.warnings.forEach((warning) => log.warn(warning));
   const sandbox = config.sandbox && (await startEmbeddedSandbox(config.sandbox, config.service, log));
   const service = sandbox ? { ...config.service, baseUrl: sandbox.url } : config.service;

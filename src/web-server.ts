@@ -6,13 +6,15 @@ import type { AuditLog } from './audit/audit-log';
 import type { Clock } from './clock';
 import { ConfigError, type Config } from './config';
 import { Admission } from './http/admission';
-import { createApolloServer } from './http/apollo-server';
+import { createApolloServer, errorFormatter } from './http/apollo-server';
 import { addHealth, createApp } from './http/app';
 import { addCallbacks } from './http/callbacks';
 import { DocumentLimits } from './http/document-limits';
 import { addGraphql } from './http/graphql-route';
 import { startLive } from './http/live';
+import { operationLog } from './http/operation-log';
 import { PersistedOperations } from './http/persisted-operations';
+import { PreparedOperations } from './http/prepared/prepared-operations';
 import { RateLimit } from './http/rate-limit';
 import type { Operations } from './operations';
 import { gatewaySchema } from './resolvers';
@@ -52,7 +54,18 @@ export async function startWebServer(parts: WebServerParts): Promise<WebServer> 
     rate,
   });
   const authenticator = readAuthenticator(parts);
-  const apollo = createApolloServer({ schema, introspection, landingPage, log, cost: { rate } });
+  const ofOperations = { rate, log: operationLog(log), formatError: errorFormatter(log) };
+  const prepared = new PreparedOperations(ofOperations);
+  const apollo = createApolloServer({
+    schema,
+    introspection,
+    landingPage,
+    log,
+    operationLog: ofOperations.log,
+    formatError: ofOperations.formatError,
+    cost: { rate },
+    learner: prepared.learnOperations,
+  });
   await apollo.start();
   const app = await createApp({ log, ...limits });
   addCallbacks(app, { hint: (token) => operations.callbacks.hint(token) });
@@ -69,7 +82,16 @@ export async function startWebServer(parts: WebServerParts): Promise<WebServer> 
     authenticator,
     contextFor,
   });
-  await addGraphql(app, { apollo, contextFor, authenticator, admission, landingPage, ...limits, ...live });
+  await addGraphql(app, {
+    apollo,
+    prepared,
+    contextFor,
+    authenticator,
+    admission,
+    landingPage,
+    ...limits,
+    ...live,
+  });
   await app.listen({ host, port });
   return {
     url: `http://${addressText(app.server.address(), host)}`,

@@ -48,11 +48,11 @@ export class Authenticator {
   }
 
   /**
-   * The caller with these credentials.
+   * The caller with these credentials: at once for a key, promised for a token.
    * @param authorization the header, or what a WebSocket client gave in its place
    * @throws AccessError where they are missing or not good
    */
-  async identify(authorization: string | undefined): Promise<Caller> {
+  identify(authorization: string | undefined): Caller | Promise<Caller> {
     if (this.isOpen) return ANYONE;
     if (authorization === undefined || authorization === '') throw new AccessError('NO_CREDENTIALS', NONE);
     const [, credentials] = /^Bearer +([\x21-\x7e]{1,8192})$/i.exec(authorization) ?? [];

@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isScope, type Caller, type Scope } from './caller';
 
 /** An entry of CLIENT_KEYS_FILE, checked. */
@@ -98,7 +98,7 @@ const textOf = (set: '*' | ReadonlySet<string>): string => (set === '*' ? set : 
 const isSame = (a: Caller, b: Caller): boolean =>
   a.id === b.id && textOf(a.scopes) === textOf(b.scopes) && textOf(a.channels) === textOf(b.channels);
 
-const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
+const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer');
 
 /** A new key of 256 random bits, and its entry for CLIENT_KEYS_FILE without the rights. */
 export function newClientKey(id: string): { key: string; entry: { id: string; keySha256: string } } {

@@ -1,5 +1,5 @@
 import type { Caller } from '../access/caller';
-import type { DocumentLimits } from './document-limits';
+import { digestOf, type DocumentLimits } from './document-limits';
 import type { PersistedOperations } from './persisted-operations';
 import type { RateLimit } from './rate-limit';
 import { invalidDocument, tooLarge } from './refusal';
@@ -19,24 +19,31 @@ interface AdmissionParts {
   rate: RateLimit;
 }
 
+/** An operation that is let in. */
+export interface Admitted<A extends AskedOperation> {
+  operation: A;
+  /** Of the document; null where none was sent. */
+  digest: string | null;
+}
+
 /** Decides what is let in, the same for every way in which an operation can be asked. */
 export class Admission {
   constructor(private readonly parts: AdmissionParts) {}
 
   /**
-   * The operation, with its document in the place of an id.
+   * Lets an operation in, with its document in the place of an id.
    * @throws Refusal where it is not let in; nothing has been parsed for carrying out then
    */
-  async admit<A extends AskedOperation>(asked: A, caller: Caller): Promise<A> {
+  async admit<A extends AskedOperation>(asked: A, caller: Caller): Promise<Admitted<A>> {
     const { limits, persisted, rate } = this.parts;
     // What it costs beyond that is known, and taken, when the document has been understood.
     await rate.take(caller, 1);
-    const resolved = persisted.resolve(asked, caller.kind);
-    if (typeof resolved.query === 'string') {
-      const checked = limits.check(resolved.query);
-      if (!checked.ok)
-        throw checked.rule === 'cardNumbers' ? invalidDocument(checked.message) : tooLarge(checked.message);
-    }
-    return resolved;
+    const operation = persisted.resolve(asked, caller.kind);
+    if (typeof operation.query !== 'string') return { operation, digest: null };
+    const digest = digestOf(operation.query);
+    const checked = limits.check(operation.query, digest);
+    if (!checked.ok)
+      throw checked.rule === 'cardNumbers' ? invalidDocument(checked.message) : tooLarge(checked.message);
+    return { operation, digest };
   }
 }

@@ -12,7 +12,8 @@ import type { Logger } from 'pino';
 import type { OperationContext } from '../resolvers/context';
 import { MAX_TOKENS } from './document-limits';
 import { toPublicError } from './graphql-errors';
-import { logOperations } from './operation-log';
+import { logOperations, type OperationLog } from './operation-log';
+import type { FormatError } from './prepared/prepared-operations';
 import { costOperations, type CostOptions } from './operation-cost-check';
 import { requestScope } from './request-scope';
 import { whereOf } from './where';
@@ -25,8 +26,22 @@ interface ApolloOptions {
   /** Whether a browser that opens /graphql gets Apollo Sandbox. */
   landingPage: boolean;
   log: Logger;
+  operationLog: OperationLog;
+  formatError: FormatError;
   /** What an operation may cost. */
   cost: CostOptions;
+  /** Learns from what Apollo has found valid. */
+  learner: ApolloServerPlugin<OperationContext>;
+}
+
+/** Makes errors fit for their callers, with the id of the request they belong to. */
+export function errorFormatter(log: Logger): FormatError {
+  const reportBug = bugReporter(log);
+  return (formatted, error) => {
+    const publicError = toPublicError(formatted, error, reportBug);
+    const requestId = requestScope.getStore()?.requestId;
+    return { ...publicError, extensions: { ...publicError.extensions, requestId } };
+  };
 }
 
 function bugReporter(log: Logger): (cause: unknown) => void {
@@ -47,8 +62,8 @@ const landingPage = (shown: boolean): ApolloServerPlugin<OperationContext> =>
     : ApolloServerPluginLandingPageDisabled();
 
 /** Apollo Server as this gateway runs it. */
-export function createApolloServer({ schema, introspection, landingPage: shown, log, cost }: ApolloOptions) {
-  const reportBug = bugReporter(log);
+export function createApolloServer(options: ApolloOptions) {
+  const { schema, introspection, landingPage: shown, log, formatError } = options;
   return new ApolloServer<OperationContext>({
     schema,
     introspection,
@@ -62,11 +77,7 @@ export function createApolloServer({ schema, introspection, landingPage: shown, 
     includeStacktraceInErrorResponses: false,
     stopOnTerminationSignals: false,
     logger: quiet(log),
-    formatError: (formatted, error) => {
-      const publicError = toPublicError(formatted, error, reportBug);
-      const requestId = requestScope.getStore()?.requestId;
-      return { ...publicError, extensions: { ...publicError.extensions, requestId } };
-    },
+    formatError,
     plugins: [
       ApolloServerPluginCacheControlDisabled(),
       // Whatever APOLLO_KEY may be set for on this machine: nothing of this gateway is reported to anybody.
@@ -74,9 +85,10 @@ export function createApolloServer({ schema, introspection, landingPage: shown, 
       ApolloServerPluginInlineTraceDisabled(),
       ApolloServerPluginSchemaReportingDisabled(),
       landingPage(shown),
-      costOperations(cost),
+      costOperations(options.cost),
+      options.learner,
       statusForJson,
-      logOperations(log),
+      logOperations(options.operationLog),
     ],
   });
 }

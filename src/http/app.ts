@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import fastifyHelmet from '@fastify/helmet';
 import underPressure from '@fastify/under-pressure';
 import fastify, {
   type FastifyError,
@@ -71,7 +70,6 @@ export async function createApp({
     maxEventLoopDelay: maxEventLoopLagMs,
     pressureHandler: () => undefined,
   });
-  await app.register(fastifyHelmet, SAFE_HEADERS);
   app.setErrorHandler((error: FastifyError | Refusal, request, reply) => {
     void reply.type(answerType(request.headers.accept));
     if (error instanceof Refusal)
@@ -92,6 +90,7 @@ const answerType = (accept = ''): string =>
   `${accept.includes(GRAPHQL_RESPONSE) ? GRAPHQL_RESPONSE : 'application/json'}; charset=utf-8`;
 
 function isDecodable(url: string): boolean {
+  if (!url.includes('%')) return true;
   try {
     decodeURIComponent(url.replace(/[?#].*$/s, ''));
     return true;
@@ -104,7 +103,7 @@ const NOTHING_HERE = 'There is nothing at this address; the gateway is at /graph
 
 /** What every answer has: nothing here is the same for everybody or for long. */
 const prepareReply = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
-  reply.header('x-request-id', request.id).header('cache-control', 'no-store');
+  reply.headers(SAFE_HEADERS).header('x-request-id', request.id).header('cache-control', 'no-store');
 
 const OTHER_FAULT = 'The request cannot be served.';
 

@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { GraphQLError, Kind, parse, type DocumentNode, type SelectionSetNode } from 'graphql';
+import { LRUCache } from 'lru-cache';
 import { checkOperation } from './document-operations';
 import { Overlaps } from './document-overlaps';
 import { atMost, DOCUMENT_RULES, LimitExceeded, type DocumentRuleName } from './document-rules';
@@ -17,22 +18,23 @@ const REMEMBERED = 2000;
 
 const OK: Checked = { ok: true };
 
+/** Stands for a document: by it a document is remembered that may hold what must not stay in memory. */
+export const digestOf = (source: string): string => hash('sha256', source, 'base64');
+
 /**
  * Refuses documents that cost more than any honest one, before anything is validated or carried out. A document that
  * does not parse is let through: the answer is Apollo's, and parsing stopped where the mistake is.
  */
 export class DocumentLimits {
-  /** By digest: a document may hold what must not stay in memory. The least recently asked is first. */
-  private readonly remembered = new Map<string, Checked>();
+  readonly #remembered = new LRUCache<string, Checked>({ max: REMEMBERED });
 
-  /** Checks the text of a document; one that was seen lately costs nothing. */
-  check(source: string): Checked {
-    const digest = createHash('sha256').update(source).digest('base64');
-    const checked = this.remembered.get(digest) ?? examine(source);
-    this.remembered.delete(digest);
-    this.remembered.set(digest, checked);
-    const [oldest] = this.remembered.keys();
-    if (this.remembered.size > REMEMBERED && oldest !== undefined) this.remembered.delete(oldest);
+  /**
+   * Checks the text of a document; one that was seen lately costs nothing.
+   * @param digest the text's own, of digestOf()
+   */
+  check(source: string, digest = digestOf(source)): Checked {
+    const checked = this.#remembered.get(digest) ?? examine(source);
+    this.#remembered.set(digest, checked);
     return checked;
   }
 }

@@ -1,14 +1,15 @@
 import type { ApolloServer } from '@apollo/server';
 import { fastifyApolloHandler } from '@as-integrations/fastify';
 import fastifyCors from '@fastify/cors';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
 import { AccessError, type Caller } from '../access/caller';
 import type { Authenticator } from '../access/authenticator';
 import type { OperationContext } from '../resolvers/context';
 import type { ContextFactory } from '../resolvers/context-factory';
-import type { Admission, AskedOperation } from './admission';
+import type { Admission, Admitted, AskedOperation } from './admission';
 import { readParameters, writeParameters } from './get-parameters';
 import type { EventStreams } from './live/event-streams';
+import type { PreparedOperations } from './prepared/prepared-operations';
 import { accessRefusal, overloaded, Refusal } from './refusal';
 import { isHostHere } from './own-origin';
 import { PAGE_HEADERS } from './safe-headers';
@@ -23,6 +24,7 @@ declare module 'fastify' {
 interface GraphqlRouteOptions {
   /** Must have been started. */
   apollo: ApolloServer<OperationContext>;
+  prepared: PreparedOperations;
   contextFor: ContextFactory;
   authenticator: Authenticator;
   admission: Admission;
@@ -35,7 +37,13 @@ interface GraphqlRouteOptions {
 /** Adds /graphql: who asks and what is asked are checked here, before Apollo sees anything of it. */
 export async function addGraphql(app: FastifyInstance, options: GraphqlRouteOptions): Promise<void> {
   await app.register(async (scope) => {
-    const { apollo, contextFor, authenticator, admission, events, corsOrigins } = options;
+    const { apollo, prepared, contextFor, authenticator, admission, events, corsOrigins } = options;
+    const byApollo = fastifyApolloHandler(apollo, {
+      context: async ({ id, caller, ip }) => {
+        if (!caller) throw accessRefusal(new AccessError('NO_CREDENTIALS', 'Credentials are required.'));
+        return contextFor({ requestId: id, caller, ip });
+      },
+    });
     if (corsOrigins.length > 0) {
       await scope.register(fastifyCors, {
         origin: [...corsOrigins],
@@ -44,31 +52,39 @@ export async function addGraphql(app: FastifyInstance, options: GraphqlRouteOpti
         exposedHeaders: ['x-request-id', 'retry-after'],
       });
     }
-    // Last come, first refused: what has been taken in is carried on, and the health of the process can still be asked.
-    scope.addHook('onRequest', async () => {
-      if (scope.isUnderPressure()) throw overloaded();
-    });
     scope.decorateRequest('caller', null);
-    scope.addHook('onRequest', async (request) => {
+    scope.addHook('onRequest', (request, reply, done) => {
+      // Last come, first refused: what has been taken in is carried on, and the health of the process can still be asked.
+      if (scope.isUnderPressure()) throw overloaded();
       checkHeaders(request);
       if (authenticator.isOpen && !isHostHere(request.headers.host)) throw NOT_HERE;
-      if (options.landingPage && wantsPage(request)) return;
-      request.caller = await identify(authenticator, request.headers.authorization);
+      if (options.landingPage && wantsPage(request)) {
+        void reply.headers(PAGE_HEADERS);
+        return done();
+      }
+      identify(authenticator, request, done);
     });
     events.add(scope);
     scope.route({
       method: ['GET', 'POST'],
       url: '/graphql',
-      preHandler: async (request) => {
-        if (request.caller) await admit(admission, request, request.caller);
+      handler: async function (request, reply) {
+        const { method, caller, id, ip, headers } = request;
+        const admitted = caller && (await admit(admission, request, caller));
+        if (method !== 'POST' || !admitted) return byApollo.call(this, request, reply) as unknown;
+        const answer = await prepared.answer({
+          ...admitted,
+          accept: headers.accept,
+          context: () => contextFor({ requestId: id, caller, ip }),
+        });
+        if (answer) {
+          void reply.type(answer.contentType);
+          return answer.body;
+        }
+        const text = (await byApollo.call(this, request, reply)) as unknown;
+        if (reply.statusCode === 200) prepared.learnType(headers.accept, reply.getHeader('content-type'));
+        return text;
       },
-      ...(options.landingPage && { helmet: PAGE_HEADERS }),
-      handler: fastifyApolloHandler(apollo, {
-        context: async ({ id, caller, ip }) => {
-          if (!caller) throw accessRefusal(new AccessError('NO_CREDENTIALS', 'Credentials are required.'));
-          return contextFor({ requestId: id, caller, ip });
-        },
-      }),
     });
   });
 }
@@ -83,17 +99,23 @@ const NOT_HERE = new Refusal({
 const BAD_REQUEST = { status: 400, code: 'BAD_REQUEST' };
 
 const isNamed = (text: string, name: string): boolean =>
-  text.length === name.length && text.toLowerCase() === name.toLowerCase();
+  text.length === name.length && text.toLowerCase() === name;
+
+/** How often a header was sent. Not request.raw.headersDistinct: it is kept for as long as the request is, which may be a stream's. */
+function countOf(name: string, rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let place = 0; place < rawHeaders.length; place += 2)
+    if (isNamed(rawHeaders[place] ?? '', name)) count += 1;
+  return count;
+}
 
 /** Refuses headers that can be understood in two ways. */
-function checkHeaders(request: FastifyRequest): void {
+function checkHeaders({ raw, url, protocol, hostname }: FastifyRequest): void {
   for (const name of ['Host', 'Authorization']) {
-    // Not request.raw.headersDistinct: it is kept for as long as the request is, which may be a stream's.
-    const given = request.raw.rawHeaders.filter((text, place) => place % 2 === 0 && isNamed(text, name));
-    if (given.length > 1)
+    if (countOf(name.toLowerCase(), raw.rawHeaders) > 1)
       throw new Refusal({ ...BAD_REQUEST, message: `There is more than one ${name} header.` });
   }
-  if (!URL.canParse(request.url, `${request.protocol}://${request.hostname}/`))
+  if (!URL.canParse(url, `${protocol}://${hostname}/`))
     throw new Refusal({ ...BAD_REQUEST, message: 'The address or the Host header cannot be read.' });
 }
 
@@ -101,19 +123,42 @@ function checkHeaders(request: FastifyRequest): void {
 const wantsPage = ({ method, headers }: FastifyRequest): boolean =>
   method === 'GET' && /^text\/html\b/.test(headers.accept ?? '');
 
-const identify = (authenticator: Authenticator, authorization: string | undefined): Promise<Caller> =>
-  authenticator.identify(authorization).catch((error: unknown) => {
-    throw error instanceof AccessError ? accessRefusal(error) : error;
-  });
+/** Finds out who is asking; at once where a key says it, as waiting costs time too. */
+function identify(
+  authenticator: Authenticator,
+  request: FastifyRequest,
+  done: HookHandlerDoneFunction,
+): void {
+  const refuse = (error: unknown): void =>
+    done(error instanceof AccessError ? accessRefusal(error) : (error as Error));
+  const take = (caller: Caller): void => {
+    request.caller = caller;
+    done();
+  };
+  let identified: Caller | Promise<Caller>;
+  try {
+    identified = authenticator.identify(request.headers.authorization);
+  } catch (error) {
+    return refuse(error);
+  }
+  if (identified instanceof Promise) identified.then(take, refuse);
+  else take(identified);
+}
 
-/** Lets the operation in, and puts the document in the place of its id. */
-async function admit(admission: Admission, request: FastifyRequest, caller: Caller): Promise<void> {
+/** Lets the operation in, and puts its document in the place of an id; null where none is asked. */
+async function admit(
+  admission: Admission,
+  request: FastifyRequest,
+  caller: Caller,
+): Promise<Admitted<AskedOperation> | null> {
   const isGet = request.method === 'GET';
   const asked = (isGet ? readParameters(request.url) : request.body) as AskedOperation | null;
   // Anything but an object is refused by Apollo, in the words of the protocol.
-  if (typeof asked !== 'object' || asked === null || Array.isArray(asked)) return;
+  if (typeof asked !== 'object' || asked === null || Array.isArray(asked)) return null;
   const admitted = await admission.admit(asked, caller);
-  if (admitted === asked) return;
-  if (isGet) request.raw.url = `/graphql?${writeParameters(admitted)}`;
-  else request.body = admitted;
+  const { operation } = admitted;
+  if (operation === asked) return admitted;
+  if (isGet) request.raw.url = `/graphql?${writeParameters(operation)}`;
+  else request.body = operation;
+  return admitted;
 }

@@ -1,6 +1,6 @@
 import type { ApolloServerPlugin } from '@apollo/server';
 import type { OperationContext } from '../resolvers/context';
-import { operationCost } from './operation-cost';
+import { costOf, type OperationCost } from './operation-cost';
 import { pointsOf, type RateLimit } from './rate-limit';
 import { notHere, tooLarge } from './refusal';
 
@@ -13,6 +13,18 @@ const MAX_LOOKUPS = 500;
 /** Every field of 500 transactions several times over; writing more would hold up everybody else. */
 const MAX_VALUES = 300_000;
 
+const TOO_MANY_LOOKUPS = `The operation looks up more than ${MAX_LOOKUPS} transactions.`;
+const TOO_MANY_VALUES = `The answer could have more than ${MAX_VALUES} values: fields times transactions.`;
+
+/** What an operation takes from its caller beyond the point that letting it in took; null where it costs too much. */
+export const pointsBeyondAdmission = (cost: OperationCost): number | null =>
+  faultOf(cost) === null ? pointsOf(cost) - 1 : null;
+
+function faultOf({ lookups, values }: OperationCost): string | null {
+  if (lookups > MAX_LOOKUPS) return TOO_MANY_LOOKUPS;
+  return values > MAX_VALUES ? TOO_MANY_VALUES : null;
+}
+
 /** Takes what an operation costs from its caller, once the document is understood and before anything is carried out. */
 export const costOperations = ({ rate }: CostOptions): ApolloServerPlugin<OperationContext> => ({
   async requestDidStart() {
@@ -21,13 +33,11 @@ export const costOperations = ({ rate }: CostOptions): ApolloServerPlugin<Operat
         // Without an operation there is nothing to carry out: Apollo says why.
         if (!operation) return;
         if (operation.operation === 'subscription') throw notHere();
-        const cost = operationCost(schema, document, operation, request.variables ?? {});
-        if (cost.lookups > MAX_LOOKUPS)
-          throw tooLarge(`The operation looks up more than ${MAX_LOOKUPS} transactions.`);
-        if (cost.values > MAX_VALUES)
-          throw tooLarge(`The answer could have more than ${MAX_VALUES} values: fields times transactions.`);
-        const rest = pointsOf(cost) - 1;
-        if (rest > 0) await rate.take(contextValue.caller, rest);
+        const cost = costOf(schema, document, operation)(request.variables ?? {});
+        const fault = faultOf(cost);
+        if (fault !== null) throw tooLarge(fault);
+        const points = pointsOf(cost) - 1;
+        if (points > 0) await rate.take(contextValue.caller, points);
       },
     };
   },

@@ -1,9 +1,12 @@
 import {
   getArgumentValues,
+  getNullableType,
+  isListType,
   Kind,
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
+  type GraphQLArgument,
   type GraphQLObjectType,
   type GraphQLSchema,
   type OperationDefinitionNode,
@@ -37,38 +40,56 @@ function* rootFields(
   }
 }
 
-/** How many transactions a root field looks up: one, or as many as its list of ids names. */
-function lookupsOf(field: FieldNode, root: GraphQLObjectType, variables: Record<string, unknown>): number {
+type Count = (variables: Record<string, unknown>) => number;
+
+const one: Count = () => 1;
+
+const holdsList = ({ type }: GraphQLArgument): boolean => isListType(getNullableType(type));
+
+/** How many transactions a root field looks up: one, or as many as its lists of ids name. */
+function lookupsOf(field: FieldNode, root: GraphQLObjectType): Count {
   const definition = root.getFields()[field.name.value];
-  if (!definition) return 0;
-  try {
-    const lists = Object.values(getArgumentValues(definition, field, variables)).filter(Array.isArray);
-    return lists.reduce((sum, list) => sum + list.length, lists.length === 0 ? 1 : 0);
-  } catch {
-    // Arguments that do not fit are refused when the field is resolved.
-    return 1;
-  }
+  if (!definition?.args.some(holdsList)) return definition ? one : () => 0;
+  return (variables) => {
+    try {
+      const lists = Object.values(getArgumentValues(definition, field, variables)).filter(Array.isArray);
+      return lists.reduce((sum, list) => sum + list.length, lists.length === 0 ? 1 : 0);
+    } catch {
+      // Arguments that do not fit are refused when the field is resolved.
+      return 1;
+    }
+  };
 }
 
-/** Counts before anything is carried out. The document must be valid. */
-export function operationCost(
+/** Counts before anything is carried out: from the variables as the caller gave them. */
+export type CostOf = (variables: Record<string, unknown>) => OperationCost;
+
+/** Prepares counting what an operation costs. The document must be valid. */
+export function costOf(
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
-  variables: Record<string, unknown>,
-): OperationCost {
+): CostOf {
   const root = schema.getRootType(operation.operation);
   const fragments = fragmentsOf(document);
   const fields = [...rootFields(operation.selectionSet, fragments)].filter(
     ({ name }) => !ROOTLESS.test(name.value),
   );
-  if (operation.operation === 'mutation' || !root) return { ...NOTHING, moneyCalls: fields.length };
+  if (operation.operation === 'mutation' || !root) return () => ({ ...NOTHING, moneyCalls: fields.length });
   const sizes = new DocumentSizes(fragments);
-  return fields.reduce((cost, field) => {
-    const lookups = lookupsOf(field, root, variables);
-    const selections = field.selectionSet ? sizes.of(field.selectionSet).selections : 1;
-    return { ...cost, lookups: cost.lookups + lookups, values: cost.values + lookups * selections };
-  }, NOTHING);
+  const counted = fields.map((field) => ({
+    lookupsOf: lookupsOf(field, root),
+    selections: field.selectionSet ? sizes.of(field.selectionSet).selections : 1,
+  }));
+  return (variables) => {
+    const cost = { ...NOTHING };
+    for (const { lookupsOf, selections } of counted) {
+      const lookups = lookupsOf(variables);
+      cost.lookups += lookups;
+      cost.values += lookups * selections;
+    }
+    return cost;
+  };
 }
 
 const NOTHING: OperationCost = { lookups: 0, moneyCalls: 0, values: 0 };

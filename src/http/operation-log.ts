@@ -1,4 +1,5 @@
 import type { ApolloServerPlugin } from '@apollo/server';
+import type { GraphQLFormattedError, OperationTypeNode } from 'graphql';
 import type { Logger } from 'pino';
 import type { OperationContext } from '../resolvers/context';
 
@@ -8,23 +9,45 @@ export const loggable = (name: unknown): string | undefined =>
     ? name
     : undefined;
 
+/** An operation that has ended. */
+interface EndedOperation {
+  context: Pick<OperationContext, 'requestId' | 'caller'>;
+  /** Undefined where it is not known which operation was meant. */
+  operation: `${OperationTypeNode}` | undefined;
+  name: string | null | undefined;
+  /** By the clock of `performance`. */
+  startedAt: number;
+  errors: readonly GraphQLFormattedError[] | undefined;
+}
+
+/** Hears of every query and mutation that has ended. */
+export type OperationLog = (ended: EndedOperation) => void;
+
 /** One line per operation: what was asked by name, how long it took and how it ended. Never documents, variables or results. */
-export const logOperations = (log: Logger): ApolloServerPlugin<OperationContext> => ({
+export const operationLog =
+  (log: Logger): OperationLog =>
+  ({ context, operation, name, startedAt, errors = [] }) => {
+    log.info(
+      {
+        requestId: context.requestId,
+        caller: context.caller.id,
+        operation,
+        name: loggable(name),
+        ms: Math.round(performance.now() - startedAt),
+        errors: errors.length > 0 ? errors.map(({ extensions }) => extensions?.['code']) : undefined,
+      },
+      'operation',
+    );
+  };
+
+/** The same for what Apollo answers. */
+export const logOperations = (log: OperationLog): ApolloServerPlugin<OperationContext> => ({
   async requestDidStart() {
     const startedAt = performance.now();
     return {
-      async willSendResponse({ contextValue, operation, operationName, response }) {
-        const { body } = response;
-        const errors = body.kind === 'single' ? (body.singleResult.errors ?? []) : [];
-        const facts = {
-          requestId: contextValue.requestId,
-          caller: contextValue.caller.id,
-          operation: operation?.operation,
-          name: loggable(operationName),
-          ms: Math.round(performance.now() - startedAt),
-          errors: errors.length > 0 ? errors.map(({ extensions }) => extensions?.['code']) : undefined,
-        };
-        log.info(facts, 'operation');
+      async willSendResponse({ contextValue: context, operation, operationName, response: { body } }) {
+        const errors = body.kind === 'single' ? body.singleResult.errors : undefined;
+        log({ context, operation: operation?.operation, name: operationName, startedAt, errors });
       },
     };
   },

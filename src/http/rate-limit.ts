@@ -25,4 +25,12 @@ export class RateLimit {
       throw spent instanceof Error ? spent : rateLimited(spent.msBeforeNext);
     });
   }
+
+  /** Takes points from a caller; false when it has none left. */
+  async mayTake(caller: Caller, points: number): Promise<boolean> {
+    return this.take(caller, points).then(
+      () => true,
+      () => false,
+    );
+  }
 }

@@ -1,7 +1,7 @@
 import { requireChannel, type Caller } from '../access/caller';
 import type { AuditEntry } from '../audit/audit-log';
 import type { LookupKey } from '../datasources/service/client';
-import { lookupLimit, operationLoader } from '../datasources/service/lookups';
+import { lookupLimit, operationLoader, type Loader, type LookupLimit } from '../datasources/service/lookups';
 import type { Operations } from '../operations';
 import type { AttemptOperations } from '../operations/attempt-operations';
 import type { PaymentOperations } from '../operations/payment-operations';
@@ -27,21 +27,6 @@ const onOwnChannels = <T>(caller: Caller, lookups: Lookups<T>): Lookups<T> => ({
   },
 });
 
-type Loader<T> = ReturnType<typeof operationLoader<T>>;
-
-interface Loaders {
-  payments: Loader<PaymentResource>;
-  payouts: Loader<PayoutResource>;
-}
-
-function loadersOf({ payments, payouts }: Operations): Loaders {
-  const limit = lookupLimit();
-  return {
-    payments: operationLoader((key) => payments.sights.lookUp(key), limit),
-    payouts: operationLoader((key) => payouts.sights.lookUp(key), limit),
-  };
-}
-
 /**
  * What the resolvers of one operation share. Its loaders are made when they are first asked for: most operations need one
  * of them, those that watch none. No private names (#): Apollo works on a copy of it.
@@ -50,7 +35,9 @@ class Context implements OperationContext {
   readonly requestId: string;
   readonly caller: Caller;
   readonly audited: AuditedCall;
-  private loaders: Loaders | undefined;
+  private limit: LookupLimit | undefined;
+  private ofPayments: Loader<PaymentResource> | undefined;
+  private ofPayouts: Loader<PayoutResource> | undefined;
 
   constructor(
     private readonly operations: Operations,
@@ -75,20 +62,23 @@ class Context implements OperationContext {
   }
 
   get paymentLookups(): Lookups<PaymentResource> {
-    return onOwnChannels(this.caller, this.load().payments);
+    this.ofPayments ??= this.loader(({ payments }, key) => payments.sights.lookUp(key));
+    return onOwnChannels(this.caller, this.ofPayments);
   }
 
   get payoutLookups(): Lookups<PayoutResource> {
-    return onOwnChannels(this.caller, this.load().payouts);
+    this.ofPayouts ??= this.loader(({ payouts }, key) => payouts.sights.lookUp(key));
+    return onOwnChannels(this.caller, this.ofPayouts);
   }
 
   changed(): void {
-    this.loaders = undefined;
+    this.ofPayments = undefined;
+    this.ofPayouts = undefined;
   }
 
-  private load(): Loaders {
-    this.loaders ??= loadersOf(this.operations);
-    return this.loaders;
+  private loader<T>(lookUp: (operations: Operations, key: LookupKey) => Promise<T | null>): Loader<T> {
+    this.limit ??= lookupLimit();
+    return operationLoader((key) => lookUp(this.operations, key), this.limit);
   }
 }
 

@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { GraphQLInputObjectType, GraphQLObjectType, type GraphQLSchema } from 'graphql';
+import { GraphQLInputObjectType, GraphQLObjectType, isAbstractType, type GraphQLSchema } from 'graphql';
 import { buildSchemaSync, type NonEmptyArray, type PubSub } from 'type-graphql';
 import { ONE_OF_INPUTS } from './methods/assemble';
 
@@ -12,6 +12,7 @@ export function buildSchema(resolvers: NonEmptyArray<new () => object>): GraphQL
     pubSub: NO_TOPICS,
   });
   readPropertiesDirectly(schema);
+  nameTypesByClass(schema);
   ONE_OF_INPUTS.forEach((name) => enforceOneOf(schema, name));
   describeRoots(schema);
   return schema;
@@ -47,6 +48,12 @@ function readPropertiesDirectly(schema: GraphQLSchema): void {
       field.resolve = undefined;
     });
   }
+}
+
+/** An object's class has the name of its type. type-graphql would promise the name, for every object anew. */
+function nameTypesByClass(schema: GraphQLSchema): void {
+  for (const type of Object.values(schema.getTypeMap()).filter(isAbstractType))
+    type.resolveType = ({ constructor }: object) => constructor.name;
 }
 
 /** type-graphql cannot say @oneOf: its directive would only decorate. */

@@ -40,7 +40,7 @@ const withoutUuids = (text: string): string =>
   text.replace(UUID, (uuid) => (/[a-f]/i.test(uuid) ? 'u'.repeat(uuid.length) : uuid));
 
 const findSpans = (text: string, fits: (digits: string) => boolean): Span[] =>
-  /\d/.test(text)
+  text.length >= CARD_LENGTH.min && /\d/.test(text)
     ? [...withoutUuids(text).matchAll(RUN)].flatMap(({ 0: run, index }) => spansIn(run, index, fits))
     : [];
 

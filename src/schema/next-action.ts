@@ -115,7 +115,6 @@ export const NextAction = createUnionType({
   name: 'NextAction',
   description: 'What the payer or the client has to do next.',
   types: () => ACTIONS,
-  resolveType: (value: object) => value.constructor.name,
 });
 
 /** Any of the actions. */

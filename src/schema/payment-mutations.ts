@@ -94,8 +94,6 @@ export class PaymentSuccess {
   replayed!: boolean;
 }
 
-const byClassName = (value: object): string => value.constructor.name;
-
 export const CreatePaymentResult = createUnionType({
   name: 'CreatePaymentResult',
   description: 'The payment, or an expected failure.',
@@ -108,7 +106,6 @@ export const CreatePaymentResult = createUnionType({
       RequestInProgressError,
       OutcomeUnknownError,
     ] as const,
-  resolveType: byClassName,
 });
 
 /** What createPayment answers. */
@@ -131,7 +128,6 @@ export const ConfirmPaymentResult = createUnionType({
       RequestInProgressError,
       OutcomeUnknownError,
     ] as const,
-  resolveType: byClassName,
 });
 
 /** What confirmPayment answers. */

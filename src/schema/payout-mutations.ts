@@ -73,7 +73,6 @@ export const CreatePayoutResult = createUnionType({
       RequestInProgressError,
       OutcomeUnknownError,
     ] as const,
-  resolveType: (value: object) => value.constructor.name,
 });
 
 /** What createPayout answers. */

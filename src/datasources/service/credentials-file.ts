@@ -115,7 +115,7 @@ function readChannels(
 export function readCredentialsFile(text: string, readFile: (path: string) => string): CredentialTable {
   const file: unknown = JSON.parse(text);
   if (!isWireObject(file)) throw new Error('expected a JSON object with default and channels');
-  if (repeatsAName(text)) throw new Error('a name stands twice in one object');
+  if (repeatsAName(text, file)) throw new Error('a name stands twice in one object');
   if (Object.keys(file).some((name) => name !== 'default' && name !== 'channels'))
     throw new Error('holds more than default and channels');
   const read = (name: string, entry: unknown): CredentialEntry => new EntryReader(name, readFile).read(entry);

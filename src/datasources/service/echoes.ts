@@ -93,26 +93,41 @@ function removerOfCredentials(credentials: readonly string[]): Remove {
   return known;
 }
 
-/** So many letters of a text are compared before all of it is: fewer than any credential has that is searched for. */
-const HEAD = 5;
+/** So many letters of a value tell of most texts that they do not hold it: fewer than any has that is searched for. */
+const HEAD = 4;
+const HEADS = 2 ** (4 * HEAD);
 
-const headAt = (text: string, place: number): string => text.slice(place, place + HEAD);
+/** What the last letters of a text come to, with one more; capital letters count as small ones. */
+const rolled = (code: number, letter: number): number => ((code << 4) ^ (letter | 0x20)) & (HEADS - 1);
+
+/** Tells of a text, quickly however many values are looked for, whether it may hold one of them. */
+function headsOf(values: readonly string[]): (text: string) => boolean {
+  // Other letters have more than one bit between small and capital.
+  if (!values.every((value) => /^[ -~]{4}/.test(value))) return () => true;
+  const heads = new Uint8Array(HEADS);
+  for (const value of values)
+    heads[[...value.slice(0, HEAD)].reduce((code, letter) => rolled(code, letter.charCodeAt(0)), 0)] = 1;
+  return (text) => {
+    let code = 0;
+    for (let at = 0; at < text.length; at += 1) {
+      code = rolled(code, text.charCodeAt(at));
+      if (heads[code] === 1) return true;
+    }
+    return false;
+  };
+}
 
 /** Removes whichever of many there is. Few texts hold even the first letters of one. */
 function removeAny(values: readonly string[]): Remove {
-  const digits = values.filter((value) => /^\d+$/.test(value) && (value.length < HEAD || value.length >= 12));
+  const digits = values.filter((value) => /^\d+$/.test(value) && (value.length < 5 || value.length >= 12));
   const texts = values
     .filter((value) => !digits.includes(value))
     .flatMap((value) => [value, ...encodings(value)]);
-  const heads = new Set(texts.map((text) => headAt(text.toLowerCase(), 0)));
+  const mayHold = headsOf(texts);
   const removeTexts = texts.length > 0 ? removeAll(texts) : (text: string): string => text;
   const removers = digits.map(removerOf);
-  return (text) => {
-    const lower = text.toLowerCase();
-    const mayHold = Array.from(lower).some((_, place) => heads.has(headAt(lower, place)));
-    const rest = mayHold ? removeTexts(text) : text;
-    return removers.reduce((soFar, remove) => remove(soFar), rest);
-  };
+  return (text) =>
+    removers.reduce((soFar, remove) => remove(soFar), mayHold(text) ? removeTexts(text) : text);
 }
 
 /** Deeper than anything that is documented; what is deeper is not passed on. */
@@ -124,25 +139,32 @@ function cleaned(value: unknown, remove: Remove, depth: number): unknown {
   if (isInexact(value)) return HIDDEN;
   if (typeof value === 'number') return remove(String(value)) === String(value) ? value : HIDDEN;
   if (Array.isArray(value)) return value.map((inner) => cleaned(inner, remove, depth + 1));
-  if (!isWireObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [remove(name), cleaned(inner, remove, depth + 1)]),
+  return isWireObject(value) ? cleanedObject(value, remove, depth) : value;
+}
+
+/** The very same object where there is nothing to remove. */
+function cleanedObject(
+  object: WireObject,
+  remove: Remove,
+  depth: number,
+  verified: readonly string[] = [],
+): WireObject {
+  const entries = Object.entries(object).map(([name, value]): [string, unknown] =>
+    verified.includes(name) ? [name, value] : [remove(name), cleaned(value, remove, depth + 1)],
   );
+  const isSame = Object.keys(object).every((name, place) => {
+    const [cleanName, clean] = entries[place] ?? [];
+    return cleanName === name && clean === object[name];
+  });
+  return isSame ? object : Object.fromEntries(entries);
 }
 
 /**
  * An answer without the secrets, in its names and in its texts.
  * @param verified names at its top whose values were compared with the question: they are the caller's own
  */
-export function withoutSecrets(
+export const withoutSecrets = (
   answer: WireObject,
   hidden: MustNotComeBack,
   verified: readonly string[],
-): WireObject {
-  const remove = remover(hidden);
-  return Object.fromEntries(
-    Object.entries(answer).map(([name, value]) =>
-      verified.includes(name) ? [name, value] : [remove(name), cleaned(value, remove, 1)],
-    ),
-  );
-}
+): WireObject => cleanedObject(answer, remover(hidden), 0, verified);

@@ -40,7 +40,7 @@ export class SharedLookups<T> {
 /** Every result in its place; a failure stands where its result would. */
 const settleAll = <T>(
   keys: readonly LookupKey[],
-  limit: Limit,
+  limit: LookupLimit,
   lookUp: LookUp<T>,
 ): Promise<(T | null | Error)[]> =>
   Promise.all(
@@ -53,14 +53,13 @@ const settleAll = <T>(
     ),
   );
 
-type Limit = ReturnType<typeof lookupLimit>;
+export type LookupLimit = ReturnType<typeof lookupLimit>;
+
+export type Loader<T> = DataLoader<LookupKey, T | null, string>;
 
 /** What all loaders of one operation share: at most 16 lookups at a time. */
 export const lookupLimit = () => bulkhead(MAX_AT_A_TIME, Infinity);
 
 /** The lookups of one GraphQL operation: one call per distinct transaction. The service has no bulk lookup. */
-export const operationLoader = <T>(
-  lookUp: LookUp<T>,
-  limit: Limit,
-): DataLoader<LookupKey, T | null, string> =>
+export const operationLoader = <T>(lookUp: LookUp<T>, limit: LookupLimit): Loader<T> =>
   new DataLoader((keys) => settleAll(keys, limit, lookUp), { cacheKeyFn: nameOf });

@@ -239,7 +239,10 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     if (this.#failure) return;
     clearTimeout(this.#timer);
-    this.#resolve({ status: this.#status, headers: this.#headers, body: Buffer.concat(this.#chunks) });
+    const [first, ...rest] = this.#chunks;
+    // Most answers come in one piece.
+    const body = first && rest.length === 0 ? first : Buffer.concat(this.#chunks);
+    this.#resolve({ status: this.#status, headers: this.#headers, body });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {

@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { AccessError } from '../../access/caller';
 import type { AskedOperation } from '../admission';
 import { Refusal, accessRefusal } from '../refusal';
-import { SAFE_HEADER_FIELDS } from '../safe-headers';
 import { checkForm, readGet } from './asked';
 import type { Heartbeat } from './heartbeat';
 import type { LiveOperations } from './live-operations';
@@ -14,7 +13,6 @@ interface EventStreamOptions {
 }
 
 const HEADERS = {
-  ...SAFE_HEADER_FIELDS,
   'content-type': 'text/event-stream; charset=utf-8',
   // Tells proxies not to collect what has to be seen at once.
   'x-accel-buffering': 'no',
@@ -35,12 +33,6 @@ export class EventStreams {
     scope.route({
       method: ['GET', 'POST'],
       url: '/graphql/stream',
-      helmet: false,
-      // What is refused is no stream, but has the headers of every answer all the same.
-      errorHandler: (error, _request, reply) => {
-        void reply.headers(SAFE_HEADER_FIELDS);
-        throw error;
-      },
       handler: async ({ id, method, url, body, headers, caller, ip }, reply) => {
         if (!caller) throw accessRefusal(new AccessError('NO_CREDENTIALS', 'Credentials are required.'));
         if (this.#closing) throw SHUTTING_DOWN;

@@ -70,7 +70,8 @@ export class LiveOperations {
       checkForm(asked);
       this.#requireCurrent(caller);
       if (this.#options.isOverloaded()) throw overloaded();
-      const { query, operationName, variables } = await admission.admit(asked, caller);
+      const { operation } = await admission.admit(asked, caller);
+      const { query, operationName, variables } = operation;
       // Documents are registered by POST alone: who sends a hash sends the text along the next time.
       if (!query && typeof hashIn(asked.extensions) === 'string') throw unknownId();
       if (typeof query !== 'string' || query === '') throw NO_QUERY;

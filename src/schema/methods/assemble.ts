@@ -58,20 +58,16 @@ export const TypeOnlyPayoutMethod = enumOf(
   withWord(payoutRooms, ({ typeOnly }) => typeOnly),
 );
 
-const byClassName = (value: object): string => value.constructor.name;
-
 export const Payment = createUnionType({
   name: 'Payment',
   description: 'A payment, by its method. Every member implements PaymentResource.',
   types: () => paymentRooms.map(({ payment }) => payment),
-  resolveType: byClassName,
 });
 
 export const Payout = createUnionType({
   name: 'Payout',
   description: 'A payout, by its method. Every member implements PayoutResource.',
   types: () => payoutRooms.map(({ payout }) => payout),
-  resolveType: byClassName,
 });
 
 /** Adds one arm to a @oneOf input: a nested input, or an enum. */

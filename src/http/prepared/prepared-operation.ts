@@ -1,0 +1,73 @@
+import {
+  execute,
+  getVariableValues,
+  type DocumentNode,
+  type ExecutionResult,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+} from 'graphql';
+import type { OperationContext } from '../../resolvers/context';
+import { costOf, type CostOf } from '../operation-cost';
+import { compileQuery, type CompiledQuery } from './compiled-query';
+import { Detour } from './selection';
+
+type Variables = Record<string, unknown>;
+
+/** What Apollo knows of an operation once it has found nothing wrong with it. */
+export interface KnownOperation {
+  schema: GraphQLSchema;
+  /** Parsed and valid. */
+  document: DocumentNode;
+  /** The one of its operations that was asked for. */
+  operation: OperationDefinitionNode;
+}
+
+/** An operation of which everything is known that does not depend on who asks and for what. */
+export class PreparedOperation {
+  readonly type: OperationDefinitionNode['operation'];
+  /** The operation's name; null where it has none. */
+  readonly name: string | null;
+  /** What it costs with the variables of a request. */
+  readonly costOf: CostOf;
+  readonly #known: KnownOperation;
+  #compiled: CompiledQuery | null;
+
+  constructor(known: KnownOperation) {
+    const { schema, document, operation } = known;
+    this.#known = known;
+    this.type = operation.operation;
+    this.name = operation.name?.value ?? null;
+    this.costOf = costOf(schema, document, operation);
+    this.#compiled = compileQuery(schema, document, operation);
+  }
+
+  /** The variables as the operation has them; null where one does not fit. */
+  variablesOf(given: Variables): Variables | null {
+    const { schema, operation } = this.#known;
+    return getVariableValues(schema, operation.variableDefinitions ?? [], given).coerced ?? null;
+  }
+
+  /**
+   * Carries it out.
+   * @param given the variables as the caller gave them
+   * @param variables the same as variablesOf() has them
+   */
+  async run(context: OperationContext, given: Variables, variables: Variables): Promise<ExecutionResult> {
+    if (this.#compiled) {
+      try {
+        return { data: await this.#compiled(context, variables) };
+      } catch (error) {
+        // What has failed fails there again, with its place: what one operation has looked up it does not look up twice.
+        if (error instanceof Detour) this.#compiled = null;
+      }
+    }
+    const { schema, document, operation } = this.#known;
+    return execute({
+      schema,
+      document,
+      operationName: operation.name?.value,
+      variableValues: given,
+      contextValue: context,
+    });
+  }
+}

@@ -1,0 +1,30 @@
+import process from 'node:process';
+import { pino, type Logger } from 'pino';
+
+/** Lines are written together when so many bytes have come, or after so long: a write for each costs more than all else of it. */
+const BUFFER_BYTES = 4096;
+const FLUSH_MS = 100;
+/** The level from which a line says that something is wrong. */
+const WARN = 40;
+
+/**
+ * The program's log, as lines of JSON on standard output. What goes well is written within a tenth of a second, what does not
+ * at once, and all of it before the process ends, unless it is killed.
+ */
+export function createLog(level: string): Logger {
+  const output = pino.destination({ fd: 1, sync: true, minLength: BUFFER_BYTES, periodicFlush: FLUSH_MS });
+  process.on('exit', () => output.flushSync());
+  return pino(
+    {
+      level,
+      base: { pid: process.pid },
+      hooks: {
+        logMethod(line, method, lineLevel) {
+          method.apply(this, line);
+          if (lineLevel >= WARN) output.flushSync();
+        },
+      },
+    },
+    output,
+  );
+}
