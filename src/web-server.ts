@@ -6,7 +6,7 @@ import type { AuditLog } from './audit/audit-log';
 import type { Clock } from './clock';
 import { ConfigError, type Config } from './config';
 import { Admission } from './http/admission';
-import { createApolloServer, errorFormatter } from './http/apollo-server';
+import { createApolloServer, errorFormatter, type ApolloOptions } from './http/apollo-server';
 import { addHealth, createApp } from './http/app';
 import { addCallbacks } from './http/callbacks';
 import { DocumentLimits } from './http/document-limits';
@@ -54,19 +54,7 @@ export async function startWebServer(parts: WebServerParts): Promise<WebServer> 
     rate,
   });
   const authenticator = readAuthenticator(parts);
-  const ofOperations = { rate, log: operationLog(log), formatError: errorFormatter(log) };
-  const prepared = new PreparedOperations(ofOperations);
-  const apollo = createApolloServer({
-    schema,
-    introspection,
-    landingPage,
-    log,
-    operationLog: ofOperations.log,
-    formatError: ofOperations.formatError,
-    cost: { rate },
-    learner: prepared.learnOperations,
-  });
-  await apollo.start();
+  const { apollo, prepared } = await startApollo({ schema, introspection, landingPage, log, rate });
   const app = await createApp({ log, ...limits });
   addCallbacks(app, { hint: (token) => operations.callbacks.hint(token) });
   let draining = false;
@@ -107,6 +95,18 @@ export async function startWebServer(parts: WebServerParts): Promise<WebServer> 
       app.server.closeAllConnections();
     },
   };
+}
+
+type ApolloParts = Pick<ApolloOptions, 'schema' | 'introspection' | 'landingPage' | 'log' | 'rate'>;
+
+/** Starts Apollo Server, and what learns from it to answer in its place. */
+async function startApollo(parts: ApolloParts) {
+  const { log, rate } = parts;
+  const shared = { rate, operationLog: operationLog(log), formatError: errorFormatter(log) };
+  const prepared = new PreparedOperations(shared);
+  const apollo = createApolloServer({ ...parts, ...shared, learner: prepared.learnOperations });
+  await apollo.start();
+  return { apollo, prepared };
 }
 
 /** What a file that a setting names holds; a ConfigError that names the setting where it cannot be used. */

@@ -14,13 +14,14 @@ import { MAX_TOKENS } from './document-limits';
 import { toPublicError } from './graphql-errors';
 import { logOperations, type OperationLog } from './operation-log';
 import type { FormatError } from './prepared/prepared-operations';
-import { costOperations, type CostOptions } from './operation-cost-check';
+import { costOperations } from './operation-cost-check';
+import type { RateLimit } from './rate-limit';
 import { requestScope } from './request-scope';
 import { whereOf } from './where';
 import { statusForJson } from './status-for-json';
 import { STARTER_DOCUMENT, STARTER_VARIABLES } from './starter-document';
 
-interface ApolloOptions {
+export interface ApolloOptions {
   schema: GraphQLSchema;
   introspection: boolean;
   /** Whether a browser that opens /graphql gets Apollo Sandbox. */
@@ -28,8 +29,7 @@ interface ApolloOptions {
   log: Logger;
   operationLog: OperationLog;
   formatError: FormatError;
-  /** What an operation may cost. */
-  cost: CostOptions;
+  rate: RateLimit;
   /** Learns from what Apollo has found valid. */
   learner: ApolloServerPlugin<OperationContext>;
 }
@@ -85,7 +85,7 @@ export function createApolloServer(options: ApolloOptions) {
       ApolloServerPluginInlineTraceDisabled(),
       ApolloServerPluginSchemaReportingDisabled(),
       landingPage(shown),
-      costOperations(options.cost),
+      costOperations(options.rate),
       options.learner,
       statusForJson,
       logOperations(options.operationLog),

@@ -4,10 +4,6 @@ import { costOf, type OperationCost } from './operation-cost';
 import { pointsOf, type RateLimit } from './rate-limit';
 import { notHere, tooLarge } from './refusal';
 
-export interface CostOptions {
-  rate: RateLimit;
-}
-
 /** More than any page shows: five full batches. */
 const MAX_LOOKUPS = 500;
 /** Every field of 500 transactions several times over; writing more would hold up everybody else. */
@@ -26,7 +22,7 @@ function faultOf({ lookups, values }: OperationCost): string | null {
 }
 
 /** Takes what an operation costs from its caller, once the document is understood and before anything is carried out. */
-export const costOperations = ({ rate }: CostOptions): ApolloServerPlugin<OperationContext> => ({
+export const costOperations = (rate: RateLimit): ApolloServerPlugin<OperationContext> => ({
   async requestDidStart() {
     return {
       async didResolveOperation({ schema, document, operation, request, contextValue }) {

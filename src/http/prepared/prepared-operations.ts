@@ -22,7 +22,7 @@ export type FormatError = (formatted: GraphQLFormattedError, error: unknown) => 
 
 interface PreparedOptions {
   rate: RateLimit;
-  log: OperationLog;
+  operationLog: OperationLog;
   formatError: FormatError;
 }
 
@@ -101,7 +101,7 @@ export class PreparedOperations {
     const contextValue = context();
     if (points > 0 && !(await this.#options.rate.mayTake(contextValue.caller, points))) return null;
     const { data, errors } = this.#public(await operation.run(contextValue, given, variables));
-    this.#options.log({
+    this.#options.operationLog({
       context: contextValue,
       operation: operation.type,
       name: operation.name,
