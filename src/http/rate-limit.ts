@@ -19,18 +19,22 @@ export class RateLimit {
     if (perMinute > 0) this.#limiter = new RateLimiterMemory({ points: perMinute, duration: 60 });
   }
 
-  /** Takes points from a caller. Throws a Refusal when it has none left. */
-  async take({ id }: Caller, points: number): Promise<void> {
-    await this.#limiter?.consume(id, points).catch((spent: RateLimiterRes | Error) => {
-      throw spent instanceof Error ? spent : rateLimited(spent.msBeforeNext);
-    });
+  /** Takes points from a caller. Rejects with a Refusal when it has none left. */
+  take({ id }: Caller, points: number): Promise<unknown> {
+    return this.#limiter ? this.#limiter.consume(id, points).catch(refuse) : NO_LIMIT;
   }
 
-  /** Takes points from a caller; false when it has none left. */
-  async mayTake(caller: Caller, points: number): Promise<boolean> {
+  /** The same; false when it has none left. */
+  mayTake(caller: Caller, points: number): Promise<boolean> {
     return this.take(caller, points).then(
       () => true,
       () => false,
     );
   }
+}
+
+const NO_LIMIT = Promise.resolve();
+
+function refuse(spent: RateLimiterRes | Error): never {
+  throw spent instanceof Error ? spent : rateLimited(spent.msBeforeNext);
 }

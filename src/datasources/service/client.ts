@@ -67,16 +67,17 @@ export class ServiceClient {
    * A lookup; null when the service has no such transaction. Tried again while that may help: at most three times
    * and within one deadline.
    */
-  async lookUp(path: string, key: LookupKey): Promise<Answered | null> {
+  lookUp(path: string, key: LookupKey): Promise<Answered | null> {
     const call = { channel: key.channel, path, query: lookupQuery(key) };
-    return this.#retries.run(this.transport.timeoutMs, async (timeoutMs) => {
-      const asked = { ...key, ...this.#mustNotComeBack() };
-      const raw = await this.#send(call, 'lookups', timeoutMs).catch((failure: unknown) => {
-        throw lookupFault(failure);
-      });
-      const answer = readLookupAnswer(raw, asked, this.notFoundStatus);
+    const read = (raw: RawAnswer): Answered | null => {
+      const answer = readLookupAnswer(raw, { ...key, ...this.#mustNotComeBack() }, this.notFoundStatus);
       return answer && { answer, serviceTime: serviceTime(raw) };
-    });
+    };
+    return this.#retries.run(this.transport.timeoutMs, (timeoutMs) =>
+      this.#send(call, 'lookups', timeoutMs).then(read, (failure: unknown) => {
+        throw lookupFault(failure);
+      }),
+    );
   }
 
   /**

@@ -22,9 +22,11 @@ export class SharedLookups<T> {
     const name = nameOf(key);
     const shared = this.#inFlight.get(name);
     if (shared) return shared.call;
-    const call = this.lookUp(key).finally(() => {
+    const call = this.lookUp(key);
+    const ended = (): void => {
       if (this.#inFlight.get(name)?.call === call) this.#inFlight.delete(name);
-    });
+    };
+    call.then(ended, ended);
     this.#inFlight.set(name, { channel: key.channel, call });
     return call;
   }
@@ -37,21 +39,24 @@ export class SharedLookups<T> {
   }
 }
 
+const asError = (error: unknown): Error =>
+  error instanceof Error ? error : new Error('A lookup failed.', { cause: error });
+
 /** Every result in its place; a failure stands where its result would. */
 const settleAll = <T>(
   keys: readonly LookupKey[],
   limit: LookupLimit,
   lookUp: LookUp<T>,
-): Promise<(T | null | Error)[]> =>
-  Promise.all(
-    keys.map((key) =>
-      limit
-        .execute(() => lookUp(key))
-        .catch((error: unknown) =>
-          error instanceof Error ? error : new Error('A lookup failed.', { cause: error }),
-        ),
-    ),
-  );
+): Promise<(T | null | Error)[]> => {
+  const [only, ...others] = keys;
+  // Most operations look one transaction up: it needs not wait for its turn.
+  if (only && others.length === 0)
+    return lookUp(only).then(
+      (found) => [found],
+      (error: unknown) => [asError(error)],
+    );
+  return Promise.all(keys.map((key) => limit.execute(() => lookUp(key)).catch(asError)));
+};
 
 export type LookupLimit = ReturnType<typeof lookupLimit>;
 

@@ -36,7 +36,7 @@ function rootOf(field: GraphQLField<unknown, unknown>, node: FieldNode): Pick<Ro
     resolve(undefined, getArgumentValues(field, node, variables), context, NO_INFO);
 }
 
-/** A value of a root field, whole: what it promises has arrived. */
+/** A value of a root field, whole: what it promises, and what the items of a list promise, has arrived. */
 async function arrived(value: unknown): Promise<unknown> {
   const whole: unknown = await value;
   return Array.isArray(whole) ? Promise.all(whole) : whole;
@@ -80,7 +80,8 @@ function compile(
     return { key, start: rootOf(field, node), read: selections.reader(field.type, nodes) };
   });
   return async (context, variables) => {
-    const values = await Promise.all(roots.map(({ start }) => arrived(start(context, variables))));
+    const asked = roots.map(({ start }) => start(context, variables));
+    const values = asked.length === 1 ? [await arrived(asked[0])] : await Promise.all(asked.map(arrived));
     const data: Record<string, unknown> = {};
     roots.forEach(({ key, read }, place) => (data[key] = read(values[place])));
     return data;
