@@ -7,28 +7,23 @@ import type { FastifyInstance } from 'fastify';
  * next, and those whose request has not come in whole. They would hold it up until their clients leave.
  */
 export function closeConnectionsWhenClosing(app: FastifyInstance): void {
-  const waiting = new Set<Socket>();
-  const receiving = new Set<Socket>();
+  const connections = new Set<Socket>();
+  const underWay = new Map<Socket, IncomingMessage>();
   let closing = false;
   app.server.on('connection', (socket: Socket) => {
-    waiting.add(socket);
-    socket.once('close', () => {
-      waiting.delete(socket);
-      receiving.delete(socket);
-    });
+    connections.add(socket);
+    socket.once('close', () => connections.delete(socket));
     if (closing) socket.destroy();
   });
   app.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
-    waiting.delete(socket);
-    response.once('close', () => !socket.destroyed && waiting.add(socket));
-    if (request.complete) return;
-    receiving.add(socket);
-    request.once('end', () => receiving.delete(socket));
+    underWay.set(socket, request);
+    // A client may have sent the next one already.
+    response.once('close', () => underWay.get(socket) === request && underWay.delete(socket));
   });
   app.addHook('preClose', (done) => {
     closing = true;
-    [...waiting, ...receiving].forEach((socket) => socket.destroy());
+    for (const socket of connections) if (!underWay.get(socket)?.complete) socket.destroy();
     done();
   });
   app.addHook('onSend', (_request, reply, _payload, done) => {
