@@ -14,6 +14,8 @@ const ROOMS = {
   // Of schema the rules only, to know a card number by.
   audit: ['schema/rules'],
   http: ['schema', 'resolvers', 'datasources', 'access', 'audit'],
+  // Processes, and what they say to each other; server.ts says what a worker does.
+  workers: [],
   // The service's double: it shares the table of its own side of every method, and nothing of the client's.
   sandbox: ['schema/methods'],
 };
@@ -33,6 +35,8 @@ const BESIDE = {
   'service-connection': [],
   'web-server': [],
   server: [],
+  siblings: ['datasources', 'http', 'workers'],
+  'start-fault': ['workers'],
 };
 
 /** What rooms may import of the room schema where they may not import all of it. */
@@ -67,6 +71,7 @@ const OUTSIDE = {
   schema: ['fastify', 'undici', '@apollo/*', '@as-integrations/*'],
   sandbox: ['graphql', 'type-graphql', 'undici', 'class-validator', '@apollo/*', '@as-integrations/*'],
   http: ['undici', 'class-validator'],
+  workers: ['graphql', 'type-graphql', 'fastify', 'undici', '@apollo/*', '@as-integrations/*'],
 };
 
 const arrows = Object.keys(ROOMS).map((room) => ({

@@ -71,6 +71,8 @@ export interface SandboxConfig {
 export interface Config {
   host: string;
   port: number;
+  /** So many processes answer on the port. */
+  workers: number;
   /** baseUrl is empty while the sandbox has not been started. */
   service: ServiceConfig;
   journal: JournalConfig;

@@ -194,6 +194,7 @@ export function readConfig(env: Environment = process.env): Config {
   const config: Config = {
     host: reader.get('HOST', SETTINGS.HOST) ?? '127.0.0.1',
     port: reader.get('PORT', SETTINGS.PORT) ?? 4000,
+    workers: reader.get('WORKERS', SETTINGS.WORKERS) ?? 1,
     service,
     journal: readJournal(reader, service),
     sandbox,
@@ -220,6 +221,21 @@ export function readConfig(env: Environment = process.env): Config {
   }
   if (reader.faults.length > 0) throw new ConfigError(reader.faults);
   return Object.freeze(config);
+}
+
+/**
+ * The gateway's settings as they are set, and nothing else, with what the files of secrets hold in the place of their
+ * paths: a process that is started with them is set as this one is, whatever has become of the files. Throws a
+ * ConfigError.
+ */
+export function readSettings(env: Environment = process.env): Environment {
+  const reader = new SettingsReader(env);
+  const set = Object.entries(SETTINGS).map(([name, setting]): [string, string | undefined] => [
+    name,
+    reader.text(name, setting),
+  ]);
+  if (reader.faults.length > 0) throw new ConfigError(reader.faults);
+  return Object.fromEntries(set);
 }
 
 /** What the operator's tools need: where the journal is, and of which service. */

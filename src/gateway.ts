@@ -8,6 +8,7 @@ import type { Journal } from './datasources/journal/journal';
 import { openChanges } from './datasources/changes/open';
 import { openJournal } from './datasources/journal/open';
 import { startOperations } from './operations';
+import type { Siblings } from './siblings';
 import { startWebServer, type WebServer } from './web-server';
 
 /** A gateway that is listening; closing it lets what is under way end, and closes everything. */
@@ -16,13 +17,23 @@ export type Gateway = WebServer;
 /** Opens the journal of an address. */
 export type OpenJournal = (url: string) => Promise<Journal>;
 
+/** What a gateway is started with beside its settings. */
+interface Means {
+  open?: OpenJournal | undefined;
+  /** The other workers, where this is one of several. */
+  siblings?: Siblings | undefined;
+  /** Names the sandbox in the journal: what an earlier one created is gone with it. */
+  sandboxId?: string | undefined;
+}
+
 /** Puts the parts together and listens. */
 export async function startGateway(
   config: Config,
   log: Logger,
   clock: Clock = systemClock,
-  open: OpenJournal = openJournal,
+  means: Means = {},
 ): Promise<Gateway> {
+  const { open = openJournal, siblings, sandboxId = randomUUID() } = means;
   const closers: Closer[] = [];
   const closeAll = async (): Promise<void> => {
     for (const close of closers.splice(0).reverse()) await close();
@@ -34,11 +45,15 @@ export async function startGateway(
     closers.push(() => journal.close());
     const audit = openAudit(config.auditFile, log);
     closers.push(() => audit.close());
-    const feed = openChanges(config.journal.url.reveal(), clock, (reached) =>
-      reached
-        ? log.info('other instances can be told of changes again')
-        : log.warn('other instances cannot be told of changes'),
-    );
+    const feed = openChanges({
+      databaseUrl: config.journal.url.reveal(),
+      clock,
+      siblings,
+      onReach: (reached) =>
+        reached
+          ? log.info('other instances can be told of changes again')
+          : log.warn('other instances cannot be told of changes'),
+    });
     closers.push(() => feed.close());
     const operations = startOperations({
       ...service,
@@ -46,13 +61,12 @@ export async function startGateway(
       feed,
       clock,
       settings: { ...config, ...config.journal, timeoutMs: config.service.timeoutMs },
-      // What a sandbox created is gone with it: the next one's transactions are others.
-      service: config.sandbox ? `sandbox ${randomUUID()}` : config.service.baseUrl,
+      service: config.sandbox ? `sandbox ${sandboxId}` : config.service.baseUrl,
       warn: (facts, message) => log.warn(facts, message),
     });
     closers.push(() => operations.stop());
     const isReady = (): Promise<boolean> => isThere(journal);
-    const web = await startWebServer({ config, log, clock, operations, audit, isReady });
+    const web = await startWebServer({ config, log, clock, operations, audit, isReady, siblings });
     closers.push(() => web.close());
     let closed: Promise<void> | undefined;
     return { ...web, close: () => (closed ??= closeAll()) };

@@ -1,19 +1,28 @@
 import 'reflect-metadata';
+import cluster from 'node:cluster';
+import { randomUUID } from 'node:crypto';
 import process from 'node:process';
 import type { Logger } from 'pino';
 import { systemClock } from './clock';
-import { ConfigError, readConfig, type Config } from './config';
+import { readConfig, readSettings, type Config } from './config';
 import { startGateway, type Gateway, type OpenJournal } from './gateway';
 import { greeting } from './greeting';
 import { createLog } from './log';
 import { startEmbeddedSandbox } from './sandbox/embedded';
 import type { Sandbox } from './sandbox/server';
+import type { Siblings } from './siblings';
+import { startFault } from './start-fault';
+import type { WorkerStart } from './workers/messages';
+import { Workers } from './workers/primary';
+import { runAsWorker, type Work } from './workers/worker';
 
 /**
- * The program: reads the settings, starts the parts, stops them on a signal.
+ * The program: reads the settings, starts the parts, stops them on a signal. Where it was started as one of several
+ * WORKERS it does what the first process says instead.
  * @param open opens the journal of an address; for tests, which have a more patient one
  */
 export async function main(open?: OpenJournal): Promise<void> {
+  if (cluster.worker) return runAsWorker(cluster.worker, (...given) => beginWork(open, ...given));
   try {
     await run(readConfig(), open);
   } catch (error) {
@@ -26,15 +35,41 @@ async function run(config: Config, open?: OpenJournal): Promise<void> {
   const log = createLog(config.logLevel);
   config.warnings.forEach((warning) => log.warn(warning));
   const sandbox = config.sandbox && (await startEmbeddedSandbox(config.sandbox, config.service, log));
-  const service = sandbox ? { ...config.service, baseUrl: sandbox.url } : config.service;
-  const gateway = await startGateway({ ...config, service }, log, systemClock, open);
+  const gateway =
+    config.workers > 1
+      ? await Workers.start({ count: config.workers, start: startOf(sandbox), log })
+      : await startGateway(atSandbox(config, sandbox), log, systemClock, { open });
   stopOnSignal({ gateway, sandbox, graceMs: config.shutdownGraceMs, log });
-  log.info({ url: gateway.url, service: sandbox ? 'embedded sandbox' : service.baseUrl }, 'listening');
+  const service = sandbox ? 'embedded sandbox' : config.service.baseUrl;
+  log.info({ url: gateway.url, service, workers: config.workers }, 'listening');
   if (sandbox) process.stdout.write(greeting(gateway.url, sandbox.url));
 }
 
+const atSandbox = (config: Config, sandbox: { url: string } | null): Config =>
+  sandbox ? { ...config, service: { ...config.service, baseUrl: sandbox.url } } : config;
+
+const startOf = (sandbox: Sandbox | null): WorkerStart => ({
+  settings: readSettings(),
+  sandbox: sandbox && { url: sandbox.url, id: randomUUID() },
+});
+
+async function beginWork(
+  open: OpenJournal | undefined,
+  { settings, sandbox }: WorkerStart,
+  siblings: Siblings,
+): Promise<Work> {
+  const config = readConfig(settings);
+  const log = createLog(config.logLevel);
+  const gateway = await startGateway(atSandbox(config, sandbox), log, systemClock, {
+    open,
+    siblings,
+    sandboxId: sandbox?.id,
+  });
+  return { ...gateway, graceMs: config.shutdownGraceMs };
+}
+
 interface Running {
-  gateway: Gateway;
+  gateway: Pick<Gateway, 'close' | 'abandon'>;
   sandbox: Sandbox | null;
   graceMs: number;
   log: Logger;
@@ -60,13 +95,4 @@ function stopOnSignal({ gateway, sandbox, graceMs, log }: Running): void {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => void stop(signal).catch(giveUp));
   }
-}
-
-/** What is wrong at start, in words for the operator; never a value of a setting. */
-function startFault(error: unknown): string {
-  if (error instanceof ConfigError) return error.message;
-  const { code, port } = Object.assign({ code: '', port: 0 }, error);
-  if (code === 'EADDRINUSE')
-    return `Port ${port} is in use: set PORT or SANDBOX_PORT to another, or to 0 for any free one.`;
-  return error instanceof Error ? (error.stack ?? error.message) : 'The gateway could not start.';
 }

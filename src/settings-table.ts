@@ -20,6 +20,12 @@ export const SETTINGS = {
     read: (text: string) => (/^[\w.:-]{1,253}$/.test(text) ? text : undefined),
   },
   PORT: { about: 'The port of the gateway; 0 takes any free one.', unset: '4000', ...wholeNumber(0, 65535) },
+  WORKERS: {
+    about:
+      'How many processes answer on the port, to use as many cores. They share journal, audit log and rate limit (docs/workers.md).',
+    unset: '1',
+    ...wholeNumber(1, 64),
+  },
   SERVICE_BASE_URL: {
     about: 'Where the payment service is (spec: {base_url}). Plain http is allowed for loopback only.',
     expected:
@@ -131,7 +137,7 @@ export const SETTINGS = {
   },
   RATE_LIMIT_PER_MINUTE: {
     about:
-      'How much one caller may ask of one gateway process in a minute; 0 is no limit. A lookup costs 1 for each transaction, a call that moves money 5, anything else 1.',
+      'How much one caller may ask of one gateway in a minute, of all its WORKERS together; 0 is no limit. A lookup costs 1 for each transaction, a call that moves money 5, anything else 1.',
     unset: '60000 with a real service, no limit with the embedded sandbox',
     ...wholeNumber(0, 100_000_000),
   },
@@ -200,12 +206,13 @@ export const SETTINGS = {
     ...wholeNumber(1, 3600),
   },
   MAX_WATCHERS: {
-    about: 'How many subscriptions, and how many connections for them, one gateway process serves at once.',
+    about:
+      'How many subscriptions, and how many connections for them, one gateway process serves at once: each of the WORKERS for itself.',
     unset: '10000',
     ...wholeNumber(1, 1_000_000),
   },
   MAX_WATCHERS_PER_CLIENT: {
-    about: 'How many of these one caller may have.',
+    about: 'How many of these one caller may have, at each of the WORKERS.',
     unset: '1000',
     ...wholeNumber(1, 1_000_000),
   },

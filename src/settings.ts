@@ -43,12 +43,17 @@ export class SettingsReader {
     );
   }
 
+  /** The text that a setting is set to, itself or by its file; undefined when it is not set, or its file cannot be read. */
+  text(name: string, { secret }: Setting<unknown>): string | undefined {
+    return this.#text(name) ?? (secret ? this.#fromFile(`${name}_FILE`) : undefined);
+  }
+
   /** The setting's value, or undefined when it is not set or wrong; what is wrong is recorded. */
   get<T>(name: string, setting: Setting<T>): T | undefined {
     if (setting.secret && this.has(name) && this.has(`${name}_FILE`)) {
       this.fault(name, `set both itself and by ${name}_FILE: set one of them`);
     }
-    const text = this.#text(name) ?? (setting.secret ? this.#fromFile(`${name}_FILE`) : undefined);
+    const text = this.text(name, setting);
     if (text === undefined) return undefined;
     const value = setting.read(text);
     if (value === undefined) this.fault(name, `expected ${setting.expected}`);

@@ -19,6 +19,7 @@ import { RateLimit } from './http/rate-limit';
 import type { Operations } from './operations';
 import { gatewaySchema } from './resolvers';
 import { contextFactory } from './resolvers/context-factory';
+import type { Siblings } from './siblings';
 import { faultOfFile } from './watched-file';
 
 /** The gateway's web server, listening. */
@@ -39,6 +40,8 @@ interface WebServerParts {
   audit: AuditLog;
   /** Whether work can be taken in. */
   isReady(): Promise<boolean>;
+  /** The other workers, where this is one of several. */
+  siblings?: Siblings | undefined;
 }
 
 /** Puts the web server together and listens. */
@@ -47,7 +50,7 @@ export async function startWebServer(parts: WebServerParts): Promise<WebServer> 
   const { introspection, host, port, limits } = config;
   const schema = gatewaySchema();
   const landingPage = config.sandbox !== null;
-  const rate = new RateLimit(limits.ratePerMinute);
+  const rate = new RateLimit(limits.ratePerMinute, parts);
   const admission = new Admission({
     limits: new DocumentLimits(),
     persisted: readPersistedOperations(parts, schema),

@@ -39,7 +39,7 @@ await serve(async ({ serviceUrl, journalUrl, count }) => {
     return wrapped.counted;
   };
   const log = pino({ level: 'info' }, pino.destination({ dest: '/dev/null', sync: true }));
-  const gateway = await startGateway(config, log, count ? stillClock : undefined, open);
+  const gateway = await startGateway(config, log, count ? stillClock : undefined, { open });
   return {
     ready: gateway.url,
     /** What the journal was asked since the last question. */

@@ -13,7 +13,7 @@ async function startedUnconfigured(): Promise<string> {
   if (!config.sandbox) throw new Error('Without settings there is a sandbox.');
   const sandbox = closeAfterTests(await startEmbeddedSandbox(config.sandbox, config.service, log));
   const service = { ...config.service, baseUrl: sandbox.url };
-  const start = startGateway({ ...config, service }, log, undefined, openPatiently);
+  const start = startGateway({ ...config, service }, log, undefined, { open: openPatiently });
   const gateway = closeAfterTests(await start);
   return `${gateway.url}/graphql`;
 }

@@ -141,7 +141,7 @@ const SENDER = 'a-foreign_sender';
 );
 
 test('an instance with a database in a file has nobody to tell', async () => {
-  const feed = openChanges('file:data/nothing-is-opened.db', systemClock);
+  const feed = openChanges({ databaseUrl: 'file:data/nothing-is-opened.db', clock: systemClock });
   expect(feed.reachesOthers).toBe(false);
   const heard = jest.fn();
   feed.onChange(heard);

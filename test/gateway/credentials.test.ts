@@ -680,7 +680,7 @@ async function startFault(env: Record<string, string>): Promise<string> {
     journals.push(journal);
     return journal;
   };
-  const start = startGateway(config, pino({ level: 'silent' }), undefined, open);
+  const start = startGateway(config, pino({ level: 'silent' }), undefined, { open });
   const says = await start.then(
     async (gateway) => {
       await gateway.close();
@@ -733,7 +733,7 @@ test('The sandbox is not shown what is meant for a real service', async () => {
   const log = pino({ level: 'trace' }, { write: (line: string) => void logLines.push(line) });
   const service = { ...config.service, baseUrl: sandbox.url };
   const client = new TestClient(
-    closeAfterTests(await startGateway({ ...config, service }, log, undefined, openPatiently)),
+    closeAfterTests(await startGateway({ ...config, service }, log, undefined, { open: openPatiently })),
   );
   const { result } = await make(client, validCall('createPayment', 'other'));
   expect(result?.__typename).toBe('PaymentSuccess');

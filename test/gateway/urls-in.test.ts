@@ -283,7 +283,7 @@ describe('With the embedded sandbox', () => {
     const config = readConfig({ PORT: '0', DATABASE_URL: temporaryDatabase() });
     const service = { ...config.service, baseUrl: sandbox.url };
     const log = pino({ level: 'silent' });
-    const gateway = await startGateway({ ...config, service }, log, undefined, openPatiently);
+    const gateway = await startGateway({ ...config, service }, log, undefined, { open: openPatiently });
     client = new TestClient(closeAfterTests(gateway));
   });
 

@@ -91,12 +91,9 @@ export async function testGateway(serviceUrl: string, options: TestGatewayOption
   const log = pino({ level: options.logLines ? 'trace' : 'silent' }, sink);
   const clock = options.clock ?? (options.now ? { ...systemClock, now: options.now } : systemClock);
   const gateway = closeAfterTests(
-    await startGateway(
-      { ...config, service: { ...config.service, baseUrl: serviceUrl } },
-      log,
-      clock,
-      openPatiently,
-    ),
+    await startGateway({ ...config, service: { ...config.service, baseUrl: serviceUrl } }, log, clock, {
+      open: openPatiently,
+    }),
   );
   return new TestClient(gateway);
 }

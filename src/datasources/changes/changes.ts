@@ -8,8 +8,12 @@ export interface Change {
 
 /** Lets the instances of one gateway tell each other of changes. Hints only: what is lost is found by polling. */
 export interface ChangeFeed {
-  /** Whether anybody else could hear: where not, nothing needs to be told. */
+  /** Whether anybody else could hear what is told now: where not, nothing needs to be told. */
   readonly reachesOthers: boolean;
+  /** Whether this instance can hear others, now or later. */
+  readonly hearsOthers: boolean;
+  /** Something more is watched here, for which others are listened to. Returns what to call, once, when it no longer is. */
+  listen(): () => void;
   /** Says it to the other instances, soon and together with others. Never throws, never waits. */
   tell(change: Change): void;
   /** Who hears what other instances say; one listener. */

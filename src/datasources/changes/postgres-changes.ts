@@ -17,6 +17,7 @@ const LAST_RETRY_MS = 30_000;
 /** Instances that use one PostgreSQL tell each other through it, each over one connection of its own. */
 export class PostgresChanges implements ChangeFeed {
   readonly reachesOthers = true;
+  readonly hearsOthers = true;
   readonly #url: string;
   readonly #clock: Clock;
   readonly #onReach: (reached: boolean) => void;
@@ -51,6 +52,11 @@ export class PostgresChanges implements ChangeFeed {
     this.#queue.add(text);
     if (this.#queue.size > MOST_QUEUED) this.#takeOldest(1);
     this.#sendSoon();
+  }
+
+  /** A server passes on whatever is told, whether somebody listens or not. */
+  listen(): () => void {
+    return () => undefined;
   }
 
   onChange(heard: (change: Change) => void): void {

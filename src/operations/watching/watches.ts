@@ -104,7 +104,8 @@ export class Watches<T extends Watchable> {
     const there = this.#byKey.get(key);
     if (there) return there;
     const { kind, clock, schedule, outageMs, feed, lookUp } = this.#options;
-    const name = feed.reachesOthers ? this.#nameOf(channel, transactionId) : undefined;
+    const name = feed.hearsOthers ? this.#nameOf(channel, transactionId) : undefined;
+    const stopListening = feed.listen();
     const watch: Watch<T> = new Watch<T>({
       clock,
       schedule,
@@ -118,6 +119,7 @@ export class Watches<T extends Watchable> {
       missing: `The service has no such ${kind} on this channel.`,
       ended: () => {
         this.#byKey.delete(key);
+        stopListening();
         if (name !== undefined) this.#byName.delete(name);
       },
     });

@@ -45,7 +45,7 @@ export function instance(url: string, clock: Clock = systemClock): Instance {
   const heard: Change[] = [];
   const reached: boolean[] = [];
   const names = new Set<string>();
-  const feed = openChanges(url, clock, (reaches) => reached.push(reaches));
+  const feed = openChanges({ databaseUrl: url, clock, onReach: (reaches) => reached.push(reaches) });
   feed.onChange((change) => {
     heard.push(change);
     names.add(textOf(change));

@@ -1,9 +1,10 @@
 // The gateway as scripts/start.mjs runs it, but with a journal that may take longer: so many milliseconds.
+import cluster from 'node:cluster';
 import { createRequire } from 'node:module';
 import process from 'node:process';
 import { build, isFresh } from '../../../scripts/build.mjs';
 
-if (!isFresh() && !build()) process.exit(1);
+if (cluster.isPrimary && !isFresh() && !build()) process.exit(1);
 process.setSourceMapsEnabled(true);
 const require = createRequire(import.meta.url);
 const { openJournal } = require('../../../dist/datasources/journal/open.js');

@@ -76,7 +76,7 @@ async function startRig(options: RigOptions): Promise<Rig> {
   });
   const sink = { write: (line: string) => void options.logLines?.push(line) };
   const log = pino({ level: options.logLines ? 'trace' : 'silent' }, sink);
-  const gateway = await startGateway(config, log, clock, options.open ?? openPatiently);
+  const gateway = await startGateway(config, log, clock, { open: options.open ?? openPatiently });
   return new Rig({ gateway, service, store: options.store, clock });
 }
 
