@@ -1,4 +1,4 @@
-import { request, type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import { request, type Agent, type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import type { ExecutionResult } from 'graphql';
 import { AUTHORIZED } from '../../support/credentials';
 
@@ -25,6 +25,8 @@ interface Opening {
   /** GET unless it is POST. */
   method?: 'GET' | 'POST';
   headers?: Record<string, string>;
+  /** Whose connection is used; one of its own unless it is given. */
+  agent?: Agent;
 }
 
 /** An operation as the parameters of a GET. */
@@ -67,13 +69,13 @@ export class EventStream {
   static async open(
     url: string,
     asked: Asked,
-    { method = 'GET', headers }: Opening = {},
+    { method = 'GET', headers, agent }: Opening = {},
   ): Promise<EventStream> {
     const isPost = method === 'POST';
     const target = isPost ? url : `${url}?${parametersOf(asked)}`;
     const asking = request(target, {
       method,
-      agent: false,
+      agent: agent ?? false,
       headers: {
         accept: 'text/event-stream',
         ...AUTHORIZED,
