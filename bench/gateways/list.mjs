@@ -3,7 +3,8 @@
 //   unsigned             true where it cannot sign; its calls are not checked
 //   start({ port, serviceUrl, folder })   the program: { command, args, env, cwd }; `folder` is its own, for files
 //   requests             what to send for each work: { path, body, method = 'POST', headers }; a work that is missing
-//                        cannot be done. one(id), hot(id), page(ids), create(number), tiny()
+//                        cannot be done. one(id), hot(id), page(ids), create(number), tiny(); crowd(ids) of workers.mjs
+//   onAllCores           true where it may use both cores
 //   check(work, answer)  throws where a parsed answer is not what was asked for
 import path from 'node:path';
 import process from 'node:process';
@@ -80,6 +81,7 @@ const own = {
     one: (id) => ask(ONE, { channel: CHANNEL, id }),
     hot: (id) => ask(ONE, { channel: CHANNEL, id }),
     page: (ids) => ask(MANY, { channel: CHANNEL, ids }),
+    crowd: (ids) => ask(MANY, { channel: CHANNEL, ids }),
     create: (number) =>
       ask(CREATE, {
         input: {
@@ -94,7 +96,7 @@ const own = {
   },
   check(work, { data }) {
     if (work === 'one' || work === 'hot') checkPayment(data.payment);
-    if (work === 'page') data.payments.forEach((payment) => checkPayment(payment));
+    if (work === 'page' || work === 'crowd') data.payments.forEach((payment) => checkPayment(payment));
     if (work === 'create') checkPayment(data.createPayment.payment, CREATED);
   },
 };

@@ -60,6 +60,45 @@ function processTable({ starts = {}, memory = {} }) {
   return table(['', 'start to first answer, ms', 'MB then', 'MB after requests', 'so many'], rows);
 }
 
+const WORKERS_OF = {
+  one: '`one`, 50 connections',
+  create: '`create`, 50 connections',
+  crowd: '`crowd`: 100 places for one payment, 10 connections',
+};
+
+/** One worker and two; what two are to one, round by round. */
+function workersTable(workers) {
+  const rows = Object.entries(workers).flatMap(([work, byCount]) => {
+    const [one, two] = [byCount[1], byCount[2]];
+    const ofOne = (figure) => median(two.map((round, place) => round[figure] / one[place][figure]));
+    return Object.entries(byCount).map(([count, rounds]) => [
+      count === '1' ? WORKERS_OF[work] : '',
+      count,
+      spread(figures(rounds, 'perSecond'), perSecond),
+      count === '1' ? '' : `${ofOne('perSecond').toFixed(2)} ×`,
+      spread(figures(rounds, 'cpuMs'), micro),
+      count === '1' ? '' : `${(2 / ofOne('cpuMs')).toFixed(2)} ×`,
+      median(figures(rounds, 'cores')).toFixed(2),
+      spread(figures(rounds, 'p99'), ms),
+    ]);
+  });
+  const head = [
+    '',
+    'workers',
+    'per second',
+    'of one',
+    'CPU µs each',
+    'two cores of their own',
+    'cores used',
+    'p99 ms',
+  ];
+  return table(head, rows);
+}
+
+const ABOUT_WORKERS = `\`WORKERS\` one and two, each free to use both cores, which those who ask and the service need as well ("cores used"
+is the gateway alone). "Two cores of their own" is what processor time says two workers do of one's requests where nothing
+else wants their cores: 2 × the time of a request with one, by that with two.`;
+
 export function barsTable(results) {
   const rows = bars(results).map(({ what, wanted, value, met }) => [
     what,
@@ -78,6 +117,7 @@ export function tables(results) {
   if (results.syncMs !== undefined)
     parts.push(`One sync of the disk took ${spread(results.syncMs, ms)} ms; a create waits for two.`);
   if (results.starts || results.memory) parts.push('Starting, and memory:', processTable(results));
+  if (results.workers) parts.push(ABOUT_WORKERS, workersTable(results.workers));
   parts.push('What is asked of this gateway:', barsTable(results));
   return parts.join('\n\n');
 }

@@ -16,6 +16,7 @@ export async function start(program, options) {
   const ready = await next();
   return {
     ready,
+    pid: child.pid,
     ask(question = {}) {
       const answer = next();
       child.send(question);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { inspect } from 'node:util';
-import { ConfigError, readConfig, type Config } from '../../src/config';
+import { ConfigError, readConfig, readSettings, type Config } from '../../src/config';
 import { DEFAULT_SCHEDULE } from '../../src/operations/watching/schedule';
 import { SETTINGS } from '../../src/settings-table';
 
@@ -68,6 +68,8 @@ const TAKEN: [Record<string, string>, (config: Config) => unknown, unknown][] = 
   [{ PORT: '0' }, ({ port }) => port, 0],
   [{ PORT: '65535' }, ({ port }) => port, 65535],
   [{ PORT: '' }, ({ port }) => port, 4000],
+  [{ WORKERS: '' }, ({ workers }) => workers, 1],
+  [{ WORKERS: '64' }, ({ workers }) => workers, 64],
   [{ SANDBOX_PORT: '4001' }, ({ sandbox }) => sandbox, { port: 4001, anyPortIfTaken: false, control: false }],
   [{ SANDBOX_CONTROL: 'on' }, ({ sandbox }) => sandbox?.control, true],
   [{ INTROSPECTION: 'off' }, ({ introspection }) => introspection, false],
@@ -138,6 +140,7 @@ test.each(TAKEN)('%j is taken', (env, of, value) => {
 const WRONG: [string, string[]][] = [
   ['HOST', ['two words', 'http://127.0.0.1', 'a/b']],
   ['PORT', ['-1', '65536', '4000.5', '4e3', ' 4000', '0x10', 'http', '٤٠٠٠']],
+  ['WORKERS', ['0', '65', '1.5', 'all']],
   ['SANDBOX_PORT', ['-1', '65536', 'any']],
   ['SANDBOX_CONTROL', ['yes', 'true', '1', 'ON']],
   ['INTROSPECTION', ['yes', 'true', '1', 'Off']],
@@ -342,6 +345,20 @@ describe('A credential in a file', () => {
     ]);
     expect(faults.join()).not.toContain(folder);
   });
+});
+
+test('The settings of a worker are those of the first process, with what its files held', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-config-'));
+  const SERVICE_SECRET_KEY_FILE = path.join(folder, 'key');
+  writeFileSync(SERVICE_SECRET_KEY_FILE, 'from-file\n');
+  const env = { ...REAL, SERVICE_SECRET_KEY: '', SERVICE_SECRET_KEY_FILE, PORT: '4005', HOME: '/root' };
+  const settings = readSettings(env);
+  rmSync(folder, { recursive: true });
+  expect(settings).toMatchObject({ PORT: '4005', SERVICE_SECRET_KEY: 'from-file' });
+  expect(settings).not.toHaveProperty('HOME');
+  const config = readConfig(settings);
+  expect(config.service.secretKey.reveal()).toBe('from-file');
+  expect(() => readSettings(env)).toThrow(ConfigError);
 });
 
 test('However the settings are printed, the credentials do not show', () => {

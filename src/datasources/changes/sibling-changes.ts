@@ -25,7 +25,7 @@ export class SiblingChanges implements ChangeFeed {
     this.#clock = clock;
   }
 
-  /** Hashing and telling what nobody watches would cost every lookup a tenth of its time. */
+  /** Every lookup would be hashed and told; where none of the others watches anything that is for nothing. */
   get reachesOthers(): boolean {
     return this.#siblings.othersWatch;
   }
