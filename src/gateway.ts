@@ -18,7 +18,7 @@ export type Gateway = WebServer;
 export type OpenJournal = (url: string) => Promise<Journal>;
 
 /** What a gateway is started with beside its settings. */
-interface Means {
+export interface Means {
   open?: OpenJournal | undefined;
   /** The other workers, where this is one of several. */
   siblings?: Siblings | undefined;

@@ -5,7 +5,7 @@ import process from 'node:process';
 import type { Logger } from 'pino';
 import { systemClock } from './clock';
 import { readConfig, readSettings, type Config } from './config';
-import { startGateway, type Gateway, type OpenJournal } from './gateway';
+import type { Gateway, Means, OpenJournal } from './gateway';
 import { greeting } from './greeting';
 import { createLog } from './log';
 import { startEmbeddedSandbox } from './sandbox/embedded';
@@ -38,11 +38,18 @@ async function run(config: Config, open?: OpenJournal): Promise<void> {
   const gateway =
     config.workers > 1
       ? await Workers.start({ count: config.workers, start: startOf(sandbox), log })
-      : await startGateway(atSandbox(config, sandbox), log, systemClock, { open });
+      : await begin(atSandbox(config, sandbox), log, { open });
   stopOnSignal({ gateway, sandbox, graceMs: config.shutdownGraceMs, log });
   const service = sandbox ? 'embedded sandbox' : config.service.baseUrl;
   log.info({ url: gateway.url, service, workers: config.workers }, 'listening');
+  log.flush();
   if (sandbox) process.stdout.write(greeting(gateway.url, sandbox.url));
+}
+
+/** Loaded when it is started: a process that only starts workers does without it, and is sooner there. */
+async function begin(config: Config, log: Logger, means: Means): Promise<Gateway> {
+  const { startGateway } = await import('./gateway.js');
+  return startGateway(config, log, systemClock, means);
 }
 
 const atSandbox = (config: Config, sandbox: { url: string } | null): Config =>
@@ -60,11 +67,8 @@ async function beginWork(
 ): Promise<Work> {
   const config = readConfig(settings);
   const log = createLog(config.logLevel);
-  const gateway = await startGateway(atSandbox(config, sandbox), log, systemClock, {
-    open,
-    siblings,
-    sandboxId: sandbox?.id,
-  });
+  const means = { open, siblings, sandboxId: sandbox?.id };
+  const gateway = await begin(atSandbox(config, sandbox), log, means);
   return { ...gateway, graceMs: config.shutdownGraceMs };
 }
 
