@@ -25,6 +25,9 @@ const FORBIDDEN: [file: string, imports: string][] = [
   ['src/access/caller.ts', 'graphql'],
   ['src/audit/entry.ts', '../schema/payment'],
   ['src/audit/entry.ts', '../config'],
+  ['src/workers/primary.ts', '../config'],
+  ['src/workers/primary.ts', '../operations'],
+  ['src/operations/index.ts', '../workers/worker'],
 ];
 
 const ALLOWED: [file: string, imports: string][] = [
@@ -34,6 +37,8 @@ const ALLOWED: [file: string, imports: string][] = [
   ['src/http/app.ts', '../resolvers/context'],
   ['src/resolvers/root-fields.ts', '../access/caller'],
   ['src/audit/entry.ts', '../schema/rules'],
+  ['src/workers/primary.ts', '../start-fault'],
+  ['src/http/rate-limit.ts', '../siblings'],
 ];
 
 const READS_ENVIRONMENT: [file: string, imports: string] = ['src/gateway.ts', 'environment'];
