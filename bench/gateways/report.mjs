@@ -1,6 +1,6 @@
 // The figures as tables in Markdown.
 import { median, ms, perSecond, spread, table } from '../journal/figures.mjs';
-import { bars, floorsOf, ratio } from './bars.mjs';
+import { bars, floorsOf, onCoresOfTheirOwn, ratio } from './bars.mjs';
 
 const TITLES = {
   one: '`one`: a payment by transactionId, every request another id, 50 connections',
@@ -70,14 +70,13 @@ const WORKERS_OF = {
 function workersTable(workers) {
   const rows = Object.entries(workers).flatMap(([work, byCount]) => {
     const [one, two] = [byCount[1], byCount[2]];
-    const ofOne = (figure) => median(two.map((round, place) => round[figure] / one[place][figure]));
     return Object.entries(byCount).map(([count, rounds]) => [
       count === '1' ? WORKERS_OF[work] : '',
       count,
       spread(figures(rounds, 'perSecond'), perSecond),
-      count === '1' ? '' : `${ofOne('perSecond').toFixed(2)} ×`,
+      count === '1' ? '' : `${ratio(two, one, 'perSecond').toFixed(2)} ×`,
       spread(figures(rounds, 'cpuMs'), micro),
-      count === '1' ? '' : `${(2 / ofOne('cpuMs')).toFixed(2)} ×`,
+      count === '1' ? '' : `${onCoresOfTheirOwn(one, two).toFixed(2)} ×`,
       median(figures(rounds, 'cores')).toFixed(2),
       spread(figures(rounds, 'p99'), ms),
     ]);
@@ -97,7 +96,8 @@ function workersTable(workers) {
 
 const ABOUT_WORKERS = `\`WORKERS\` one and two, each free to use both cores, which those who ask and the service need as well ("cores used"
 is the gateway alone). "Two cores of their own" is what processor time says two workers do of one's requests where nothing
-else wants their cores: 2 × the time of a request with one, by that with two.`;
+else wants their cores: 2 × the time of a request with one, by that with two. It sees no waiting for each other, which
+creates on SQLite do.`;
 
 export function barsTable(results) {
   const rows = bars(results).map(({ what, wanted, value, met }) => [
