@@ -1,4 +1,10 @@
-import { request, type Agent, type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import {
+  request,
+  type Agent,
+  type ClientRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+} from 'node:http';
 import type { ExecutionResult } from 'graphql';
 import { AUTHORIZED } from '../../support/credentials';
 
