@@ -8,7 +8,7 @@ const empty = async () => [];
 export const noJournal = () => ({
   deadlineMs: 400,
   begin: async () => ({ kind: 'started' }),
-  settle: nothing,
+  settle: async () => true,
   find: none,
   findByTransaction: none,
   list: empty,

@@ -90,7 +90,9 @@ async function settle(operator: Operator, name: string | undefined, settling: Se
   } else if (outcome === 'succeeded') {
     if (!transactionId || !isUuid(transactionId)) throw new UsageError('Give --transaction-id <uuid>.');
     const id = transactionId.toLowerCase();
-    await operator.journal.settle(attempt.id, { outcome, transactionId: id, status, settledAt });
+    const settlement = { outcome, transactionId: id, status, settledAt } as const;
+    if (!(await operator.journal.settle(attempt.id, settlement)))
+      throw new UsageError('Another attempt has created that transaction.');
   } else {
     throw new UsageError('Settle as not_sent or as succeeded.');
   }

@@ -44,9 +44,6 @@ interface CreatesOptions {
 const SEARCH_MS = 3000;
 const SEARCH_STEP_MS = 200;
 
-/** How long a caller whose create succeeded waits for the journal to say whose transaction it is. */
-const HOLDER_PATIENCE_MS = 250;
-
 /** What a busy process may lose after the attempt was written, before the time for sending it begins. */
 const SLACK_MS = 550;
 
@@ -147,24 +144,17 @@ export class Creates {
       throw error;
     });
     if (outcome.kind === 'accepted') {
-      if (await this.#isOfAnother(attempt, outcome.answer)) return this.#search(attempt, plan);
-      await followUps.record(attempt, outcome.answer);
-      return { kind: 'success', found: outcome.answer, replayed: false };
+      // A transaction that another attempt has created is not the answer to this one.
+      const isOwn = await followUps.record(attempt, outcome.answer);
+      return isOwn
+        ? { kind: 'success', found: outcome.answer, replayed: false }
+        : this.#search(attempt, plan);
     }
     if (outcome.kind === 'refused') {
       await hand.settle(attempt.id, { outcome: 'rejected', settledAt: hand.clock.now() });
       return outcome;
     }
     return this.#search(attempt, plan);
-  }
-
-  /** Whether an answer names a transaction that another attempt has created: then it is not the answer to this one. */
-  async #isOfAnother({ kind, id }: NewAttempt, { transactionId }: Transaction): Promise<boolean> {
-    const { hand } = this.#options;
-    const asked = hand.journal.findByTransaction(hand.service, kind, transactionId);
-    // What has succeeded is not made an error because the journal is slow now.
-    const holder = await within(HOLDER_PATIENCE_MS, asked).catch(() => null);
-    return holder !== null && holder.id !== id;
   }
 
   /** The answer was lost: looks for what it may have told, for as long as a caller can be kept waiting. */
@@ -178,10 +168,8 @@ export class Creates {
     for (let step = SEARCH_STEP_MS; ; step *= 2) {
       const left = deadline - performance.now();
       const hit = await within(left, finder.find(begun)).catch(() => undefined);
-      if (hit?.kind === 'found') {
-        await followUps.record(attempt, hit.found);
+      if (hit?.kind === 'found' && (await followUps.record(attempt, hit.found)))
         return { kind: 'success', found: hit.found, replayed: true };
-      }
       if (performance.now() + step >= deadline) break;
       await pause(step);
     }

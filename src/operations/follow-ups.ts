@@ -61,10 +61,7 @@ export class FollowUps {
     const { hand, timeoutMs, settleMs } = this.#options;
     const askedAt = hand.clock.now();
     const hit = await within(timeoutMs, finder.find(attempt)).catch(() => undefined);
-    if (hit?.kind === 'found') {
-      await this.record(attempt, hit.found);
-      return hit;
-    }
+    if (hit?.kind === 'found' && (await this.record(attempt, hit.found))) return hit;
     const proven = hit?.kind === 'nothing' && askedAt > attempt.sendUntil + settleMs;
     if (proven && attempt.kind === 'payment') {
       await hand.settle(attempt.id, { outcome: 'not_sent', settledAt: hand.clock.now() });
@@ -74,16 +71,16 @@ export class FollowUps {
     return { kind: 'missing' };
   }
 
-  /** Records that an attempt created this. */
-  record(attempt: { id: string }, { transactionId, rawStatus }: Transaction): Promise<void> {
+  /** Records that an attempt created this. False where another attempt has created it: then this one has not. */
+  record(attempt: { id: string }, { transactionId, rawStatus }: Transaction): Promise<boolean> {
     const { hand } = this.#options;
     const settledAt = hand.clock.now();
     return hand.settle(attempt.id, { outcome: 'succeeded', transactionId, status: rawStatus, settledAt });
   }
 
   /** Records that it is not known, to be looked for again later. */
-  leaveUnknown(id: string, checks: number): Promise<void> {
+  async leaveUnknown(id: string, checks: number): Promise<void> {
     const { hand } = this.#options;
-    return hand.settle(id, { outcome: 'unknown', nextCheckAt: hand.clock.now() + checkDelay(checks) });
+    await hand.settle(id, { outcome: 'unknown', nextCheckAt: hand.clock.now() + checkDelay(checks) });
   }
 }

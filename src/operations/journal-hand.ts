@@ -102,14 +102,19 @@ export class JournalHand {
     await Promise.all([...this.#withdrawn].map(tell));
   }
 
-  /** Records how an attempt ended. Never throws, and does not wait for ever: an unrecorded end is found again by lookup. */
-  async settle(id: string, settlement: Settlement): Promise<void> {
+  /**
+   * Records how an attempt ended. Never throws, and does not wait for ever: an unrecorded end is found again by lookup.
+   * False only where the journal says in time that another attempt has created the transaction: then this one has not.
+   */
+  settle(id: string, settlement: Settlement): Promise<boolean> {
     const settled = this.journal.settle(id, settlement).catch(() => {
       if (settlement.outcome === 'not_sent' || settlement.outcome === 'rejected')
         this.#withdrawn.set(id, this.clock.now());
       this.#warn({ attempt: id, outcome: settlement.outcome }, 'a settlement could not be recorded');
+      return true;
     });
-    await within(SETTLE_PATIENCE_MS, settled).catch(() => undefined);
+    // What has succeeded is not made an error because the journal is slow now.
+    return within(SETTLE_PATIENCE_MS, settled).catch(() => true);
   }
 
   /** Does something that holds leases, and says meanwhile that this instance is alive. */

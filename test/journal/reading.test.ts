@@ -12,7 +12,8 @@ inBothStores((room) => {
     const { service, client, channel } = newAttempt();
     const attempts: NewAttempt[] = [];
     for (let place = 0; place < count; place += 1) {
-      attempts.push(await begunAs(room.journal, OUTCOMES[place % 5]!, newAttempt({ service })));
+      const end = { transactionId: `tx-${place}` };
+      attempts.push(await begunAs(room.journal, OUTCOMES[place % 5]!, newAttempt({ service }), end));
     }
     return { page: { service, client, channel, limit: 100 }, attempts: attempts.reverse() };
   }

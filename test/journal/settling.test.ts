@@ -51,6 +51,32 @@ inBothStores((room) => {
     await expect(room.journal.find(stale)).resolves.toMatchObject(asBegun(current));
   });
 
+  test.each(['in_progress', 'unknown'] as const)(
+    'an attempt that is %s does not become the creator of what another has created',
+    async (outcome) => {
+      const first = await begunAs(room.journal, 'succeeded', newAttempt());
+      const second = await begunAs(room.journal, outcome, newAttempt({ service: first.service }));
+      const before = await room.journal.find(second);
+      await expect(room.journal.settle(second.id, SETTLED.succeeded)).resolves.toBe(false);
+      await expect(room.journal.find(second)).resolves.toEqual(before);
+      await expect(room.journal.settle(second.id, SETTLED.not_sent)).resolves.toBe(true);
+    },
+  );
+
+  test('what another kind or another service calls the same is another transaction', async () => {
+    const first = await begunAs(room.journal, 'succeeded', newAttempt());
+    for (const other of [newAttempt({ service: first.service, kind: 'payout' }), newAttempt()]) {
+      await begunAs(room.journal, 'in_progress', other);
+      await expect(room.journal.settle(other.id, SETTLED.succeeded)).resolves.toBe(true);
+      await expect(room.journal.find(other)).resolves.toMatchObject(AFTER.succeeded);
+    }
+  });
+
+  test('who created a transaction may say so again', async () => {
+    const attempt = await begunAs(room.journal, 'succeeded', newAttempt());
+    await expect(room.journal.settle(attempt.id, SETTLED.succeeded)).resolves.toBe(true);
+  });
+
   test('an attempt that was never begun can be settled, which changes nothing', async () => {
     const attempt = newAttempt();
     await room.journal.settle(attempt.id, SETTLED.not_sent);

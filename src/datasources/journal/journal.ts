@@ -108,8 +108,11 @@ export interface Journal {
   readonly deadlineMs: number;
   /** Writes the attempt durably, unless its key or its external id is taken. Both decided at one moment for all instances. */
   begin(attempt: NewAttempt): Promise<Begun>;
-  /** Records how an attempt ended. A settled attempt stays as it is. */
-  settle(id: string, settlement: Settlement): Promise<void>;
+  /**
+   * Records how an attempt ended. A settled attempt stays as it is. False where another attempt has created the very
+   * transaction that this one is to have created: then nothing is recorded.
+   */
+  settle(id: string, settlement: Settlement): Promise<boolean>;
   find(key: AttemptKey): Promise<Attempt | null>;
   /** The attempt that created a transaction. */
   findByTransaction(service: string, kind: AttemptKind, transactionId: string): Promise<Attempt | null>;

@@ -57,13 +57,20 @@ const FIND = 'SELECT * FROM attempts WHERE service = $1 AND client = $2 AND key 
 
 const OPEN = "attempts.outcome IN ('in_progress', 'unknown')";
 
+/** Returns the attempts that were left as they are because another one has created their transaction. */
 const SETTLE = `WITH asked AS MATERIALIZED (
     SELECT * FROM ${recordset(['id', 'outcome', 'settled_at', 'transaction_id', 'status', 'next_check_at'])}),
+  held AS MATERIALIZED (
+    SELECT mine.id FROM asked JOIN attempts AS mine USING (id) CROSS JOIN LATERAL (
+      SELECT id FROM attempts AS other
+      WHERE other.transaction_id = asked.transaction_id AND other.service = mine.service
+        AND other.kind = mine.kind AND other.id <> mine.id
+      LIMIT 1) AS found),
   locked AS MATERIALIZED (
     SELECT attempts.id FROM attempts JOIN asked USING (id)
-    WHERE attempts.outcome NOT IN ('succeeded', 'rejected', 'not_sent')
-    ORDER BY service, client, key FOR UPDATE OF attempts)
-  UPDATE attempts SET
+    WHERE attempts.outcome NOT IN ('succeeded', 'rejected', 'not_sent') AND id NOT IN (SELECT id FROM held)
+    ORDER BY service, client, key FOR UPDATE OF attempts),
+  settled AS (UPDATE attempts SET
     outcome = asked.outcome,
     settled_at = asked.settled_at,
     transaction_id = asked.transaction_id,
@@ -72,7 +79,8 @@ const SETTLE = `WITH asked AS MATERIALIZED (
     checks = attempts.checks + CASE WHEN asked.outcome = 'unknown' THEN 1 ELSE 0 END,
     lease_until = 0
   FROM asked JOIN locked USING (id)
-  WHERE attempts.id = asked.id`;
+  WHERE attempts.id = asked.id)
+  SELECT id FROM held`;
 
 /** Who is being settled at this moment needs no renewal, and is not waited for. */
 const RENEW = `UPDATE attempts SET lease_until = $1 WHERE id IN (
@@ -90,7 +98,7 @@ export class PostgresJournal implements Journal {
   readonly deadlineMs: number;
   readonly #pool: PostgresPool;
   readonly #begins: Batcher<NewAttempt, Begun | null>;
-  readonly #settlements: Batcher<NamedSettlement, undefined>;
+  readonly #settlements: Batcher<NamedSettlement, boolean>;
 
   constructor(url: string, deadlineMs = DEADLINE_MS) {
     this.#pool = new PostgresPool(url, deadlineMs);
@@ -124,8 +132,8 @@ export class PostgresJournal implements Journal {
     return attempt.reserve ? { kind: 'reserved' } : this.begin(attempt);
   }
 
-  async settle(id: string, settlement: Settlement): Promise<void> {
-    await this.#settlements.add({ id, settlement });
+  settle(id: string, settlement: Settlement): Promise<boolean> {
+    return this.#settlements.add({ id, settlement });
   }
 
   async find(key: AttemptKey): Promise<Attempt | null> {
@@ -252,7 +260,7 @@ export class PostgresJournal implements Journal {
     });
   }
 
-  async #settleAll(settlements: readonly NamedSettlement[], until: number): Promise<undefined[]> {
+  async #settleAll(settlements: readonly NamedSettlement[], until: number): Promise<boolean[]> {
     const rows = settlements.map(({ id, settlement: { outcome, ...facts } }) => ({
       id,
       outcome,
@@ -261,8 +269,8 @@ export class PostgresJournal implements Journal {
       status: 'status' in facts ? storable(facts.status) : null,
       next_check_at: 'nextCheckAt' in facts ? facts.nextCheckAt : null,
     }));
-    await this.#query(SETTLE, [JSON.stringify(rows)], until);
-    return settlements.map(() => undefined);
+    const held = new Set((await this.#query(SETTLE, [JSON.stringify(rows)], until)).map((row) => row['id']));
+    return settlements.map(({ id }) => !held.has(id));
   }
 
   #query(text: string, values: unknown[], until?: number): Promise<Row[]> {

@@ -22,8 +22,7 @@ import {
   takeOverReservation,
   type Row,
 } from './rows';
-import { SqliteThread } from './sqlite-thread';
-import type { Statement } from './sqlite-messages';
+import { SqliteThread, type Statement } from './sqlite-thread';
 
 const sql = (text: string, ...params: SQLInputValue[]): Statement => ({ sql: text, params });
 
@@ -36,13 +35,25 @@ const BEGIN = `INSERT INTO attempts (${BEGIN_COLUMNS.join(', ')}, outcome)
   SELECT ${BEGIN_COLUMNS.map(() => '?').join(', ')}, 'in_progress'
   WHERE ? = 0 OR EXISTS (
     SELECT 1 FROM reservations WHERE service = ? AND channel = ? AND external_id = ? AND attempt_id = ?)
-  ${TAKE_OVER_FREED_KEY}`;
+  ${TAKE_OVER_FREED_KEY} RETURNING id`;
 
 const FIND = 'SELECT * FROM attempts WHERE service = ? AND client = ? AND key = ?';
 
 /** In these words the index of open attempts is used. */
 const OPEN = "outcome IN ('in_progress', 'unknown')";
 const CLAIMABLE = `${OPEN} AND lease_until < ?`;
+
+/** Whether another attempt has created a transaction. */
+const HELD_BY_ANOTHER = `SELECT other.id FROM attempts AS mine JOIN attempts AS other
+  ON other.transaction_id = ? AND other.service = mine.service AND other.kind = mine.kind AND other.id <> mine.id
+  WHERE mine.id = ?`;
+
+const SETTLE = `UPDATE attempts
+  SET outcome = ?, settled_at = ?, transaction_id = ?, status = ?, lease_until = 0, next_check_at = NULL
+  WHERE id = ? AND ${OPEN}`;
+
+const SETTLE_AS_UNKNOWN = `UPDATE attempts
+  SET outcome = 'unknown', lease_until = 0, next_check_at = ?, checks = checks + 1 WHERE id = ? AND ${OPEN}`;
 const PURGE_STEP = 500;
 
 /** The journal in a SQLite file; several processes of one machine may share it. */
@@ -71,43 +82,33 @@ export class SqliteJournal implements Journal {
   async begin(attempt: NewAttempt): Promise<Begun> {
     const { service, client, key, channel, externalId, id, reserve } = attempt;
     const reservation = [service, channel, externalId, id];
-    const [, , rows = []] = await this.#write(
-      reserve ? sql(RESERVE, ...reservation) : sql('SELECT 1'),
+    const [row] = await this.#write(
+      ...(reserve ? [sql(RESERVE, ...reservation)] : []),
       sql(BEGIN, ...beginValues(attempt), reserve ? 1 : 0, ...reservation),
       sql(FIND, service, client, key),
     );
-    const [row] = rows;
     if (!row) return { kind: 'reserved' };
+    if (row['id'] === id) return { kind: 'started' };
     const found = readAttempt(row);
-    if (found.id === id) return { kind: 'started' };
     return isFree(found) ? { kind: 'reserved' } : { kind: 'exists', attempt: found };
   }
 
-  async settle(id: string, settlement: Settlement): Promise<void> {
-    const open = `WHERE id = ? AND ${OPEN}`;
+  async settle(id: string, settlement: Settlement): Promise<boolean> {
     if (settlement.outcome === 'unknown') {
-      await this.#write(
-        sql(
-          `UPDATE attempts SET outcome = 'unknown', lease_until = 0, next_check_at = ?, checks = checks + 1 ${open}`,
-          settlement.nextCheckAt,
-          id,
-        ),
-      );
-      return;
+      await this.#write(sql(SETTLE_AS_UNKNOWN, settlement.nextCheckAt, id));
+      return true;
     }
     const { outcome, settledAt } = settlement;
-    const [transactionId, status] =
-      outcome === 'succeeded' ? [settlement.transactionId, settlement.status] : [null, null];
-    await this.#write(
-      sql(
-        `UPDATE attempts SET outcome = ?, settled_at = ?, transaction_id = ?, status = ?, lease_until = 0, next_check_at = NULL ${open}`,
-        outcome,
-        settledAt,
-        transactionId,
-        status,
-        id,
-      ),
+    if (outcome !== 'succeeded') {
+      await this.#write(sql(SETTLE, outcome, settledAt, null, null, id));
+      return true;
+    }
+    const { transactionId, status } = settlement;
+    const others = await this.#write(
+      sql(HELD_BY_ANOTHER, transactionId, id),
+      sql(SETTLE, outcome, settledAt, transactionId, status, id),
     );
+    return others.length === 0;
   }
 
   async find({ service, client, key }: AttemptKey): Promise<Attempt | null> {
@@ -144,7 +145,7 @@ export class SqliteJournal implements Journal {
 
   async claim(id: string, { owner, now, leaseUntil }: Claim): Promise<Attempt | null> {
     const text = `UPDATE attempts SET outcome = 'unknown', owner = ?, lease_until = ? WHERE id = ? AND ${CLAIMABLE} RETURNING *`;
-    const [rows = []] = await this.#write(sql(text, owner, leaseUntil, id, now));
+    const rows = await this.#write(sql(text, owner, leaseUntil, id, now));
     return rows[0] ? readAttempt(rows[0]) : null;
   }
 
@@ -152,7 +153,7 @@ export class SqliteJournal implements Journal {
     const text = `UPDATE attempts SET outcome = 'unknown', owner = ?, lease_until = ? WHERE id IN (
       SELECT id FROM attempts WHERE ${CLAIMABLE} AND service = ? AND (next_check_at IS NULL OR next_check_at <= ?)
       ORDER BY next_check_at LIMIT ?) RETURNING *`;
-    const [rows = []] = await this.#write(sql(text, owner, leaseUntil, now, service, now, limit));
+    const rows = await this.#write(sql(text, owner, leaseUntil, now, service, now, limit));
     return rows.map(readAttempt);
   }
 
@@ -160,9 +161,7 @@ export class SqliteJournal implements Journal {
     const { service, channel, transactionId, id, owner, leaseUntil, now } = claim;
     const text = `INSERT INTO confirms (service, channel, transaction_id, id, owner, lease_until) VALUES (?, ?, ?, ?, ?, ?)
       ${TAKE_OVER_CONFIRM} WHERE confirms.lease_until < ? RETURNING suspect`;
-    const [rows = []] = await this.#write(
-      sql(text, service, channel, transactionId, id, owner, leaseUntil, now),
-    );
+    const rows = await this.#write(sql(text, service, channel, transactionId, id, owner, leaseUntil, now));
     return rows[0] ? { suspect: rows[0]['suspect'] === 1 } : null;
   }
 
@@ -195,7 +194,7 @@ export class SqliteJournal implements Journal {
       SELECT id FROM attempts WHERE settled_at < ? ORDER BY settled_at LIMIT ${PURGE_STEP}) RETURNING id`;
     let purged = 0;
     for (let rows: Row[] = [{}]; rows.length > 0; purged += rows.length) {
-      [rows = []] = await this.#write(sql(text, settledBefore));
+      rows = await this.#write(sql(text, settledBefore));
     }
     await this.#write(sql('DELETE FROM reservations WHERE attempt_id NOT IN (SELECT id FROM attempts)'));
     return purged;
@@ -209,12 +208,12 @@ export class SqliteJournal implements Journal {
     return this.thread.close();
   }
 
-  #write(...statements: Statement[]): Promise<Row[][]> {
+  #write(...statements: Statement[]): Promise<Row[]> {
     return this.thread.run({ write: true, statements });
   }
 
   async #read(statement: Statement): Promise<Attempt[]> {
-    const [rows = []] = await this.thread.run({ write: false, statements: [statement] });
+    const rows = await this.thread.run({ write: false, statements: [statement] });
     return rows.map(readAttempt);
   }
 

@@ -2,23 +2,24 @@ import type { SQLInputValue } from 'node:sqlite';
 
 /** What the gateway and the thread that keeps the SQLite file say to each other. */
 
-export interface Statement {
-  sql: string;
-  params: SQLInputValue[];
-}
+/** A statement, by its place among all the texts that the thread was told, and what it is asked for this time. */
+export type NumberedStatement = [place: number, params: SQLInputValue[]];
 
-/** Statements that belong together; the rows of each come back. */
-export interface Job {
+/** Statements that belong together. Those behind the first that returns rows are left out; its rows come back. */
+export interface NumberedJob {
   write: boolean;
-  statements: Statement[];
+  statements: NumberedStatement[];
 }
 
 export interface BatchMessage {
   batch: number;
-  jobs: Job[];
+  /** The texts of statements that the thread was not told before: each crosses once. */
+  texts: string[];
+  jobs: NumberedJob[];
   /** Until when to wait for another process that holds the file, in milliseconds since 1970. */
   until: number;
 }
 
+/** The rows of each job, or why nothing was done. */
 export type BatchAnswer =
-  { batch: number; results: Record<string, unknown>[][][] } | { batch: number; error: string };
+  { batch: number; results: Record<string, unknown>[][] } | { batch: number; error: string };

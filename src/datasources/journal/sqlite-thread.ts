@@ -1,11 +1,23 @@
 import { once } from 'node:events';
 import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
+import type { SQLInputValue } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 import { Batcher } from './batcher';
 import { JournalUnavailable } from './journal';
-import type { BatchAnswer, Job } from './sqlite-messages';
+import type { BatchAnswer, BatchMessage, NumberedJob } from './sqlite-messages';
 import type { Row } from './rows';
+
+export interface Statement {
+  sql: string;
+  params: SQLInputValue[];
+}
+
+/** Statements that belong together. Those behind the first that returns rows are left out. */
+export interface Job {
+  write: boolean;
+  statements: readonly Statement[];
+}
 
 const MAX_BATCH = 512;
 /** So much of the time is left for writing, and not spent on waiting for another process that holds the file. */
@@ -14,7 +26,7 @@ const WRITING_MS = 50;
 const OPENING_MS = 10_000;
 
 interface UnderWay {
-  resolve(results: Row[][][]): void;
+  resolve(results: Row[][]): void;
   reject(error: Error): void;
 }
 
@@ -22,7 +34,9 @@ interface UnderWay {
 export class SqliteThread {
   readonly #worker: Worker;
   readonly #underWay = new Map<number, UnderWay>();
-  readonly #batcher: Batcher<Job, Row[][]>;
+  readonly #batcher: Batcher<Job, Row[]>;
+  /** The places of the texts of statements that the thread knows. */
+  readonly #places = new Map<string, number>();
   #batches = 0;
   #dead: Error | undefined;
   #closing: Promise<void> | undefined;
@@ -54,8 +68,8 @@ export class SqliteThread {
     return new SqliteThread(worker, deadlineMs);
   }
 
-  /** Runs statements that belong together, in time or not at all; a write is durable when this resolves. */
-  run(job: Job): Promise<Row[][]> {
+  /** Runs a job, in time or not at all; a write is durable when this resolves. Returns the first rows that there were. */
+  run(job: Job): Promise<Row[]> {
     return this.#batcher.add(job);
   }
 
@@ -65,7 +79,7 @@ export class SqliteThread {
       [{ write: false, statements: [{ sql, params: [] }] }],
       Date.now() + OPENING_MS,
     );
-    return rows?.[0] ?? [];
+    return rows ?? [];
   }
 
   /** Writes what is queued, then lets the file go. */
@@ -83,15 +97,29 @@ export class SqliteThread {
     await ended;
   }
 
-  #send(jobs: readonly Job[], until: number): Promise<Row[][][]> {
+  #send(jobs: readonly Job[], until: number): Promise<Row[][]> {
     if (this.#dead) return Promise.reject(new JournalUnavailable(this.#dead));
     return new Promise((resolve, reject) => {
       const batch = (this.#batches += 1);
       this.#underWay.set(batch, { resolve, reject });
       // The process does not end while something is being written.
       this.#worker.ref();
-      this.#worker.postMessage({ batch, jobs, until });
+      const texts: string[] = [];
+      const numbered = jobs.map((job) => this.#numbered(job, texts));
+      this.#worker.postMessage({ batch, texts, jobs: numbered, until } satisfies BatchMessage);
     });
+  }
+
+  /** A job as it is sent; texts that the thread does not know yet are added to those that it is told. */
+  #numbered({ write, statements }: Job, texts: string[]): NumberedJob {
+    const placeOf = (sql: string): number => {
+      const known = this.#places.get(sql);
+      if (known !== undefined) return known;
+      texts.push(sql);
+      this.#places.set(sql, this.#places.size);
+      return this.#places.size - 1;
+    };
+    return { write, statements: statements.map(({ sql, params }) => [placeOf(sql), params]) };
   }
 
   #answered(answer: BatchAnswer): void {

@@ -1,6 +1,6 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { BatchAnswer, BatchMessage, Job } from './sqlite-messages.js';
+import type { BatchAnswer, BatchMessage, NumberedJob } from './sqlite-messages.js';
 
 /**
  * Keeps the SQLite file, in a thread of its own: a sync of the disk, or another process that holds the file, stops
@@ -19,6 +19,8 @@ const { path, busyTimeoutMs } = workerData as WorkerOptions;
 const database = new DatabaseSync(path, { timeout: busyTimeoutMs });
 inWalMode(Date.now() + busyTimeoutMs);
 database.exec('PRAGMA synchronous = FULL');
+// In pages: four times the default, as most pages are written again and again until then. The log grows to 16 MB.
+database.exec('PRAGMA wal_autocheckpoint = 4000');
 
 /** SQLite does not wait for a file whose mode another process is changing, whatever its timeout: so this does. */
 function inWalMode(until: number): void {
@@ -33,23 +35,29 @@ function inWalMode(until: number): void {
   }
 }
 
-const prepared = new Map<string, StatementSync>();
+type Rows = Record<string, unknown>[];
 
-function prepare(sql: string): StatementSync {
-  const known = prepared.get(sql) ?? database.prepare(sql);
-  prepared.set(sql, known);
-  return known;
+/** Every text that was told, in order; prepared at its first use. */
+const texts: string[] = [];
+const prepared: StatementSync[] = [];
+
+const statementAt = (place: number): StatementSync =>
+  (prepared[place] ??= database.prepare(texts[place] ?? ''));
+
+function runJob({ statements }: NumberedJob): Rows {
+  for (const [place, params] of statements) {
+    const rows = statementAt(place).all(...params);
+    if (rows.length > 0) return rows;
+  }
+  return [];
 }
 
-const runJob = ({ statements }: Job): Record<string, unknown>[][] =>
-  statements.map(({ sql, params }) => prepare(sql).all(...params));
-
 /** All writes of a batch in one transaction, and so one sync; then its reads. */
-function runBatch({ jobs, until }: BatchMessage): Record<string, unknown>[][][] {
+function runBatch({ jobs, until }: BatchMessage): Rows[] {
   // Nobody waits for it any more, and who was refused must not find it written.
   if (Date.now() >= until) throw new Error('It is too late.');
   database.exec(`PRAGMA busy_timeout = ${until - Date.now()}`);
-  const results: Record<string, unknown>[][][] = [];
+  const results: Rows[] = [];
   if (jobs.some(({ write }) => write)) {
     database.exec('BEGIN IMMEDIATE');
     try {
@@ -75,6 +83,7 @@ parentPort?.on('message', (message: BatchMessage | 'close') => {
     return;
   }
   const { batch } = message;
+  texts.push(...message.texts);
   try {
     parentPort?.postMessage({ batch, results: runBatch(message) } satisfies BatchAnswer);
   } catch (error) {

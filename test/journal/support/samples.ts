@@ -78,9 +78,11 @@ export async function begunAs(
   journal: Journal,
   outcome: keyof typeof SETTLED | 'in_progress',
   attempt: NewAttempt,
+  end: { transactionId?: string } = {},
 ): Promise<NewAttempt> {
   await expect(journal.begin(attempt)).resolves.toEqual({ kind: 'started' });
-  if (outcome !== 'in_progress') await journal.settle(attempt.id, SETTLED[outcome]);
+  if (outcome === 'succeeded') await journal.settle(attempt.id, { ...SETTLED.succeeded, ...end });
+  else if (outcome !== 'in_progress') await journal.settle(attempt.id, SETTLED[outcome]);
   return attempt;
 }
 
