@@ -1,5 +1,6 @@
 import { Pool, type Dispatcher } from 'undici';
 import type { Credentials } from './credentials';
+import { FreshConnections, type AnswerHandler, type BodyRequest, type Controller } from './fresh-connections';
 import { Guard, type Lane } from './guard';
 import { ServiceError } from './service-error';
 import type { Signer } from './signature';
@@ -63,7 +64,7 @@ export class ServiceTransport {
    * For calls that move money: a connection of its own for each. One that was kept may be closed by the service in
    * the very moment in which a request is written to it, and then nobody knows whether the request arrived.
    */
-  readonly #money: Pool;
+  readonly #money: FreshConnections;
   readonly #guard = new Guard();
   readonly #prefix: string;
   readonly #options: TransportOptions;
@@ -74,15 +75,15 @@ export class ServiceTransport {
     const base = new URL(options.baseUrl);
     this.#options = options;
     this.#prefix = `${base.pathname}api/v1/`;
-    const settings = {
+    this.#lookups = new Pool(base.origin, {
       connections: MAX_CONNECTIONS,
       connect: { timeout: options.timeoutMs },
       // One deadline covers all of a call: see Exchange.
       headersTimeout: 0,
       bodyTimeout: 0,
-    };
-    this.#lookups = new Pool(base.origin, { ...settings, pipelining: 1 });
-    this.#money = new Pool(base.origin, { ...settings, pipelining: 0 });
+      pipelining: 1,
+    });
+    this.#money = new FreshConnections(base, options.timeoutMs);
   }
 
   /** How long a call may take in all, in milliseconds. */
@@ -139,15 +140,17 @@ export class ServiceTransport {
 
   #exchange(call: Call, lane: Lane, attempt: Attempt): Promise<RawAnswer> {
     const exchange = new Exchange(attempt.deadline - performance.now());
-    const pool = lane === 'lookups' ? this.#lookups : this.#money;
-    this.#guard
-      .run(lane, () => exchange.begin(() => pool.dispatch(this.#request(call, attempt), exchange)))
-      .catch((error: unknown) => exchange.refuse(error));
+    const dispatch = (): void => {
+      const request = this.#request(call, attempt);
+      if (request.method === 'GET') this.#lookups.dispatch(request, exchange);
+      else this.#money.dispatch(request, exchange);
+    };
+    this.#guard.run(lane, () => exchange.begin(dispatch)).catch((error: unknown) => exchange.refuse(error));
     return exchange.answer;
   }
 
   /** The request, signed now: the very characters that are signed are sent. */
-  #request(call: Call, { signer, skewMs }: Attempt): Dispatcher.DispatchOptions {
+  #request(call: Call, { signer, skewMs }: Attempt): LookupRequest | BodyRequest {
     const isLookup = 'query' in call;
     const data = isLookup ? call.query : call.body;
     const path = this.#prefix + call.path;
@@ -162,6 +165,12 @@ export class ServiceTransport {
   }
 }
 
+interface LookupRequest {
+  method: 'GET';
+  path: string;
+  headers: Record<string, string>;
+}
+
 interface Attempt {
   signer: Signer;
   skewMs: number;
@@ -173,7 +182,7 @@ const noCredentials = (): ServiceError =>
   new ServiceError('AUTH_FAILED', 'The gateway has no credentials for this channel; nothing was sent.');
 
 /** One request and its answer under one deadline. */
-class Exchange implements Dispatcher.DispatchHandler {
+class Exchange implements Dispatcher.DispatchHandler, AnswerHandler {
   readonly answer: Promise<RawAnswer>;
   readonly #timer: NodeJS.Timeout;
   /** The last moment at which it is worth beginning. */
@@ -181,7 +190,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #chunks: Buffer[] = [];
   #resolve!: (answer: RawAnswer) => void;
   #reject!: (failure: CallFailure) => void;
-  #controller: Dispatcher.DispatchController | undefined;
+  #controller: Controller | undefined;
   #failure: CallFailure | undefined;
   #size = 0;
   #status = 0;
@@ -209,7 +218,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /** Called when a connection is there, before the first byte is written: an exchange that failed while it waited sends nothing. */
-  onRequestStart(controller: Dispatcher.DispatchController): void {
+  onRequestStart(controller: Controller): void {
     this.#checkTime();
     if (this.#failure) controller.abort(this.#failure);
     else this.#controller = controller;
@@ -220,17 +229,13 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (performance.now() > this.#beginUntil) this.#fail('timeout', 'DEADLINE');
   }
 
-  onResponseStart(
-    _controller: Dispatcher.DispatchController,
-    status: number,
-    headers: RawAnswer['headers'],
-  ): void {
+  onResponseStart(_controller: Controller, status: number, headers: RawAnswer['headers']): void {
     // Informational answers (1xx) come before the real one.
     this.#status = status;
     this.#headers = headers;
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(_controller: Controller, chunk: Buffer): void {
     this.#size += chunk.length;
     if (this.#size > MAX_ANSWER_BYTES) this.#fail('too-large', 'ANSWER_TOO_LARGE');
     else this.#chunks.push(chunk);
@@ -245,7 +250,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#resolve({ status: this.#status, headers: this.#headers, body });
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
+  onResponseError(_controller: Controller | undefined, error: Error): void {
     this.#fail('broken', 'code' in error ? String(error.code) : error.name);
   }
 
