@@ -21,7 +21,11 @@ function writtenLength(character: string): number {
   return /^[\x20-\x7e]$/.test(character) ? 1 : 6 * character.length;
 }
 
+/** Texts of which every character is one byte in the file. */
+const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
+
 function cut(text: string, maxLength: number): string {
+  if (text.length <= maxLength && PLAIN.test(text)) return text;
   let length = 0;
   let kept = '';
   for (const character of text) {

@@ -10,7 +10,16 @@ export class DeadlineExceeded extends Error {
 export function within<T>(ms: number, waited: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new DeadlineExceeded()), Math.max(0, ms));
-    waited.then(resolve, reject).finally(() => clearTimeout(timer));
+    waited.then(
+      (value) => {
+        clearTimeout(timer);
+        resolve(value);
+      },
+      (error: unknown) => {
+        clearTimeout(timer);
+        reject(error);
+      },
+    );
   });
 }
 
