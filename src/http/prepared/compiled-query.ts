@@ -42,6 +42,23 @@ async function arrived(value: unknown): Promise<unknown> {
   return Array.isArray(whole) ? Promise.all(whole) : whole;
 }
 
+/** Starts all of them; where one fails at once, none after it, as graphql-js would not start all of those either. */
+function startAll(
+  roots: readonly Root[],
+  context: OperationContext,
+  variables: Variables,
+): Promise<unknown>[] {
+  const started: Promise<unknown>[] = [];
+  try {
+    for (const { start } of roots) started.push(arrived(start(context, variables)));
+  } catch (error) {
+    // Nobody awaits these any more, and a rejection that nobody awaits ends the process.
+    for (const promise of started) promise.catch(() => undefined);
+    throw error;
+  }
+  return started;
+}
+
 /**
  * Looks everything about a query up in the schema once. Null for what graphql-js has to carry out: mutations,
  * introspection, and selections that a directive decides on.
@@ -80,8 +97,7 @@ function compile(
     return { key, start: rootOf(field, node), read: selections.reader(field.type, nodes) };
   });
   return async (context, variables) => {
-    const asked = roots.map(({ start }) => start(context, variables));
-    const values = asked.length === 1 ? [await arrived(asked[0])] : await Promise.all(asked.map(arrived));
+    const values = await Promise.all(startAll(roots, context, variables));
     const data: Record<string, unknown> = {};
     roots.forEach(({ key, read }, place) => (data[key] = read(values[place])));
     return data;

@@ -85,7 +85,7 @@ export class Selections {
     const read = this.#readerOfPresent(type, nodes);
     return (value) => {
       if (value === null || value === undefined) return null;
-      if (isSpecial(value)) throw Detour.TAKEN;
+      if (isSpecial(value)) return leave(value);
       return read(value);
     };
   }
@@ -153,6 +153,12 @@ export class Selections {
 
 function leafReader(type: GraphQLLeafType): Read {
   return (value) => type.serialize(value) ?? refuse();
+}
+
+/** Takes the detour. What is under way already is not awaited here, and a rejection that nobody awaits ends the process. */
+function leave(value: unknown): never {
+  if (value instanceof Promise) value.catch(() => undefined);
+  throw Detour.TAKEN;
 }
 
 function refuse(): never {
