@@ -98,7 +98,7 @@ function compile(
   });
   return async (context, variables) => {
     const values = await Promise.all(startAll(roots, context, variables));
-    const data: Record<string, unknown> = {};
+    const data = Object.create(null) as Record<string, unknown>;
     roots.forEach(({ key, read }, place) => (data[key] = read(values[place])));
     return data;
   };

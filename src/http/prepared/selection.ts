@@ -131,7 +131,8 @@ export class Selections {
     if (type.isTypeOf) throw Detour.TAKEN;
     return (value) => {
       if (typeof value !== 'object') throw Detour.TAKEN;
-      const selected: Record<string, unknown> = {};
+      // As of graphql-js: any name is a name here, also __proto__.
+      const selected = Object.create(null) as Record<string, unknown>;
       for (const { key, name, read } of steps) selected[key] = read((value as Record<string, unknown>)[name]);
       return selected;
     };
