@@ -44,7 +44,11 @@ export class PreparedOperation {
   /** The variables as the operation has them; null where one does not fit. */
   variablesOf(given: Variables): Variables | null {
     const { schema, operation } = this.#known;
-    return getVariableValues(schema, operation.variableDefinitions ?? [], given).coerced ?? null;
+    // The first that does not fit is enough: every other is an error that is made for nothing, and there may be thousands.
+    const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], given, {
+      maxErrors: 1,
+    });
+    return coerced ?? null;
   }
 
   /**
