@@ -1,0 +1,77 @@
+import { encodeNodeId } from '../../../src/schema/node';
+import { CHANNEL } from '../../support/gateway';
+import type { Reply, SeenRequest } from '../../support/scripted-service';
+import { decodeQuery } from '../../gateway/fixtures/strict-service';
+import { goldenMethods, type Json } from '../../methods/golden-bodies';
+
+const idOf = (kind: number, place: number): string =>
+  `${kind}0000000-0000-4000-8000-${String(place).padStart(12, '0')}`;
+
+/** Answers that no specification names: a service that says less, more or something else. */
+const ODD: readonly Json[] = [
+  { status: 'pending' },
+  { status: 'exploded', payment_method: { type: 'moon_dust', shine: 1 }, method: 'moon_dust' },
+  { status: 'completed', payment_method: null, amount: null, create_date: null, error: null, method: null },
+  { status: 'failed', error: {}, payment_method: { type: 'card' }, method: 'card' },
+  { status: 'failed', error: { code: 'new_code', message: 'No.' }, payment_method: { type: 'upi' } },
+  { status: 'processing', payment_method: { type: 'upi', state: 'waiting_for_godot' } },
+  { status: 'processing', payment_method: { type: 'c2c', state: 'waiting_for_provider' } },
+  { status: 'pending', redirect_url: 'javascript:alert(1)', payment_method: { type: 'ewallet' } },
+  { status: 'pending', redirect_url: 'https://pay.example.com/1', payment_method: { type: 'card' } },
+  { status: 'pending', amount: { currency: 'INR' }, payment_method: { type: 'qris', qr_code: '' } },
+  { status: 'pending', payment_method: { type: 'virtual_account', payment_data: { toJSON: 1, then: [{}] } } },
+  { status: 'mispaid', amount: { currency: 'KZT', value: '10.00', received: '9.00' } },
+  { status: 'pending', channel: 5, external_id: 7, payment_method: [], amount: 'much' },
+];
+
+/** What the service answers to a lookup that fails in a way that nothing is tried again for. */
+const FAULTS: readonly Reply[] = [
+  { status: 403, json: { message: 'no' } },
+  { status: 400, json: { message: 'This cannot be asked.' } },
+];
+
+type Kind = 'payment' | 'payout';
+
+/** Answers of the service to lookups by transaction id: every method in every state that golden bodies know, and odd ones. */
+function answersOf(kind: Kind): Json[] {
+  const golden = [...goldenMethods.values()].flatMap((method) => method[kind]?.lookup ?? []);
+  const created = [...goldenMethods.values()].flatMap((method) => method[kind]?.create ?? []);
+  return [...golden, ...created].map(({ answer }) => answer as Json).concat(ODD);
+}
+
+const tables = {
+  payment: answersOf('payment').map((answer, place) => [idOf(1, place), answer] as const),
+  payout: answersOf('payout').map((answer, place) => [idOf(2, place), answer] as const),
+};
+const byId = new Map<string, Json>([...tables.payment, ...tables.payout]);
+
+/** The ids that the service has a transaction for. */
+export const FOUND: Readonly<Record<Kind, readonly string[]>> = {
+  payment: tables.payment.map(([id]) => id),
+  payout: tables.payout.map(([id]) => id),
+};
+
+/** An id that the service has nothing for. */
+export const MISSING = idOf(3, 0);
+
+/** The ids whose lookups fail. */
+export const FAILING: readonly string[] = FAULTS.map((_, place) => idOf(9, place));
+
+/** The answer of the service to a lookup; undefined where it has none. */
+export const answerFor = (id: string): Json | undefined => {
+  const answer = byId.get(id);
+  return answer && { ...answer, transaction_id: id };
+};
+
+/** A service that has all of these, and nothing else. */
+export function tellTransaction({ query }: Pick<SeenRequest, 'query'>): Reply {
+  const { transaction_id: id = '', external_id: externalId } = decodeQuery(query);
+  const fault = FAULTS[FAILING.indexOf(id)];
+  if (fault) return fault;
+  const found = answerFor(id) ?? (externalId === 'order-1' ? answerFor(idOf(1, 0)) : undefined);
+  return found ? { status: 200, json: found } : { status: 404, json: {} };
+}
+
+/** The global id of a transaction. */
+export const nodeId = (kind: Kind, transactionId: string): string =>
+  encodeNodeId({ kind, channel: CHANNEL, transactionId });
