@@ -2,7 +2,7 @@ import process from 'node:process';
 import { pino, type Logger } from 'pino';
 
 /** Lines are written together when so many bytes have come, or after so long: a write for each costs more than all else of it. */
-const BUFFER_BYTES = 4096;
+const BUFFER_BYTES = 16_000;
 const FLUSH_MS = 100;
 /** The level from which a line says that something is wrong. */
 const WARN = 40;

@@ -6,6 +6,7 @@
 //                        cannot be done. one(id), hot(id), page(ids), create(number), tiny(); crowd(ids) of workers.mjs
 //   onAllCores           true where it may use both cores
 //   check(work, answer)  throws where a parsed answer is not what was asked for
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import { CLIENT_KEY, clientKeysFile } from '../journal/client-key.mjs';
@@ -27,9 +28,9 @@ const TINY = '{ __typename }';
 const CREATED = { channel: CHANNEL, redirectUrl: EXPECTED.redirectUrl };
 const here = (name) => path.join(import.meta.dirname, name);
 const root = path.resolve(import.meta.dirname, '..', '..');
-const node = (program, options, more) => ({
+const node = (program, options, more, flags = []) => ({
   command: process.execPath,
-  args: [program],
+  args: [...flags, program],
   env: { ...environment(options), ...more },
   cwd: root,
 });
@@ -101,6 +102,12 @@ const own = {
   },
 };
 
+/** What `npm start` gives Node.js beside the program. */
+const startFlags = () =>
+  JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
+    .scripts.start.split(' ')
+    .filter((word) => word.startsWith('--'));
+
 /** Everything that a user has switched on; the limit of calls is so high that it counts and never refuses. */
 const settings = (folder) => ({
   CLIENT_KEYS_FILE: clientKeysFile(),
@@ -114,7 +121,8 @@ const paygraph = {
   ...own,
   name: 'paygraph',
   what: 'this gateway as `npm start` runs it: client keys, limits, audit log, journal on SQLite, log to a file',
-  start: (options) => node(path.join(root, 'scripts', 'start.mjs'), options, settings(options.folder)),
+  start: (options) =>
+    node(path.join(root, 'scripts', 'start.mjs'), options, settings(options.folder), startFlags()),
 };
 
 const withoutJournal = {

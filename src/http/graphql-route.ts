@@ -11,6 +11,7 @@ import { readParameters, writeParameters } from './get-parameters';
 import type { EventStreams } from './live/event-streams';
 import type { PreparedOperations } from './prepared/prepared-operations';
 import { accessRefusal, overloaded, Refusal } from './refusal';
+import { turn } from '../turn';
 import { isHostHere } from './own-origin';
 import { PAGE_HEADERS } from './safe-headers';
 
@@ -53,6 +54,7 @@ export async function addGraphql(app: FastifyInstance, options: GraphqlRouteOpti
       });
     }
     scope.decorateRequest('caller', null);
+    scope.addHook('onRequest', (_request, _reply, done) => void turn().then(() => done()));
     scope.addHook('onRequest', (request, reply, done) => {
       // Last come, first refused: what has been taken in is carried on, and the health of the process can still be asked.
       if (scope.isUnderPressure()) throw overloaded();
@@ -115,9 +117,15 @@ function checkHeaders({ raw, url, protocol, hostname }: FastifyRequest): void {
     if (countOf(name.toLowerCase(), raw.rawHeaders) > 1)
       throw new Refusal({ ...BAD_REQUEST, message: `There is more than one ${name} header.` });
   }
-  if (!URL.canParse(url, `${protocol}://${hostname}/`))
+  const base = `${protocol}://${hostname}/`;
+  if (url === lastRead.url && base === lastRead.base) return;
+  if (!URL.canParse(url, base))
     throw new Refusal({ ...BAD_REQUEST, message: 'The address or the Host header cannot be read.' });
+  lastRead = { url, base };
 }
+
+/** The address that was read last: most requests have the same. */
+let lastRead = { url: '', base: '' };
 
 /** Whether a browser asks for the page: Apollo then answers with it, whatever else the request says. */
 const wantsPage = ({ method, headers }: FastifyRequest): boolean =>

@@ -1,3 +1,4 @@
+import { systemClock } from '../../src/clock';
 import { getOperationAST, parse, type GraphQLScalarType } from 'graphql';
 import { pino } from 'pino';
 import { errorFormatter } from '../../src/http/apollo-server';
@@ -30,8 +31,8 @@ function knownOf(source: string) {
 class Taught {
   readonly #log = pino({ level: 'silent' });
   readonly #operations = new PreparedOperations({
-    rate: new RateLimit(0),
-    log: operationLog(this.#log),
+    rate: new RateLimit(0, { clock: systemClock }),
+    operationLog: operationLog(this.#log),
     formatError: errorFormatter(this.#log),
   });
 

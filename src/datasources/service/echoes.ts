@@ -149,14 +149,17 @@ function cleanedObject(
   depth: number,
   verified: readonly string[] = [],
 ): WireObject {
-  const entries = Object.entries(object).map(([name, value]): [string, unknown] =>
-    verified.includes(name) ? [name, value] : [remove(name), cleaned(value, remove, depth + 1)],
-  );
-  const isSame = Object.keys(object).every((name, place) => {
-    const [cleanName, clean] = entries[place] ?? [];
-    return cleanName === name && clean === object[name];
+  let changed: [string, unknown][] | undefined;
+  Object.keys(object).forEach((name, place, names) => {
+    const value = object[name];
+    const isVerified = verified.includes(name);
+    const shown = isVerified ? name : remove(name);
+    const clean = isVerified ? value : cleaned(value, remove, depth + 1);
+    if (changed === undefined && (shown !== name || clean !== value))
+      changed = names.slice(0, place).map((before) => [before, object[before]]);
+    changed?.push([shown, clean]);
   });
-  return isSame ? object : Object.fromEntries(entries);
+  return changed ? Object.fromEntries(changed) : object;
 }
 
 /**

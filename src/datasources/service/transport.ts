@@ -1,4 +1,5 @@
 import { Pool, type Dispatcher } from 'undici';
+import { turn } from '../../turn';
 import type { Credentials } from './credentials';
 import { FreshConnections, type AnswerHandler, type BodyRequest, type Controller } from './fresh-connections';
 import { Guard, type Lane } from './guard';
@@ -247,7 +248,8 @@ class Exchange implements Dispatcher.DispatchHandler, AnswerHandler {
     const [first, ...rest] = this.#chunks;
     // Most answers come in one piece.
     const body = first && rest.length === 0 ? first : Buffer.concat(this.#chunks);
-    this.#resolve({ status: this.#status, headers: this.#headers, body });
+    const answer = { status: this.#status, headers: this.#headers, body };
+    void turn().then(() => this.#resolve(answer));
   }
 
   onResponseError(_controller: Controller | undefined, error: Error): void {

@@ -1,5 +1,6 @@
 import {
   getArgumentValues,
+  isNonNullType,
   Kind,
   type DocumentNode,
   type FieldNode,
@@ -21,7 +22,6 @@ export type CompiledQuery = (
 ) => Promise<Record<string, unknown>>;
 
 interface Root {
-  key: string;
   start(context: OperationContext, variables: Variables): unknown;
   read: Read;
 }
@@ -29,39 +29,46 @@ interface Root {
 /** No resolver of this gateway asks what GraphQL knows of the field; one that did would take the detour. */
 const NO_INFO = undefined as unknown as GraphQLResolveInfo;
 
-function rootOf(field: GraphQLField<unknown, unknown>, node: FieldNode): Pick<Root, 'start'>['start'] {
-  const { resolve } = field;
-  if (!resolve) throw Detour.TAKEN;
-  return (context, variables) =>
-    resolve(undefined, getArgumentValues(field, node, variables), context, NO_INFO);
+type ReadArgs = (variables: Variables) => Record<string, unknown>;
+
+/** A field's arguments as graphql-js has them; quicker where each of them is a variable, as it mostly is. */
+function argsOf(field: GraphQLField<unknown, unknown>, node: FieldNode): ReadArgs {
+  const given = new Map(node.arguments?.map(({ name, value }) => [name.value, value]));
+  const args = field.args.map(({ name, type, defaultValue }) => {
+    const value = given.get(name);
+    if (defaultValue !== undefined || (value && value.kind !== Kind.VARIABLE)) return null;
+    return { name, isRequired: isNonNullType(type), variable: value?.name.value };
+  });
+  const plain = args.filter((arg) => arg !== null);
+  if (plain.length < args.length) return (variables) => getArgumentValues(field, node, variables);
+  return (variables) => {
+    const values: Record<string, unknown> = {};
+    for (const { name, isRequired, variable } of plain) {
+      const isGiven = variable !== undefined && Object.hasOwn(variables, variable);
+      if (isRequired && (!isGiven || variables[variable] === null)) throw Detour.TAKEN;
+      if (isGiven) values[name] = variables[variable];
+    }
+    return values;
+  };
 }
 
-/** A value of a root field, whole: what it promises, and what the items of a list promise, has arrived. */
+function rootOf(field: GraphQLField<unknown, unknown>, node: FieldNode): Root['start'] {
+  const { resolve } = field;
+  if (!resolve) throw Detour.TAKEN;
+  const read = argsOf(field, node);
+  return (context, variables) => resolve(undefined, read(variables), context, NO_INFO);
+}
+
+/** The value of a root field, whole: what it promises, and what the items of a list promise, has arrived. */
 async function arrived(value: unknown): Promise<unknown> {
   const whole: unknown = await value;
   return Array.isArray(whole) ? Promise.all(whole) : whole;
 }
 
-/** Starts all of them; where one fails at once, none after it, as graphql-js would not start all of those either. */
-function startAll(
-  roots: readonly Root[],
-  context: OperationContext,
-  variables: Variables,
-): Promise<unknown>[] {
-  const started: Promise<unknown>[] = [];
-  try {
-    for (const { start } of roots) started.push(arrived(start(context, variables)));
-  } catch (error) {
-    // Nobody awaits these any more, and a rejection that nobody awaits ends the process.
-    for (const promise of started) promise.catch(() => undefined);
-    throw error;
-  }
-  return started;
-}
-
 /**
  * Looks everything about a query up in the schema once. Null for what graphql-js has to carry out: mutations,
- * introspection, and selections that a directive decides on.
+ * introspection, several root fields (which of them fail, and in which order, is told by it), and selections that a
+ * directive decides on or that are very large.
  */
 export function compileQuery(
   schema: GraphQLSchema,
@@ -88,18 +95,24 @@ function compile(
     if (definition.kind === Kind.FRAGMENT_DEFINITION && definition.directives?.length) throw Detour.TAKEN;
   const selections = new Selections(schema, fragmentsOf(document));
   const fields = type.getFields();
-  const roots = [...selections.fieldsOf(type, [selectionSet])].map(([key, nodes]): Root => {
-    const [node] = nodes;
-    const name = node?.name.value ?? '';
-    if (name === '__typename') return { key, start: () => type.name, read: (value) => value };
-    const field = fields[name];
-    if (!node || !field) throw Detour.TAKEN;
-    return { key, start: rootOf(field, node), read: selections.reader(field.type, nodes) };
-  });
+  const answered = selections.fieldsOf(type, [selectionSet]);
+  const keys = [...answered.keys()];
+  const isName = (key: string): boolean => answered.get(key)?.[0]?.name.value === '__typename';
+  const [key, ...others] = keys.filter((each) => !isName(each));
+  if (others.length > 0) throw Detour.TAKEN;
+  const root = key === undefined ? null : rootOfNodes(key);
   return async (context, variables) => {
-    const values = await Promise.all(startAll(roots, context, variables));
-    const data = Object.create(null) as Record<string, unknown>;
-    roots.forEach(({ key, read }, place) => (data[key] = read(values[place])));
+    const value = root && root.read(await arrived(root.start(context, variables)));
+    const data: Record<string, unknown> = {};
+    for (const each of keys) data[each] = each === key ? value : type.name;
     return data;
   };
+
+  function rootOfNodes(of: string): Root {
+    const nodes = answered.get(of) ?? [];
+    const [node] = nodes;
+    const field = node && fields[node.name.value];
+    if (!field) throw Detour.TAKEN;
+    return { start: rootOf(field, node), read: selections.reader(field.type, nodes) };
+  }
 }

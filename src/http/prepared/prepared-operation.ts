@@ -1,6 +1,5 @@
 import {
   execute,
-  getVariableValues,
   type DocumentNode,
   type ExecutionResult,
   type GraphQLSchema,
@@ -10,6 +9,7 @@ import type { OperationContext } from '../../resolvers/context';
 import { costOf, type CostOf } from '../operation-cost';
 import { compileQuery, type CompiledQuery } from './compiled-query';
 import { Detour } from './selection';
+import { variablesReader, type ReadVariables } from './variables';
 
 type Variables = Record<string, unknown>;
 
@@ -30,6 +30,7 @@ export class PreparedOperation {
   /** What it costs with the variables of a request. */
   readonly costOf: CostOf;
   readonly #known: KnownOperation;
+  readonly #variablesOf: ReadVariables;
   #compiled: CompiledQuery | null;
 
   constructor(known: KnownOperation) {
@@ -38,17 +39,13 @@ export class PreparedOperation {
     this.type = operation.operation;
     this.name = operation.name?.value ?? null;
     this.costOf = costOf(schema, document, operation);
+    this.#variablesOf = variablesReader(schema, operation);
     this.#compiled = compileQuery(schema, document, operation);
   }
 
   /** The variables as the operation has them; null where one does not fit. */
   variablesOf(given: Variables): Variables | null {
-    const { schema, operation } = this.#known;
-    // The first that does not fit is enough: every other is an error that is made for nothing, and there may be thousands.
-    const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], given, {
-      maxErrors: 1,
-    });
-    return coerced ?? null;
+    return this.#variablesOf(given);
   }
 
   /**

@@ -42,8 +42,19 @@ interface Step {
   read: Read;
 }
 
-/** What the operations of one document select, each field looked up in the schema once. */
+/**
+ * So many fields of types a selection may come to: a fragment that is spread often, on types of many kinds, comes to far
+ * more than was written. Honest selections stay below a tenth.
+ */
+const MAX_STEPS = 2000;
+
+/** The one name that an object takes for something else. */
+const PROTO = '__proto__';
+
+/** What one operation selects, each field looked up in the schema once. */
 export class Selections {
+  #steps = 0;
+
   constructor(
     private readonly schema: GraphQLSchema,
     private readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>,
@@ -51,7 +62,7 @@ export class Selections {
 
   /**
    * The fields that selection sets select of an object of a type, by their names in the answer and in its order.
-   * @throws Detour where a directive decides
+   * @throws Detour where a directive decides, and where there are too many
    */
   fieldsOf(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): ReadonlyMap<string, FieldNode[]> {
     const fields = new Map<string, FieldNode[]>();
@@ -60,6 +71,8 @@ export class Selections {
       if (selection.directives?.length) throw Detour.TAKEN;
       if (selection.kind === Kind.FIELD) {
         const key = (selection.alias ?? selection.name).value;
+        this.#steps += 1;
+        if (this.#steps > MAX_STEPS || key === PROTO) throw Detour.TAKEN;
         const nodes = fields.get(key);
         if (nodes) nodes.push(selection);
         else fields.set(key, [selection]);
@@ -131,8 +144,7 @@ export class Selections {
     if (type.isTypeOf) throw Detour.TAKEN;
     return (value) => {
       if (typeof value !== 'object') throw Detour.TAKEN;
-      // As of graphql-js: any name is a name here, also __proto__.
-      const selected = Object.create(null) as Record<string, unknown>;
+      const selected: Record<string, unknown> = {};
       for (const { key, name, read } of steps) selected[key] = read((value as Record<string, unknown>)[name]);
       return selected;
     };
