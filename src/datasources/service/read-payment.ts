@@ -51,6 +51,7 @@ export function readPayment(answer: WireObject, known: KnownPayment): PaymentRes
 function readRedirectUrl(value: unknown): string | undefined {
   const url = readHttpUrl(readAsSent(value) ?? '', MAX_URL_OUT);
   if (url === undefined || !isPrintable(url)) return undefined;
+  if (!url.includes('@')) return url;
   const { username, password } = new URL(url);
   return username === '' && password === '' && !/^[^/]*\/\/[^/?#]*@/.test(url) ? url : undefined;
 }
