@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
+import { turn } from '../turn';
 
 /** As much as a connection is kept for after the answer: what comes is thrown away. */
 const SMALL_BODY_BYTES = 64 * 1024;
@@ -24,7 +25,8 @@ export function addCallbacks(app: FastifyInstance, { hint }: CallbackOptions): v
     if (below === undefined) return done();
     if (below !== '' && !below.includes('/')) hint(below);
     if (!isSmall(request.headers)) void reply.header('connection', 'close');
-    void reply.code(204).send();
+    // What has come with it, and is no HTTP, is found first: it gets the one answer then.
+    void turn().then(() => reply.code(204).send());
   });
 }
 

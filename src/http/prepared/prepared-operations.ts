@@ -9,9 +9,9 @@ import type { OperationLog } from '../operation-log';
 import type { RateLimit } from '../rate-limit';
 import { PreparedOperation } from './prepared-operation';
 
-/** So many operations are kept ready, and so many characters of documents: what is made of them takes some 30 times as much. */
+/** So many operations are kept ready, and so many characters of documents: what is made of them takes some 100 times as much. */
 const MAX_OPERATIONS = 1000;
-const MAX_CHARACTERS = 1_000_000;
+const MAX_CHARACTERS = 500_000;
 /** So many operations that were asked once are remembered, by their digests. */
 const MAX_SEEN = 5000;
 const MAX_TYPES = 100;
