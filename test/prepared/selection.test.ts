@@ -55,7 +55,7 @@ test('what is compiled reads the same data as graphql-js, in the same order, wha
     // What is not compiled is graphql-js's from the beginning; what an attempt created arrives late, and becomes it.
     if (!query) return;
     const read = await query(context, variables ?? {}).catch(() => undefined);
-    if (read === undefined) return expect(asked.query).toMatch(/attempts?\(/);
+    if (read === undefined) return expect(asked.query).toMatch(/attempts?\(|__proto__/);
     compiled += 1;
     expect(JSON.stringify(read)).toBe(JSON.stringify(data));
   });

@@ -7,9 +7,6 @@ const BASE_DELAY_MS = 100;
 const EARNED_PER_CALL = 0.1;
 const MAX_BUDGET = 10;
 
-const saidWhen = (error: unknown): boolean =>
-  error instanceof ServiceError && error.retryAfterMs !== undefined;
-
 const isTimeout = (error: unknown): boolean => error instanceof ServiceError && error.kind === 'TIMEOUT';
 
 const pause = (ms: number): Promise<void> =>
@@ -33,8 +30,8 @@ export class LookupRetries {
         first ??= error;
         const delay = this.#delayBefore(tries + 1, error);
         if (delay === undefined || performance.now() + delay >= deadline) {
-          // When the service said how long to wait, that says more than that there was no time left for it.
-          throw isTimeout(error) && saidWhen(first) ? first : error;
+          // What the service said at first says more than that there was no time left to ask it again.
+          throw isTimeout(error) ? first : error;
         }
         this.#budget -= 1;
         await pause(delay);
