@@ -7,6 +7,12 @@ const BASE_DELAY_MS = 100;
 const EARNED_PER_CALL = 0.1;
 const MAX_BUDGET = 10;
 
+/** With less of its time left it is not tried again: it could hardly be answered, and what is known already says more. */
+const LEAST_LEFT = 0.25;
+
+const saidWhen = (error: unknown): boolean =>
+  error instanceof ServiceError && error.retryAfterMs !== undefined;
+
 const isTimeout = (error: unknown): boolean => error instanceof ServiceError && error.kind === 'TIMEOUT';
 
 const pause = (ms: number): Promise<void> =>
@@ -29,9 +35,9 @@ export class LookupRetries {
       } catch (error) {
         first ??= error;
         const delay = this.#delayBefore(tries + 1, error);
-        if (delay === undefined || performance.now() + delay >= deadline) {
-          // What the service said at first says more than that there was no time left to ask it again.
-          throw isTimeout(error) ? first : error;
+        if (delay === undefined || performance.now() + delay >= deadline - timeoutMs * LEAST_LEFT) {
+          // When the service said how long to wait, that says more than that there was no time left for it.
+          throw isTimeout(error) && saidWhen(first) ? first : error;
         }
         this.#budget -= 1;
         await pause(delay);
