@@ -1,8 +1,11 @@
 import process from 'node:process';
 import { pino, type Logger } from 'pino';
 
-/** Lines are written together when so many bytes have come, or after so long: a write for each costs more than all else of it. */
-const BUFFER_BYTES = 16_000;
+/**
+ * Lines are written together when so many bytes have come, or after so long: a write for each costs more than all else of
+ * it. More bytes would not make it cheaper: all that waits is counted again with every line.
+ */
+const BUFFER_BYTES = 2048;
 const FLUSH_MS = 100;
 /** The level from which a line says that something is wrong. */
 const WARN = 40;
