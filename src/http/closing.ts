@@ -2,13 +2,20 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
+const LATEST = Symbol('latest response');
+
+/** A connection, and the response to what came over it last. */
+interface Connection extends Socket {
+  [LATEST]?: ServerResponse;
+}
+
 /**
  * Ends, at the shutdown, the connections that have nothing under way: those that wait for a request, the first or the
- * next, and those whose request has not come in whole. They would hold it up until their clients leave.
+ * next, and those whose request has not come in whole. They would hold it up until their clients leave. The others end with
+ * their response.
  */
 export function closeConnectionsWhenClosing(app: FastifyInstance): void {
-  const connections = new Set<Socket>();
-  const underWay = new Map<Socket, IncomingMessage>();
+  const connections = new Set<Connection>();
   let closing = false;
   app.server.on('connection', (socket: Socket) => {
     connections.add(socket);
@@ -16,18 +23,16 @@ export function closeConnectionsWhenClosing(app: FastifyInstance): void {
     if (closing) socket.destroy();
   });
   app.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    const { socket } = request;
-    underWay.set(socket, request);
-    // A client may have sent the next one already.
-    response.once('close', () => underWay.get(socket) === request && underWay.delete(socket));
+    // Not until it has ended: a listener on every response costs a fifth of all that a small request does.
+    (request.socket as Connection)[LATEST] = response;
   });
   app.addHook('preClose', (done) => {
     closing = true;
-    for (const socket of connections) if (!underWay.get(socket)?.complete) socket.destroy();
-    done();
-  });
-  app.addHook('onSend', (_request, reply, _payload, done) => {
-    if (closing) void reply.header('connection', 'close');
+    for (const socket of connections) {
+      const response = socket[LATEST];
+      if (!response?.req.complete || response.writableFinished) socket.destroy();
+      else if (!response.headersSent) response.setHeader('connection', 'close');
+    }
     done();
   });
 }
