@@ -2,4 +2,5 @@ import type { Clock } from '../../src/clock';
 import { AdvancingClock, frozenClock } from '../../src/sandbox/clock';
 
 /** A clock that only the test moves; timers go off when it is moved past them. */
-export const movedClock = (at = Date.UTC(2026, 0, 1)): AdvancingClock & Clock => new AdvancingClock(frozenClock(at));
+export const movedClock = (at = Date.UTC(2026, 0, 1)): AdvancingClock & Clock =>
+  new AdvancingClock(frozenClock(at));
