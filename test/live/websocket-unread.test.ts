@@ -1,9 +1,11 @@
+import { setImmediate } from 'node:timers/promises';
 import { AUTHORIZED } from '../support/credentials';
 import { until } from '../exactly-once/support/gate';
 import { liveRig, watching, type LiveRig } from './support/live-rig';
 import { WireClient } from './support/wire-client';
 
-const FLOOD = 60 * 1024 * 1024;
+/** More than kernels hold for two ends of a connection, in both directions. */
+const FLOOD = 512 * 1024 * 1024;
 
 let rig: LiveRig;
 
@@ -17,6 +19,8 @@ async function flood(client: WireClient, say: () => number): Promise<'closed' | 
   for (let sent = 0; sent < FLOOD;) {
     if (socket.readyState !== socket.OPEN) return 'closed';
     sent += say();
+    // What was sent may all be the kernel's as yet: the gateway wants its turn to read it.
+    await setImmediate();
     await until(() => socket.bufferedAmount === 0 || socket.readyState !== socket.OPEN, Boolean, 5000).catch(
       () => socket.terminate(),
     );
