@@ -26,6 +26,7 @@ const BESIDE = {
   'watched-file': ['datasources', 'access', 'http'],
   settings: [],
   'settings-table': [],
+  'watching-settings': [],
   'setting-values': [],
   loopback: ['http'],
   config: [],

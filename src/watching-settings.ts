@@ -1,0 +1,45 @@
+import { wholeNumber, type Setting } from './settings';
+import { pace } from './setting-values';
+
+/** The settings of live updates (docs/live-updates.md). */
+export const WATCHING_SETTINGS = {
+  WATCH_PACE_PAYER: {
+    about: 'How often a watched payment is looked at while it waits for the payer.',
+    unset: '2s/2m 5s/10m 15s/1h 60s',
+    ...pace,
+  },
+  WATCH_PACE_PROVIDER: {
+    about:
+      'How often a watched payment or payout is looked at while it waits for the provider, as it does after a confirm.',
+    unset: '1s/30s 2s/2m 5s/10m 15s/1h 60s',
+    ...pace,
+  },
+  WATCH_PACE_MISPAID: {
+    about: 'How often a watched payment is looked at that was paid with another amount.',
+    unset: '15s/10m 60s',
+    ...pace,
+  },
+  WATCH_OUTAGE_SECONDS: {
+    about:
+      'How long the service may fail before those who watch are told, with an error that ends their subscription; 0: never, they wait until it is back.',
+    unset: '300',
+    ...wholeNumber(0, 86_400),
+  },
+  WATCH_HEARTBEAT_SECONDS: {
+    about:
+      'How often watching clients are pinged. One that does not answer a ping before the next is let go; proxies in between should allow silences longer than this.',
+    unset: '15',
+    ...wholeNumber(1, 3600),
+  },
+  MAX_WATCHERS: {
+    about:
+      'How many subscriptions, and how many connections for them, one gateway process serves at once: each of the WORKERS for itself.',
+    unset: '10000',
+    ...wholeNumber(1, 1_000_000),
+  },
+  MAX_WATCHERS_PER_CLIENT: {
+    about: 'How many of these one caller may have, at each of the WORKERS.',
+    unset: '1000',
+    ...wholeNumber(1, 1_000_000),
+  },
+} satisfies Record<string, Setting<unknown>>;
