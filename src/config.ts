@@ -1,17 +1,15 @@
 import process from 'node:process';
 import { Secret } from './secret';
 import { SettingsReader, type Environment } from './settings';
-import { DEFAULT_SCHEDULE, type Pace } from './operations/watching/schedule';
-import type { WatchSettings } from './operations/watching/watches';
 import { isLoopback } from './loopback';
 import { SETTINGS } from './settings-table';
+import { readLive, readWatching } from './watching-settings';
 
 import type {
   AccessConfig,
   Config,
   JournalConfig,
   LimitsConfig,
-  LiveConfig,
   SandboxConfig,
   ServiceConfig,
 } from './config-types';
@@ -124,25 +122,6 @@ function readLimits(reader: SettingsReader, sandbox: SandboxConfig | null): Limi
       services:
         reader.get('PERSISTED_OPERATIONS_SERVICES', SETTINGS.PERSISTED_OPERATIONS_SERVICES) ?? 'allow',
     },
-  };
-}
-
-const readLive = (reader: SettingsReader): LiveConfig => ({
-  maxWatchers: reader.get('MAX_WATCHERS', SETTINGS.MAX_WATCHERS) ?? 10_000,
-  maxWatchersPerClient: reader.get('MAX_WATCHERS_PER_CLIENT', SETTINGS.MAX_WATCHERS_PER_CLIENT) ?? 1000,
-  heartbeatMs: (reader.get('WATCH_HEARTBEAT_SECONDS', SETTINGS.WATCH_HEARTBEAT_SECONDS) ?? 15) * 1000,
-});
-
-function readWatching(reader: SettingsReader): WatchSettings {
-  const pace = (name: 'PAYER' | 'PROVIDER' | 'MISPAID', unset: Pace): Pace =>
-    reader.get(`WATCH_PACE_${name}`, SETTINGS[`WATCH_PACE_${name}`]) ?? unset;
-  return {
-    schedule: {
-      payer: pace('PAYER', DEFAULT_SCHEDULE.payer),
-      provider: pace('PROVIDER', DEFAULT_SCHEDULE.provider),
-      mispaid: pace('MISPAID', DEFAULT_SCHEDULE.mispaid),
-    },
-    outageMs: (reader.get('WATCH_OUTAGE_SECONDS', SETTINGS.WATCH_OUTAGE_SECONDS) ?? 300) * 1000,
   };
 }
 

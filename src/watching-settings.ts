@@ -1,4 +1,7 @@
-import { wholeNumber, type Setting } from './settings';
+import type { LiveConfig } from './config-types';
+import { DEFAULT_SCHEDULE, type Pace } from './operations/watching/schedule';
+import type { WatchSettings } from './operations/watching/watches';
+import { wholeNumber, type Setting, type SettingsReader } from './settings';
 import { pace } from './setting-values';
 
 /** The settings of live updates (docs/live-updates.md). */
@@ -43,3 +46,26 @@ export const WATCHING_SETTINGS = {
     ...wholeNumber(1, 1_000_000),
   },
 } satisfies Record<string, Setting<unknown>>;
+
+/** How live updates are served. */
+export const readLive = (reader: SettingsReader): LiveConfig => ({
+  maxWatchers: reader.get('MAX_WATCHERS', WATCHING_SETTINGS.MAX_WATCHERS) ?? 10_000,
+  maxWatchersPerClient:
+    reader.get('MAX_WATCHERS_PER_CLIENT', WATCHING_SETTINGS.MAX_WATCHERS_PER_CLIENT) ?? 1000,
+  heartbeatMs:
+    (reader.get('WATCH_HEARTBEAT_SECONDS', WATCHING_SETTINGS.WATCH_HEARTBEAT_SECONDS) ?? 15) * 1000,
+});
+
+/** When watched transactions are looked at. */
+export function readWatching(reader: SettingsReader): WatchSettings {
+  const pace = (name: 'PAYER' | 'PROVIDER' | 'MISPAID', unset: Pace): Pace =>
+    reader.get(`WATCH_PACE_${name}`, WATCHING_SETTINGS[`WATCH_PACE_${name}`]) ?? unset;
+  return {
+    schedule: {
+      payer: pace('PAYER', DEFAULT_SCHEDULE.payer),
+      provider: pace('PROVIDER', DEFAULT_SCHEDULE.provider),
+      mispaid: pace('MISPAID', DEFAULT_SCHEDULE.mispaid),
+    },
+    outageMs: (reader.get('WATCH_OUTAGE_SECONDS', WATCHING_SETTINGS.WATCH_OUTAGE_SECONDS) ?? 300) * 1000,
+  };
+}
