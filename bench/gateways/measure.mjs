@@ -50,13 +50,14 @@ async function measureOnce(stage, gateway, work, amount) {
   runs += 1;
   const before = await look();
   const question = { name: entry.name, port, work: asks(work), connections, from: runs * IDS_OF_A_RUN };
-  const { requests, seconds, p50, p99 } = await load.ask({ ...question, ...amount });
+  const { requests, refused, seconds, p50, p99 } = await load.ask({ ...question, ...amount });
   const after = await look();
   await checkSignatures(service, entry);
   const since = (figure) => after[figure] - before[figure];
   const calls = (kind) => after.counts[kind] - before.counts[kind];
   return {
     requests,
+    refused,
     cpuMs: since('cpu') / requests,
     perSecond: requests / seconds,
     p50,

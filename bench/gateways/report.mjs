@@ -109,6 +109,15 @@ export function barsTable(results) {
   return table(['', 'bar', 'measured', ''], rows);
 }
 
+/** How many creates were refused because the journal did not answer in time; nothing is said where none was. */
+function refusals(rounds) {
+  const all = Object.values(rounds).flatMap((ofWork) => Object.values(ofWork).flat());
+  const refused = all.reduce((sum, round) => sum + (round.refused ?? 0), 0);
+  return refused === 0
+    ? []
+    : [`${refused} creates were refused because the journal did not answer in time; they are not counted.`];
+}
+
 /** All tables, with a line of words before each. */
 export function tables(results) {
   const parts = [];
@@ -116,6 +125,7 @@ export function tables(results) {
     parts.push(`${TITLES[work]}:`, workTable(results.rounds, work));
   if (results.syncMs !== undefined)
     parts.push(`One sync of the disk took ${spread(results.syncMs, ms)} ms; a create waits for two.`);
+  parts.push(...refusals(results.rounds ?? {}));
   if (results.starts || results.memory) parts.push('Starting, and memory:', processTable(results));
   if (results.workers) parts.push(ABOUT_WORKERS, workersTable(results.workers));
   parts.push('What is asked of this gateway:', barsTable(results));
