@@ -49,7 +49,8 @@ const WORKS = {
 const fault = (words, answer) => new Error(`${words}: ${answer.status} ${answer.text.slice(0, 1000)}`);
 
 /** A create that the gateway refused before anything was sent, as it does when its journal does not answer in time. */
-const isRefused = (work, { text }) => work === 'create' && text.includes("The gateway's journal cannot be reached; nothing was sent.");
+const isRefused = (work, { text }) =>
+  work === 'create' && text.includes("The gateway's journal cannot be reached; nothing was sent.");
 
 function check(answer, { id, work, entry, whole }) {
   if (answer.status >= 300 || answer.text.includes('"errors":')) throw fault('An answer is an error', answer);
