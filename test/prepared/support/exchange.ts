@@ -22,7 +22,7 @@ export interface Exchanged {
 }
 
 /** Headers of which only the presence says something. */
-const OF_THE_MOMENT: ReadonlySet<string> = new Set(['date', 'x-request-id']);
+const OF_THE_MOMENT: ReadonlySet<string> = new Set(['date', 'x-request-id', 'retry-after']);
 
 /** A text without the ids of requests, and without how long is to be waited, which shrinks as time passes. */
 const withoutIds = (text: string): string =>
