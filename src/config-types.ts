@@ -87,6 +87,8 @@ export interface Config {
   publicUrl: string | null;
   auditFile: string;
   introspection: boolean;
+  /** Whether a router may use the gateway as a subgraph. */
+  subgraph: boolean;
   /** What is odd about the settings, in words for the log; never a value. */
   warnings: string[];
   shutdownGraceMs: number;

@@ -147,6 +147,7 @@ const OWN_PREFIXES = [
   'PUBLIC_URL',
   'WATCH_',
   'MAX_WATCH',
+  'SUBGRAPH',
 ];
 
 function warningsOf(reader: SettingsReader, sandbox: SandboxConfig | null): string[] {
@@ -188,6 +189,7 @@ export function readConfig(env: Environment = process.env): Config {
     publicUrl: reader.get('PUBLIC_URL', SETTINGS.PUBLIC_URL) ?? null,
     auditFile: readAuditFile(reader),
     introspection: reader.get('INTROSPECTION', SETTINGS.INTROSPECTION) ?? sandbox !== null,
+    subgraph: reader.get('SUBGRAPH', SETTINGS.SUBGRAPH) ?? false,
     warnings: warningsOf(reader, sandbox),
     shutdownGraceMs: reader.get('SHUTDOWN_GRACE_MS', SETTINGS.SHUTDOWN_GRACE_MS) ?? 10_000,
     logLevel: reader.get('LOG_LEVEL', SETTINGS.LOG_LEVEL) ?? 'info',

@@ -200,6 +200,12 @@ export const SETTINGS = {
     unset: 'on with the embedded sandbox, off with a real service',
     ...onOff,
   },
+  SUBGRAPH: {
+    about:
+      'Whether a router may use the gateway as a subgraph of Apollo Federation 2: _service and _entities (docs/federation.md).',
+    unset: 'off',
+    ...onOff,
+  },
   SHUTDOWN_GRACE_MS: {
     about: 'How long work in flight may take to end after SIGTERM, in milliseconds.',
     unset: '10000',

@@ -17,7 +17,7 @@ import { PersistedOperations } from './http/persisted-operations';
 import { PreparedOperations } from './http/prepared/prepared-operations';
 import { RateLimit } from './http/rate-limit';
 import type { Operations } from './operations';
-import { gatewaySchema } from './resolvers';
+import { gatewaySchema, subgraphSchema } from './resolvers';
 import { contextFactory } from './resolvers/context-factory';
 import type { Siblings } from './siblings';
 import { faultOfFile } from './watched-file';
@@ -48,7 +48,7 @@ interface WebServerParts {
 export async function startWebServer(parts: WebServerParts): Promise<WebServer> {
   const { config, log, operations, audit, isReady } = parts;
   const { introspection, host, port, limits } = config;
-  const schema = gatewaySchema();
+  const schema = config.subgraph ? subgraphSchema() : gatewaySchema();
   const landingPage = config.sandbox !== null;
   const rate = new RateLimit(limits.ratePerMinute, parts);
   const admission = new Admission({

@@ -7,13 +7,13 @@ import { isPrintable } from '../schema/rules';
 export const badUserInput = (message: string): GraphQLError =>
   new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT' } });
 
-/** The most transactions that one `payments` or `payouts` may ask for. */
+/** The most transactions that one `payments`, `payouts` or `_entities` may ask for. */
 export const MAX_BATCH = 100;
 
 /** Refuses a batch that is too large. */
-export function checkBatch(transactionIds: readonly string[]): void {
-  if (transactionIds.length > MAX_BATCH) {
-    throw badUserInput(`transactionIds must have at most ${MAX_BATCH} items.`);
+export function checkBatch(asked: readonly unknown[], argument = 'transactionIds'): void {
+  if (asked.length > MAX_BATCH) {
+    throw badUserInput(`${argument} must have at most ${MAX_BATCH} items.`);
   }
 }
 

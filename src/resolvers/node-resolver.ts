@@ -5,6 +5,15 @@ import { badUserInput } from './bad-request';
 import type { OperationContext } from './context';
 import { Needs } from './root-fields';
 
+/** The object of a global id; null when the service no longer has it. Throws where the id is none, or not for this caller. */
+export function lookUpNode(id: string, context: OperationContext): Promise<Node | null> {
+  const ref = decodeNodeId(id);
+  if (!ref) throw badUserInput('id is not one that this gateway made.');
+  const { kind, ...key } = ref;
+  requireScope(context.caller, kind === 'payment' ? 'payments:read' : 'payouts:read');
+  return kind === 'payment' ? context.paymentLookups.load(key) : context.payoutLookups.load(key);
+}
+
 @Resolver()
 export class NodeResolver {
   @Needs('payments:read', 'payouts:read')
@@ -14,13 +23,9 @@ export class NodeResolver {
       'The object of a global id (Relay global object identification). Null when the service no longer has it; BAD_USER_INPUT for an id that this gateway never made.',
   })
   node(
-    @Ctx() { caller, paymentLookups, payoutLookups }: OperationContext,
+    @Ctx() context: OperationContext,
     @Arg('id', () => ID, { description: 'An id that this gateway answered.' }) id: string,
   ): Promise<Node | null> {
-    const ref = decodeNodeId(id);
-    if (!ref) throw badUserInput('id is not one that this gateway made.');
-    const { kind, ...key } = ref;
-    requireScope(caller, kind === 'payment' ? 'payments:read' : 'payouts:read');
-    return kind === 'payment' ? paymentLookups.load(key) : payoutLookups.load(key);
+    return lookUpNode(id, context);
   }
 }

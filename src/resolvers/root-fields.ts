@@ -7,8 +7,10 @@ import type { MoneyCall, MoneyInput } from './audited';
 const SCOPES = 'scopes';
 
 /** Says which scope a root field needs; any of them, where there are several. */
-export const Needs = (...anyOf: Scope[]): MethodDecorator & PropertyDecorator =>
-  Extensions({ [SCOPES]: anyOf });
+export const Needs = (...anyOf: Scope[]): MethodDecorator & PropertyDecorator => Extensions(needs(...anyOf));
+
+/** The same for a field that is no method: its extensions. */
+export const needs = (...anyOf: Scope[]): Record<string, Scope[]> => ({ [SCOPES]: anyOf });
 
 type RootField = GraphQLField<unknown, OperationContext>;
 
@@ -40,12 +42,13 @@ export function guardRootFields(schema: GraphQLSchema): GraphQLSchema {
     Object.values(root?.getFields() ?? {}) as RootField[];
   [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]
     .flatMap(fieldsOf)
-    .forEach(guard);
+    .forEach(guardRootField);
   fieldsOf(schema.getMutationType()).forEach(record);
   return schema;
 }
 
-function guard(field: RootField): void {
+/** Makes a root field ask for its scope and its channel before anything else. Throws where it names no scope. */
+export function guardRootField(field: RootField): void {
   const scopes = scopesOf(field);
   field.description = `${field.description ?? ''} Needs the scope ${scopes.join(' or ')}.`;
   const { resolve = defaultFieldResolver, subscribe } = field;

@@ -1,0 +1,141 @@
+import {
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLObjectType,
+  GraphQLScalarType,
+  GraphQLSchema,
+  GraphQLString,
+  GraphQLUnionType,
+  isInterfaceType,
+  isObjectType,
+  type GraphQLFieldConfig,
+  type GraphQLFieldConfigMap,
+} from 'graphql';
+import { SCOPES, isScope } from '../access/caller';
+import type { Node } from '../schema/node';
+import { subgraphSdl } from '../schema/subgraph-sdl';
+import { badUserInput, checkBatch } from './bad-request';
+import type { OperationContext } from './context';
+import { lookUpNode } from './node-resolver';
+import { guardRootField, needs } from './root-fields';
+
+/** What a router knows of an entity: its type, or an interface of it, and its key. */
+interface Representation {
+  typename: string;
+  /** Anything that is no string is no id. */
+  id: unknown;
+}
+
+const Any = new GraphQLScalarType<Representation, never>({
+  name: '_Any',
+  description: 'An entity as another subgraph knows it: an object with __typename and id. Input only.',
+  parseValue: (value) => {
+    const { __typename: typename, id } = { ...(value as Record<string, unknown> | null) };
+    if (typeof typename !== 'string') throw badUserInput('must be an object with a __typename.');
+    return { typename, id };
+  },
+});
+
+/** The names of the object types that fit a __typename, by that name. */
+type Entities = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** Whatever has a global id is an entity, and so is an interface all of whose types have one; Node itself is not ours alone. */
+function entitiesOf(schema: GraphQLSchema, members: readonly GraphQLObjectType[]): Entities {
+  const interfaces = Object.values(schema.getTypeMap())
+    .filter(isInterfaceType)
+    .filter((type) => type.getInterfaces().some(({ name }) => name === 'Node'));
+  const named = (types: readonly GraphQLObjectType[]) => new Set(types.map(({ name }) => name));
+  return new Map([
+    ...members.map((type) => [type.name, named([type])] as const),
+    ...interfaces.map(
+      (type) => [type.name, named(schema.getPossibleTypes(type) as GraphQLObjectType[])] as const,
+    ),
+  ]);
+}
+
+/** The entity, as node(id) finds it; null where the service does not have it. */
+async function entityOf(
+  { typename, id }: Representation,
+  entities: Entities,
+  context: OperationContext,
+): Promise<Node | null> {
+  const fitting = entities.get(typename);
+  if (!fitting) throw badUserInput('__typename is none of an entity of this subgraph.');
+  const found = await lookUpNode(String(id), context);
+  if (found && !fitting.has(found.constructor.name)) {
+    throw badUserInput(
+      'The entity is of another type than __typename says; PaymentResource and PayoutResource fit every one.',
+    );
+  }
+  return found;
+}
+
+type RootFields = GraphQLFieldConfigMap<unknown, OperationContext>;
+
+function serviceField(sdl: string): GraphQLFieldConfig<unknown, OperationContext> {
+  const Service = new GraphQLObjectType({
+    name: '_Service',
+    description: 'What a supergraph is composed of (Apollo Federation).',
+    fields: {
+      sdl: { type: new GraphQLNonNull(GraphQLString), description: 'The schema of this subgraph.' },
+    },
+  });
+  return {
+    type: new GraphQLNonNull(Service),
+    description: 'The schema for the registry of a router, also where introspection is off.',
+    extensions: needs(...Object.keys(SCOPES).filter(isScope)),
+    resolve: () => ({ sdl }),
+  };
+}
+
+function entitiesField(schema: GraphQLSchema): GraphQLFieldConfig<unknown, OperationContext> {
+  const types = Object.values(schema.getTypeMap())
+    .filter(isObjectType)
+    .filter((type) => type.getInterfaces().some(({ name }) => name === 'Node'));
+  const entities = entitiesOf(schema, types);
+  const Entity = new GraphQLUnionType({
+    name: '_Entity',
+    description: 'Whatever has a global id.',
+    types,
+    resolveType: ({ constructor }: object) => constructor.name,
+  });
+  return {
+    type: new GraphQLNonNull(new GraphQLList(Entity)),
+    description:
+      'Up to 100 entities for a router, in the order asked, null where not found; one failing lookup makes one null and one error with its path.',
+    args: {
+      representations: {
+        type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(Any))),
+        description: 'The entities by __typename and id, at most 100.',
+      },
+    },
+    extensions: needs('payments:read', 'payouts:read'),
+    resolve: (_source, { representations }: { representations: Representation[] }, context) => {
+      checkBatch(representations, 'representations');
+      return representations.map((each) => entityOf(each, entities, context));
+    },
+  };
+}
+
+/**
+ * The public schema as a subgraph of Apollo Federation 2: the same types, and the two fields that routers ask for. Added
+ * to the schema that was built: one built anew from its SDL would lack what SDL cannot say (ADR 15).
+ */
+export function asSubgraph(schema: GraphQLSchema): GraphQLSchema {
+  const config = schema.toConfig();
+  const query = schema.getQueryType()?.toConfig();
+  if (!query) throw new Error('A subgraph needs queries.');
+  const fields: RootFields = {
+    _service: serviceField(subgraphSdl(schema)),
+    _entities: entitiesField(schema),
+  };
+  const Query = new GraphQLObjectType({ ...query, fields: { ...query.fields, ...fields } });
+  Object.values(Query.getFields())
+    .filter(({ name }) => name in fields)
+    .forEach(guardRootField);
+  return new GraphQLSchema({
+    ...config,
+    query: Query,
+    types: config.types.filter(({ name }) => name !== Query.name),
+  });
+}
