@@ -22,8 +22,7 @@ import { guardRootField, needs } from './root-fields';
 /** What a router knows of an entity: its type, or an interface of it, and its key. */
 interface Representation {
   typename: string;
-  /** Anything that is no string is no id. */
-  id: unknown;
+  id: string;
 }
 
 const Any = new GraphQLScalarType<Representation, never>({
@@ -32,7 +31,8 @@ const Any = new GraphQLScalarType<Representation, never>({
   parseValue: (value) => {
     const { __typename: typename, id } = { ...(value as Record<string, unknown> | null) };
     if (typeof typename !== 'string') throw badUserInput('must be an object with a __typename.');
-    return { typename, id };
+    // Of anything else there is no entity, which is said of this one alone.
+    return { typename, id: typeof id === 'string' ? id : '' };
   },
 });
 
@@ -61,7 +61,7 @@ async function entityOf(
 ): Promise<Node | null> {
   const fitting = entities.get(typename);
   if (!fitting) throw badUserInput('__typename is none of an entity of this subgraph.');
-  const found = await lookUpNode(String(id), context);
+  const found = await lookUpNode(id, context);
   if (found && !fitting.has(found.constructor.name)) {
     throw badUserInput(
       'The entity is of another type than __typename says; PaymentResource and PayoutResource fit every one.',
