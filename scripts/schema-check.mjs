@@ -1,0 +1,96 @@
+// npm run schema-check [-- --release]: compares schema.graphql with the released SDL, as docs/api-stability.md promises.
+// Exit codes: 0 nothing that clients were not promised, 1 a change or a lack that is not allowed, 2 it cannot be checked.
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { diff, DiffRule } from '@graphql-inspector/core';
+import { buildSchema, validateSchema } from 'graphql';
+import { lacksOf } from './schema-care.mjs';
+
+const CURRENT = 'schema.graphql';
+const RELEASED = 'api/released.graphql';
+const PROMISES = path.join(import.meta.dirname, '../docs/api-stability.md');
+
+const DO = `Instead: keep what is there and deprecate it with a reason, and add the new beside it.
+For a major release: npm run schema-check -- --release`;
+
+/** The names in the first column of the table "What may grow". */
+function growing() {
+  const [, section = ''] = /^## What may grow$(.*?)^## /ms.exec(readFileSync(PROMISES, 'utf8')) ?? [];
+  const cells = [...section.matchAll(/^\|([^|]*`[^|]*)\|/gm)].map(([, cell]) => cell);
+  return new Set(cells.flatMap((cell) => [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name)));
+}
+
+const interfacesOf = (schema, name) => schema.getType(name).getInterfaces?.() ?? [];
+
+/** A new member must be met by the fragments that clients were told to write: on the interfaces that the others share. */
+function isMet(schema, { unionName, addedUnionMemberTypeName: added }) {
+  const [first = [], ...others] = schema
+    .getType(unionName)
+    .getTypes()
+    .filter(({ name }) => name !== added)
+    .map(({ name }) => interfacesOf(schema, name))
+    .filter(({ length }) => length > 0);
+  const shared = first.filter((each) => others.every((interfaces) => interfaces.includes(each)));
+  return shared.every((each) => interfacesOf(schema, added).includes(each));
+}
+
+/** Whether clients were told that such a change may come at any time. */
+function isPromised({ type, meta }, schema, mayGrow) {
+  if (type === 'FIELD_ARGUMENT_ADDED') return true;
+  if (type === 'UNION_MEMBER_ADDED') return mayGrow.has(meta.unionName) && isMet(schema, meta);
+  if (type === 'ENUM_VALUE_ADDED') return mayGrow.has(meta.enumName);
+  return type === 'OBJECT_TYPE_INTERFACE_ADDED' && mayGrow.has(meta.addedInterfaceName);
+}
+
+function read(file) {
+  const schema = buildSchema(readFileSync(file, 'utf8'));
+  const [fault] = validateSchema(schema);
+  if (fault) throw new Error(`${file}: ${fault.message}`);
+  return schema;
+}
+
+async function changes() {
+  const [released, current] = [read(RELEASED), read(CURRENT)];
+  const mayGrow = growing();
+  const all = await diff(released, current, [DiffRule.ignoreDescriptionChanges, DiffRule.simplifyChanges]);
+  const dangerous = all.filter(({ criticality }) => criticality.level === 'DANGEROUS');
+  const promised = dangerous.filter((change) => isPromised(change, current, mayGrow));
+  const broken = all.filter(({ criticality }) => criticality.level === 'BREAKING');
+  return {
+    breaking: [...broken, ...dangerous.filter((change) => !promised.includes(change))],
+    promised,
+    lacks: lacksOf(current),
+    count: all.length,
+  };
+}
+
+const list = (title, lines) =>
+  lines.length > 0 ? console.log(`${title}\n${lines.map((line) => `  ${line}`).join('\n')}`) : undefined;
+const lineOf = ({ path: place, message }) => `${place}: ${message}.`;
+
+async function main() {
+  const { release } = parseArgs({ options: { release: { type: 'boolean', default: false } } }).values;
+  const { breaking, promised, lacks, count } = await changes();
+  list('May come at any time (docs/api-stability.md):', promised.map(lineOf));
+  list('Breaks clients:', breaking.map(lineOf));
+  list('Lacking:', lacks);
+  if (lacks.length > 0) return 1;
+  if (release) {
+    writeFileSync(RELEASED, readFileSync(CURRENT));
+    console.log(`${RELEASED} is ${CURRENT} now: a ${breaking.length > 0 ? 'major' : 'minor'} release.`);
+    return 0;
+  }
+  console.log(breaking.length > 0 ? DO : `Nothing in ${count} changes breaks clients.`);
+  return breaking.length > 0 ? 1 : 0;
+}
+
+main().then(
+  (code) => {
+    process.exitCode = code;
+  },
+  (error) => {
+    console.error(`The schema cannot be checked: ${error.message}`);
+    process.exitCode = 2;
+  },
+);
