@@ -10,6 +10,7 @@ import {
   isObjectType,
   type GraphQLFieldConfig,
   type GraphQLFieldConfigMap,
+  type GraphQLInterfaceType,
 } from 'graphql';
 import { SCOPES, isScope } from '../access/caller';
 import type { Node } from '../schema/node';
@@ -39,18 +40,18 @@ const Any = new GraphQLScalarType<Representation, never>({
 /** The names of the object types that fit a __typename, by that name. */
 type Entities = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** Whatever has a global id is an entity, and so is an interface all of whose types have one; Node itself is not ours alone. */
-function entitiesOf(schema: GraphQLSchema, members: readonly GraphQLObjectType[]): Entities {
-  const interfaces = Object.values(schema.getTypeMap())
-    .filter(isInterfaceType)
+/** Whatever has a global id is an entity, interfaces too, as subgraphSdl() says it. */
+const withId = (schema: GraphQLSchema): (GraphQLObjectType | GraphQLInterfaceType)[] =>
+  Object.values(schema.getTypeMap())
+    .filter((type) => isObjectType(type) || isInterfaceType(type))
     .filter((type) => type.getInterfaces().some(({ name }) => name === 'Node'));
-  const named = (types: readonly GraphQLObjectType[]) => new Set(types.map(({ name }) => name));
-  return new Map([
-    ...members.map((type) => [type.name, named([type])] as const),
-    ...interfaces.map(
-      (type) => [type.name, named(schema.getPossibleTypes(type) as GraphQLObjectType[])] as const,
-    ),
-  ]);
+
+function entitiesOf(schema: GraphQLSchema): Entities {
+  const typesOf = (type: GraphQLObjectType | GraphQLInterfaceType) =>
+    isObjectType(type) ? [type] : schema.getPossibleTypes(type);
+  return new Map(
+    withId(schema).map((type) => [type.name, new Set(typesOf(type).map(({ name }) => name))] as const),
+  );
 }
 
 /** The entity, as node(id) finds it; null where the service does not have it. */
@@ -89,14 +90,11 @@ function serviceField(sdl: string): GraphQLFieldConfig<unknown, OperationContext
 }
 
 function entitiesField(schema: GraphQLSchema): GraphQLFieldConfig<unknown, OperationContext> {
-  const types = Object.values(schema.getTypeMap())
-    .filter(isObjectType)
-    .filter((type) => type.getInterfaces().some(({ name }) => name === 'Node'));
-  const entities = entitiesOf(schema, types);
+  const entities = entitiesOf(schema);
   const Entity = new GraphQLUnionType({
     name: '_Entity',
     description: 'Whatever has a global id.',
-    types,
+    types: withId(schema).filter(isObjectType),
     resolveType: ({ constructor }: object) => constructor.name,
   });
   return {
