@@ -14,6 +14,8 @@ const ROOMS = {
   // Of schema the rules only, to know a card number by.
   audit: ['schema/rules'],
   http: ['schema', 'resolvers', 'datasources', 'access', 'audit'],
+  // Spans: what others tell it of themselves, it needs not know them.
+  tracing: [],
   // Processes, and what they say to each other; server.ts says what a worker does.
   workers: [],
   // The service's double: it shares the table of its own side of every method, and nothing of the client's.
@@ -22,11 +24,12 @@ const ROOMS = {
 
 /** Files that stand beside the rooms, and the rooms that may read them. */
 const BESIDE = {
-  secret: ['datasources', 'access'],
+  secret: ['datasources', 'access', 'tracing'],
   'watched-file': ['datasources', 'access', 'http'],
   settings: [],
   'settings-table': [],
   'watching-settings': [],
+  'tracing-settings': [],
   'setting-values': [],
   loopback: ['http'],
   config: [],
@@ -73,6 +76,7 @@ const OUTSIDE = {
   sandbox: ['graphql', 'type-graphql', 'undici', 'class-validator', '@apollo/*', '@as-integrations/*'],
   http: ['undici', 'class-validator'],
   workers: ['graphql', 'type-graphql', 'fastify', 'undici', '@apollo/*', '@as-integrations/*'],
+  tracing: ['graphql', 'type-graphql', 'undici', 'class-validator', '@apollo/*', '@as-integrations/*'],
 };
 
 const arrows = Object.keys(ROOMS).map((room) => ({

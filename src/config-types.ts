@@ -2,6 +2,7 @@ import type { PersistedMode } from './http/persisted-operations';
 import type { UrlPolicy } from './operations/url-faults';
 import type { WatchSettings } from './operations/watching/watches';
 import type { Secret } from './secret';
+import type { TracingSettings } from './tracing/settings';
 
 /** How to reach the service. */
 export interface ServiceConfig {
@@ -83,6 +84,8 @@ export interface Config {
   limits: LimitsConfig;
   live: LiveConfig;
   watching: WatchSettings;
+  /** Null where nothing is traced. */
+  tracing: TracingSettings | null;
   /** Where others find this gateway, without a slash at its end; null: it is not said. */
   publicUrl: string | null;
   auditFile: string;

@@ -3,6 +3,7 @@ import { Secret } from './secret';
 import { SettingsReader, type Environment } from './settings';
 import { isLoopback } from './loopback';
 import { SETTINGS } from './settings-table';
+import { readTracing } from './tracing-settings';
 import { readLive, readWatching } from './watching-settings';
 
 import type {
@@ -148,6 +149,7 @@ const OWN_PREFIXES = [
   'WATCH_',
   'MAX_WATCH',
   'SUBGRAPH',
+  'OTEL_',
 ];
 
 function warningsOf(reader: SettingsReader, sandbox: SandboxConfig | null): string[] {
@@ -186,6 +188,7 @@ export function readConfig(env: Environment = process.env): Config {
     limits: readLimits(reader, sandbox),
     live: readLive(reader),
     watching: readWatching(reader),
+    tracing: readTracing(reader),
     publicUrl: reader.get('PUBLIC_URL', SETTINGS.PUBLIC_URL) ?? null,
     auditFile: readAuditFile(reader),
     introspection: reader.get('INTROSPECTION', SETTINGS.INTROSPECTION) ?? sandbox !== null,

@@ -9,6 +9,7 @@ import { openChanges } from './datasources/changes/open';
 import { openJournal } from './datasources/journal/open';
 import { startOperations } from './operations';
 import type { Siblings } from './siblings';
+import type { Tracing } from './tracing';
 import { startWebServer, type WebServer } from './web-server';
 
 /** A gateway that is listening; closing it lets what is under way end, and closes everything. */
@@ -29,7 +30,7 @@ export interface Means {
 /** Puts the parts together and listens. */
 export async function startGateway(
   config: Config,
-  log: Logger,
+  plainLog: Logger,
   clock: Clock = systemClock,
   means: Means = {},
 ): Promise<Gateway> {
@@ -39,9 +40,14 @@ export async function startGateway(
     for (const close of closers.splice(0).reverse()) await close();
   };
   try {
-    const service = connectService(config, clock, log);
+    const tracing = await openTracing(config, plainLog, clock);
+    closers.push(async () => tracing?.close());
+    const log = tracing?.named(plainLog) ?? plainLog;
+    const service = connectService(config, clock, log, tracing?.send);
     closers.push(() => service.close());
-    const journal = await open(config.journal.url.reveal());
+    const url = config.journal.url.reveal();
+    const opened = await open(url);
+    const journal = tracing?.journal(opened, url.startsWith('file:') ? 'sqlite' : 'postgresql') ?? opened;
     closers.push(() => journal.close());
     const audit = openAudit(config.auditFile, log);
     closers.push(() => audit.close());
@@ -63,10 +69,11 @@ export async function startGateway(
       settings: { ...config, ...config.journal, timeoutMs: config.service.timeoutMs },
       service: config.sandbox ? `sandbox ${sandboxId}` : config.service.baseUrl,
       warn: (facts, message) => log.warn(facts, message),
+      background: tracing?.background,
     });
     closers.push(() => operations.stop());
     const isReady = (): Promise<boolean> => isThere(journal);
-    const web = await startWebServer({ config, log, clock, operations, audit, isReady, siblings });
+    const web = await startWebServer({ config, log, clock, operations, audit, isReady, siblings, tracing });
     closers.push(() => web.close());
     let closed: Promise<void> | undefined;
     return { ...web, close: () => (closed ??= closeAll()) };
@@ -78,6 +85,15 @@ export async function startGateway(
 
 /** Parts are closed in the order in which they lean on each other: the last opened first. */
 type Closer = () => Promise<unknown>;
+
+/** Starts to trace where that is wanted; else nothing of it is loaded. */
+async function openTracing(config: Config, log: Logger, clock: Clock): Promise<Tracing | undefined> {
+  const { tracing: settings, service, shutdownGraceMs } = config;
+  if (!settings) return undefined;
+  const { startTracing } = await import('./tracing/index.js');
+  // What is left is sent last: work in flight may have taken most of the grace.
+  return startTracing({ settings, service, log, now: () => clock.now(), flushMs: shutdownGraceMs / 4 });
+}
 
 /** Opens the audit log; a ConfigError that names the setting where that cannot be done. */
 function openAudit(path: string, log: Logger): AuditLog {

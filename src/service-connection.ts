@@ -5,7 +5,7 @@ import { ServiceClient } from './datasources/service/client';
 import { Credentials, type CredentialEvent } from './datasources/service/credentials';
 import { PaymentService } from './datasources/service/payments';
 import { PayoutService } from './datasources/service/payouts';
-import { ServiceTransport } from './datasources/service/transport';
+import { ServiceTransport, type AroundExchange } from './datasources/service/transport';
 import { CallbackTokens } from './operations/callback-tokens';
 import { requestScope } from './http/request-scope';
 import { faultOfFile } from './watched-file';
@@ -40,10 +40,10 @@ function openCredentials({ service, sandbox }: Config, log: Logger): Credentials
 }
 
 /** A signed way to the payment service. Throws a ConfigError where the credentials cannot be used. */
-export function connectService(config: Config, clock: Clock, log: Logger) {
+export function connectService(config: Config, clock: Clock, log: Logger, around?: AroundExchange) {
   const { baseUrl, timeoutMs, notFoundStatus } = config.service;
   const credentials = openCredentials(config, log);
-  const transport = new ServiceTransport({ baseUrl, timeoutMs, credentials, now: () => clock.now() });
+  const transport = new ServiceTransport({ baseUrl, timeoutMs, credentials, now: () => clock.now(), around });
   const callbackTokens = new CallbackTokens(config.journal.fingerprintKey.reveal());
   const isToken = (text: string): boolean => callbackTokens.read(text) !== null;
   const own = { credentials, ...(config.publicUrl !== null && { isToken }) };

@@ -8,6 +8,7 @@ import {
   readPublicUrl,
   words,
 } from './setting-values';
+import { TRACING_SETTINGS } from './tracing-settings';
 import { WATCHING_SETTINGS } from './watching-settings';
 
 /** Every setting of the gateway, in the order of docs/configuration.md. */
@@ -216,4 +217,5 @@ export const SETTINGS = {
     unset: 'info',
     ...oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
   },
+  ...TRACING_SETTINGS,
 } satisfies Record<string, Setting<unknown>>;

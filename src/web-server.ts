@@ -12,7 +12,7 @@ import { addCallbacks } from './http/callbacks';
 import { DocumentLimits } from './http/document-limits';
 import { addGraphql } from './http/graphql-route';
 import { startLive } from './http/live';
-import { operationLog } from './http/operation-log';
+import { loggable, operationLog, type OperationLog } from './http/operation-log';
 import { PersistedOperations } from './http/persisted-operations';
 import { PreparedOperations } from './http/prepared/prepared-operations';
 import { RateLimit } from './http/rate-limit';
@@ -20,6 +20,7 @@ import type { Operations } from './operations';
 import { gatewaySchema, subgraphSchema } from './resolvers';
 import { contextFactory } from './resolvers/context-factory';
 import type { Siblings } from './siblings';
+import type { Tracing } from './tracing';
 import { faultOfFile } from './watched-file';
 
 /** The gateway's web server, listening. */
@@ -42,11 +43,12 @@ interface WebServerParts {
   isReady(): Promise<boolean>;
   /** The other workers, where this is one of several. */
   siblings?: Siblings | undefined;
+  tracing?: Tracing | undefined;
 }
 
 /** Puts the web server together and listens. */
 export async function startWebServer(parts: WebServerParts): Promise<WebServer> {
-  const { config, log, operations, audit, isReady } = parts;
+  const { config, log, operations, audit, isReady, tracing } = parts;
   const { introspection, host, port, limits } = config;
   const schema = config.subgraph ? subgraphSchema() : gatewaySchema();
   const landingPage = config.sandbox !== null;
@@ -57,8 +59,9 @@ export async function startWebServer(parts: WebServerParts): Promise<WebServer> 
     rate,
   });
   const authenticator = readAuthenticator(parts);
-  const { apollo, prepared } = await startApollo({ schema, introspection, landingPage, log, rate });
+  const { apollo, prepared } = await startApollo({ schema, introspection, landingPage, log, rate, tracing });
   const app = await createApp({ log, ...limits });
+  tracing?.follow(app);
   addCallbacks(app, { hint: (token) => operations.callbacks.hint(token) });
   let draining = false;
   addHealth(app, async () => !draining && isReady());
@@ -72,6 +75,7 @@ export async function startWebServer(parts: WebServerParts): Promise<WebServer> 
     admission,
     authenticator,
     contextFor,
+    trace: tracing?.subscription,
   });
   await addGraphql(app, {
     apollo,
@@ -100,17 +104,29 @@ export async function startWebServer(parts: WebServerParts): Promise<WebServer> 
   };
 }
 
-type ApolloParts = Pick<ApolloOptions, 'schema' | 'introspection' | 'landingPage' | 'log' | 'rate'>;
+type ApolloParts = Pick<ApolloOptions, 'schema' | 'introspection' | 'landingPage' | 'log' | 'rate'> &
+  Pick<WebServerParts, 'tracing'>;
 
 /** Starts Apollo Server, and what learns from it to answer in its place. */
 async function startApollo(parts: ApolloParts) {
-  const { log, rate } = parts;
-  const shared = { rate, operationLog: operationLog(log), formatError: errorFormatter(log) };
+  const { log, rate, tracing } = parts;
+  const ended = tracing ? tracedLog(operationLog(log), tracing) : operationLog(log);
+  const shared = { rate, operationLog: ended, formatError: errorFormatter(log) };
   const prepared = new PreparedOperations(shared);
   const apollo = createApolloServer({ ...parts, ...shared, learner: prepared.learnOperations });
   await apollo.start();
   return { apollo, prepared };
 }
+
+/** The same log; the span of each operation hears of its end too. */
+const tracedLog =
+  (log: OperationLog, tracing: Tracing): OperationLog =>
+  (operation) => {
+    log(operation);
+    const { operation: type, name, errors = [] } = operation;
+    const codes = errors.map(({ extensions }) => extensions?.['code']);
+    tracing.ended({ type, name: loggable(name), codes });
+  };
 
 /** What a file that a setting names holds; a ConfigError that names the setting where it cannot be used. */
 function fromFile<T>(setting: string, read: () => T): T {

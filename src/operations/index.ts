@@ -4,6 +4,7 @@ import type { Attempt, Journal } from '../datasources/journal/journal';
 import type { PaymentService } from '../datasources/service/payments';
 import type { PayoutService } from '../datasources/service/payouts';
 import { AttemptOperations } from './attempt-operations';
+import { asItIs, type Background } from './background';
 import { Callbacks } from './callbacks';
 import type { CallbackTokens } from './callback-tokens';
 import { Confirms } from './confirms';
@@ -41,6 +42,8 @@ interface OperationsOptions {
   service: string;
   /** Hears of what could not be recorded. */
   warn(facts: object, message: string): void;
+  /** Carries out what belongs to no request; as it is, where this is left out. */
+  background?: Background | undefined;
 }
 
 /** Everything that the gateway does with money. */
@@ -56,7 +59,7 @@ export interface Operations {
 /** Puts the operations together and starts what runs in the background. */
 export function startOperations({ settings, feed, ...options }: OperationsOptions): Operations {
   const { timeoutMs, settleMs, keepMs, preflight, urls } = settings;
-  const { payments, payouts, clock, service } = options;
+  const { payments, payouts, clock, service, background = asItIs } = options;
   const hand = new JournalHand(options);
   const followUps = new FollowUps({ hand, timeoutMs, settleMs });
   const fingerprints = new Fingerprints(settings.fingerprintKey.reveal());
@@ -64,15 +67,23 @@ export function startOperations({ settings, feed, ...options }: OperationsOption
   const confirms = new Confirms({ hand, payments, timeoutMs });
   const paymentFinder = new PaymentFinder(payments, hand);
   const payoutFinder = new PayoutFinder(payouts, hand);
-  const reconciler = new Reconciler({ hand, followUps, keepMs, finders: [paymentFinder, payoutFinder] });
+  const reconciler = new Reconciler({
+    hand,
+    followUps,
+    keepMs,
+    background,
+    finders: [paymentFinder, payoutFinder],
+  });
   reconciler.start();
   const callbacks = new Callbacks({
     publicUrl: settings.publicUrl,
     tokens: options.callbackTokens,
     hand,
-    look: (attempt) => look(attempt),
+    look: (attempt) =>
+      background({ name: `callback ${attempt.kind}`, attempt: attempt.id }, () => look(attempt)),
   });
-  const shared = { creates, hand, urls, callbacks, watching: { ...settings.watching, clock, service, feed } };
+  const watching = { ...settings.watching, clock, service, feed, background };
+  const shared = { creates, hand, urls, callbacks, watching };
   const operations = {
     payments: new PaymentOperations({ ...shared, payments, finder: paymentFinder, confirms }),
     payouts: new PayoutOperations({ ...shared, payouts, finder: payoutFinder, preflight }),

@@ -1,5 +1,6 @@
 import type { Timer } from '../clock';
 import type { Attempt } from '../datasources/journal/journal';
+import type { Background } from './background';
 import type { Finder, Transaction } from './finder';
 import type { FollowUps } from './follow-ups';
 import type { JournalHand } from './journal-hand';
@@ -10,6 +11,7 @@ interface ReconcilerOptions {
   finders: readonly Finder<Transaction>[];
   /** How long settled attempts are kept, in milliseconds. */
   keepMs: number;
+  background: Background;
 }
 
 const EVERY_MS = 1000;
@@ -57,8 +59,12 @@ export class Reconciler {
   }
 
   async #follow(attempt: Attempt): Promise<void> {
-    const finder = this.#options.finders.find(({ kind }) => kind === attempt.kind);
-    if (finder) await this.#options.followUps.follow(attempt, finder);
+    const { finders, followUps, background } = this.#options;
+    const finder = finders.find(({ kind }) => kind === attempt.kind);
+    if (!finder) return;
+    await background({ name: `reconcile ${attempt.kind}`, attempt: attempt.id }, () =>
+      followUps.follow(attempt, finder),
+    );
   }
 
   async #purge(): Promise<void> {

@@ -32,11 +32,16 @@ export class CallFailure extends Error {
 /** What a call sends: a query string, or a body, never both; signed for its channel. */
 export type Call = { channel: string; path: string } & ({ query: string } | { body: string });
 
+/** Goes around one request and its answer, and changes nothing of them. Sent again it is the same call. */
+export type AroundExchange = (call: Call, exchange: () => Promise<RawAnswer>) => Promise<RawAnswer>;
+
 interface TransportOptions {
   baseUrl: string;
   credentials: Credentials;
   timeoutMs: number;
   now(): number;
+  /** For whoever traces requests. */
+  around?: AroundExchange | undefined;
 }
 
 /** More than any documented answer needs. */
@@ -140,6 +145,11 @@ export class ServiceTransport {
   }
 
   #exchange(call: Call, lane: Lane, attempt: Attempt): Promise<RawAnswer> {
+    const { around } = this.#options;
+    return around ? around(call, () => this.#run(call, lane, attempt)) : this.#run(call, lane, attempt);
+  }
+
+  #run(call: Call, lane: Lane, attempt: Attempt): Promise<RawAnswer> {
     const exchange = new Exchange(attempt.deadline - performance.now());
     const dispatch = (): void => {
       const request = this.#request(call, attempt);

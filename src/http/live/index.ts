@@ -8,7 +8,7 @@ import type { Admission } from '../admission';
 import { whereOf } from '../where';
 import { EventStreams } from './event-streams';
 import { Heartbeat } from './heartbeat';
-import { LiveOperations } from './live-operations';
+import { LiveOperations, type TraceSubscription } from './live-operations';
 import { Seats } from './seats';
 import { SubscriptionDocuments } from './subscription-documents';
 import { WebSockets } from './web-sockets';
@@ -25,6 +25,7 @@ interface LiveOptions {
   heartbeatMs: number;
   clock: Clock;
   log: Logger;
+  trace?: TraceSubscription | undefined;
 }
 
 /** Live updates: subscriptions over WebSockets and over server-sent events, with one set of checks and limits. */

@@ -18,6 +18,17 @@ import { ResultStream } from './result-stream';
 import type { Seats } from './seats';
 import type { SubscriptionDocuments } from './subscription-documents';
 
+/** Follows one subscription, for whoever traces it. */
+interface SubscriptionTrace {
+  /** Does something as a part of it. */
+  within<T>(work: () => T): T;
+  /** It has sent its first result, or has ended without one; called more often than once. */
+  settled(name: string | undefined, codes: readonly unknown[]): void;
+}
+
+/** Begins to follow a subscription. */
+export type TraceSubscription = () => SubscriptionTrace;
+
 interface LiveOptions {
   schema: GraphQLSchema;
   documents: SubscriptionDocuments;
@@ -29,6 +40,7 @@ interface LiveOptions {
   isOverloaded(): boolean;
   clock: Clock;
   log: Logger;
+  trace?: TraceSubscription | undefined;
 }
 
 /** Who subscribes. */
@@ -40,7 +52,10 @@ export interface Subscriber {
 }
 
 /** A subscription that may begin. */
-export type Prepared = ExecutionArgs & { contextValue: OperationContext };
+export type Prepared = ExecutionArgs & {
+  contextValue: OperationContext;
+  trace: SubscriptionTrace | undefined;
+};
 
 /** How often it is checked whether those who watch still may. */
 const CHECK_EVERY_MS = 1000;
@@ -61,9 +76,10 @@ export class LiveOperations {
     { caller, ip, requestId = randomUUID() }: Subscriber,
   ): Promise<Prepared | readonly GraphQLError[]> {
     const { schema, documents, admission, contextFor } = this.#options;
+    const trace = this.#options.trace?.();
     const refused = (faults: readonly unknown[]): readonly GraphQLError[] => {
       const errors = faults.map((fault) => this.#toPublic(fault, requestId));
-      this.#log({ requestId, caller }, asked.operationName, { ms: 0, results: 0, errors });
+      this.#log({ requestId, caller, trace }, asked.operationName, { ms: 0, results: 0, errors });
       return errors;
     };
     try {
@@ -84,10 +100,14 @@ export class LiveOperations {
         operationName: name,
         variableValues: variables as ExecutionArgs['variableValues'],
         contextValue: contextFor({ requestId, caller, ip }),
+        trace,
       };
     } catch (error) {
       // As over HTTP there is no line for what was not let in: there may be any number of these.
-      if (error instanceof Refusal) return [this.#toPublic(error, requestId)];
+      if (error instanceof Refusal) {
+        trace?.settled(loggable(asked.operationName), [error.facts.code]);
+        return [this.#toPublic(error, requestId)];
+      }
       return refused([error]);
     }
   }
@@ -97,7 +117,9 @@ export class LiveOperations {
    * @param over hears once that it has ended
    */
   start(prepared: Prepared, over: (stream: ResultStream) => void = () => undefined): ResultStream {
-    const { caller, requestId } = prepared.contextValue;
+    const { contextValue, operationName, trace } = prepared;
+    const { caller, requestId } = contextValue;
+    const asked = { caller, requestId, trace };
     const startedAt = performance.now();
     let giveBack = (): void => undefined;
     const toErrors = (fault: unknown): readonly GraphQLError[] =>
@@ -110,19 +132,21 @@ export class LiveOperations {
           giveBack = this.#options.seats.take(caller.id);
           this.#open.set(stream, caller);
           this.#checkLater();
-          return subscribe(prepared);
+          return trace ? trace.within(() => subscribe(prepared)) : subscribe(prepared);
         }),
       toErrors,
       toResult: ({ data, errors }) => {
         this.#requireCurrent(caller);
-        return { data, ...(errors && { errors: errors.flatMap(toErrors) }) };
+        const told = errors?.flatMap(toErrors);
+        trace?.settled(loggable(operationName), (told ?? []).map(codeOf));
+        return { data, ...(told && { errors: told }) };
       },
       closed: (errors) => {
         giveBack();
         this.#open.delete(stream);
         over(stream);
         const ms = Math.round(performance.now() - startedAt);
-        this.#log(prepared.contextValue, prepared.operationName, { ms, results: stream.results, errors });
+        this.#log(asked, operationName, { ms, results: stream.results, errors });
       },
     });
     return stream;
@@ -167,26 +191,30 @@ export class LiveOperations {
   }
 
   /** One line per subscription, when it has ended; never documents, variables or results. */
-  #log({ requestId, caller }: Asked, name: unknown, { errors, ...facts }: Ending): void {
-    const codes = errors.map(({ extensions }) => extensions['code']);
-    this.#options.log.info(
-      {
-        requestId,
-        caller: caller.id,
-        operation: 'subscription',
-        name: loggable(name),
-        ...facts,
-        errors: codes.length > 0 ? codes : undefined,
-      },
-      'operation',
-    );
+  #log({ requestId, caller, trace }: Asked, asked: unknown, { errors, ...facts }: Ending): void {
+    const name = loggable(asked);
+    const codes = errors.map(codeOf);
+    const line = {
+      requestId,
+      caller: caller.id,
+      operation: 'subscription',
+      name,
+      ...facts,
+      errors: codes.length > 0 ? codes : undefined,
+    };
+    const write = (): void => this.#options.log.info(line, 'operation');
+    if (!trace) return write();
+    trace.within(write);
+    trace.settled(name, codes);
   }
 }
 
 /** In the words of queries. */
 const NO_QUERY = new GraphQLError('There is no query.', { extensions: { code: 'BAD_REQUEST' } });
 
-type Asked = Pick<OperationContext, 'requestId' | 'caller'>;
+const codeOf = ({ extensions }: GraphQLError): unknown => extensions['code'];
+
+type Asked = Pick<OperationContext, 'requestId' | 'caller'> & Pick<Prepared, 'trace'>;
 
 interface Ending {
   ms: number;

@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../clock';
 import type { Change, ChangeFeed } from '../../datasources/changes/changes';
 import type { LookupKey } from '../../datasources/service/client';
+import type { Background } from '../background';
 import type { Schedule } from './schedule';
 import { nameOf, nameOfState, type Watchable } from './sighting';
 import { Watch } from './watch';
@@ -22,6 +23,7 @@ export interface WatchesOptions extends WatchSettings {
   /** Names the service and the credentials used there. */
   service: string;
   feed: ChangeFeed;
+  background: Background;
 }
 
 interface OfOneKind<T extends Watchable> {
@@ -103,7 +105,7 @@ export class Watches<T extends Watchable> {
     const key = keyOf(channel, transactionId);
     const there = this.#byKey.get(key);
     if (there) return there;
-    const { kind, clock, schedule, outageMs, feed, lookUp } = this.#options;
+    const { kind, clock, schedule, outageMs, feed, lookUp, background } = this.#options;
     const name = feed.hearsOthers ? this.#nameOf(channel, transactionId) : undefined;
     const stopListening = feed.listen();
     const watch: Watch<T> = new Watch<T>({
@@ -111,7 +113,8 @@ export class Watches<T extends Watchable> {
       schedule,
       outageMs,
       lookUp: () => {
-        const look = (): Promise<T | null> => lookUp({ channel, transactionId });
+        const look = (): Promise<T | null> =>
+          background({ name: `watch ${kind}` }, () => lookUp({ channel, transactionId }));
         // Who begins to watch waits as little as who asks. Nothing is looked up for those who left while they waited.
         if (!watch.known) return look();
         return this.#limit.execute(async () => (this.#byKey.get(key) === watch ? look() : null));
