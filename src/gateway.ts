@@ -9,7 +9,7 @@ import { openChanges } from './datasources/changes/open';
 import { openJournal } from './datasources/journal/open';
 import { startOperations } from './operations';
 import type { Siblings } from './siblings';
-import type { Tracing } from './tracing';
+import type { Tracing } from './tracing/start-tracing';
 import { startWebServer, type WebServer } from './web-server';
 
 /** A gateway that is listening; closing it lets what is under way end, and closes everything. */
@@ -90,7 +90,7 @@ type Closer = () => Promise<unknown>;
 async function openTracing(config: Config, log: Logger, clock: Clock): Promise<Tracing | undefined> {
   const { tracing: settings, service, shutdownGraceMs } = config;
   if (!settings) return undefined;
-  const { startTracing } = await import('./tracing/index.js');
+  const { startTracing } = await import('./tracing/start-tracing.js');
   // What is left is sent last: work in flight may have taken most of the grace.
   return startTracing({ settings, service, log, now: () => clock.now(), flushMs: shutdownGraceMs / 4 });
 }

@@ -20,7 +20,7 @@ import type { Operations } from './operations';
 import { gatewaySchema, subgraphSchema } from './resolvers';
 import { contextFactory } from './resolvers/context-factory';
 import type { Siblings } from './siblings';
-import type { Tracing } from './tracing';
+import type { Tracing } from './tracing/start-tracing';
 import { faultOfFile } from './watched-file';
 
 /** The gateway's web server, listening. */

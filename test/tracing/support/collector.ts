@@ -1,0 +1,53 @@
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { closeAfterTests } from '../../support/gateway';
+import { spansIn, type SeenSpan } from './otlp';
+
+/** One export as it arrived. */
+export interface SeenExport {
+  url: string;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+}
+
+/** A collector: takes traces by OTLP over HTTP, and remembers them. */
+export interface Collector {
+  /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
+  url: string;
+  exports: SeenExport[];
+  /** Every span that came. */
+  spans(): SeenSpan[];
+  /** How later exports are answered; as taken, unless it is said. */
+  answer(reply: (response: ServerResponse) => void): void;
+  close(): Promise<void>;
+}
+
+const taken = (response: ServerResponse): void =>
+  void response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end();
+
+export async function startCollector(): Promise<Collector> {
+  const exports: SeenExport[] = [];
+  let reply = taken;
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      exports.push({ url: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks) });
+      reply(response);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return closeAfterTests({
+    url: `http://127.0.0.1:${port}`,
+    exports,
+    spans: () => exports.flatMap(({ body }) => spansIn(body)),
+    answer: (next) => {
+      reply = next;
+    },
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  });
+}

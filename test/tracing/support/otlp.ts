@@ -1,0 +1,108 @@
+/** Reads what an OpenTelemetry exporter sends, by the numbers of the fields in opentelemetry-proto's trace.proto. */
+
+/** A span as it was sent. */
+export interface SeenSpan {
+  traceId: string;
+  spanId: string;
+  /** Empty where it has none. */
+  parentSpanId: string;
+  traceState: string;
+  name: string;
+  kind: 'internal' | 'server' | 'client';
+  attributes: Record<string, unknown>;
+  links: { traceId: string; spanId: string }[];
+  events: number;
+  status: { isError: boolean; message: string };
+  /** Of the process that made it. */
+  resource: Record<string, unknown>;
+}
+
+type Value = bigint | Buffer;
+
+/** The fields of a message, in their order; a field may be there more than once. */
+function fieldsOf(message: Buffer): Map<number, Value[]> {
+  const fields = new Map<number, Value[]>();
+  let at = 0;
+  const varint = (): bigint => {
+    let value = 0n;
+    for (let shift = 0n; ; shift += 7n) {
+      const byte = message[at++];
+      if (byte === undefined) throw new Error('The message ends within a number.');
+      value |= BigInt(byte & 0x7f) << shift;
+      if (byte < 0x80) return value;
+    }
+  };
+  const bytes = (length: number): Buffer => {
+    if (at + length > message.length) throw new Error('The message ends within a field.');
+    at += length;
+    return message.subarray(at - length, at);
+  };
+  const valueOf = (wireType: number): Value => {
+    if (wireType === 0) return varint();
+    if (wireType === 1) return bytes(8);
+    if (wireType === 2) return bytes(Number(varint()));
+    if (wireType === 5) return bytes(4);
+    throw new Error(`No wire type: ${wireType}`);
+  };
+  while (at < message.length) {
+    const key = Number(varint());
+    const values = fields.get(key >> 3) ?? [];
+    fields.set(key >> 3, [...values, valueOf(key & 7)]);
+  }
+  return fields;
+}
+
+type Fields = ReturnType<typeof fieldsOf>;
+
+const messages = (fields: Fields, number: number): Fields[] =>
+  (fields.get(number) ?? []).map((value) => fieldsOf(value as Buffer));
+const bytesOf = (fields: Fields, number: number): Buffer =>
+  (fields.get(number)?.[0] as Buffer | undefined) ?? Buffer.of();
+const textOf = (fields: Fields, number: number): string => bytesOf(fields, number).toString('utf8');
+const hexOf = (fields: Fields, number: number): string => bytesOf(fields, number).toString('hex');
+const numberOf = (fields: Fields, number: number): number => Number(fields.get(number)?.[0] ?? 0n);
+
+function anyValue(fields: Fields): unknown {
+  if (fields.has(1)) return textOf(fields, 1);
+  if (fields.has(2)) return numberOf(fields, 2) === 1;
+  if (fields.has(3)) return numberOf(fields, 3);
+  if (fields.has(4)) return bytesOf(fields, 4).readDoubleLE();
+  return messages(fields, 5).flatMap((list) => messages(list, 1).map(anyValue));
+}
+
+const attributesOf = (fields: Fields, number: number): Record<string, unknown> =>
+  Object.fromEntries(
+    messages(fields, number).map((pair) => [textOf(pair, 1), messages(pair, 2).map(anyValue)[0]]),
+  );
+
+const KINDS = ['internal', 'internal', 'server', 'client'] as const;
+const STATUS_ERROR = 2;
+
+function spanOf(span: Fields, resource: Record<string, unknown>): SeenSpan {
+  const [status] = messages(span, 15);
+  return {
+    traceId: hexOf(span, 1),
+    spanId: hexOf(span, 2),
+    traceState: textOf(span, 3),
+    parentSpanId: hexOf(span, 4),
+    name: textOf(span, 5),
+    kind: KINDS[numberOf(span, 6)] ?? 'internal',
+    attributes: attributesOf(span, 9),
+    events: (span.get(11) ?? []).length,
+    links: messages(span, 13).map((link) => ({ traceId: hexOf(link, 1), spanId: hexOf(link, 2) })),
+    status: {
+      isError: status !== undefined && numberOf(status, 3) === STATUS_ERROR,
+      message: status ? textOf(status, 2) : '',
+    },
+    resource,
+  };
+}
+
+/** The spans of one export (ExportTraceServiceRequest). */
+export const spansIn = (body: Buffer): SeenSpan[] =>
+  messages(fieldsOf(body), 1).flatMap((ofResource) => {
+    const resource = messages(ofResource, 1).map((one) => attributesOf(one, 1))[0] ?? {};
+    return messages(ofResource, 2).flatMap((scope) =>
+      messages(scope, 2).map((span) => spanOf(span, resource)),
+    );
+  });

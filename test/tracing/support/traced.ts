@@ -1,0 +1,56 @@
+import { testGateway, type TestClient } from '../../support/gateway';
+import type { Clock } from '../../../src/clock';
+import { startCollector, type Collector } from './collector';
+import type { SeenSpan } from './otlp';
+
+/** A gateway that tells a collector of its spans. */
+export interface Traced {
+  client: TestClient;
+  collector: Collector;
+  logLines: string[];
+  /** Closes the gateway, which sends what is left, and returns every span that came. */
+  spans(): Promise<SeenSpan[]>;
+}
+
+interface TracedOptions {
+  env?: Record<string, string>;
+  clock?: Clock;
+  collector?: Collector;
+}
+
+/** Starts both, the gateway before the service at that address. */
+export async function traced(serviceUrl: string, options: TracedOptions = {}): Promise<Traced> {
+  const collector = options.collector ?? (await startCollector());
+  const logLines: string[] = [];
+  const env = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    // The last export may take a part of it, and machines are busy.
+    SHUTDOWN_GRACE_MS: '120000',
+    PAYOUT_PREFLIGHT: 'off',
+    ...options.env,
+  };
+  const client = await testGateway(serviceUrl, { env, logLines, clock: options.clock });
+  return {
+    client,
+    collector,
+    logLines,
+    spans: async () => {
+      await client.gateway.close();
+      return collector.spans();
+    },
+  };
+}
+
+/** The one span of that name. */
+export function only(spans: readonly SeenSpan[], name: string): SeenSpan {
+  const [span, ...others] = spans.filter((one) => one.name === name);
+  if (!span || others.length > 0)
+    throw new Error(
+      `${others.length + (span ? 1 : 0)} spans ${name}: ${spans.map((one) => one.name).join()}`,
+    );
+  return span;
+}
+
+/** The spans below another, in the order in which they ended. */
+export const below = (spans: readonly SeenSpan[], { spanId, traceId }: SeenSpan): SeenSpan[] =>
+  spans.filter((span) => span.parentSpanId === spanId && span.traceId === traceId);
