@@ -30,7 +30,7 @@ export interface Means {
 /** Puts the parts together and listens. */
 export async function startGateway(
   config: Config,
-  plainLog: Logger,
+  log: Logger,
   clock: Clock = systemClock,
   means: Means = {},
 ): Promise<Gateway> {
@@ -40,9 +40,9 @@ export async function startGateway(
     for (const close of closers.splice(0).reverse()) await close();
   };
   try {
-    const tracing = await openTracing(config, plainLog, clock);
+    const tracing = await openTracing(config, log, clock);
     closers.push(async () => tracing?.close());
-    const log = tracing?.named(plainLog) ?? plainLog;
+    if (tracing) log = tracing.named(log);
     const service = connectService(config, clock, log, tracing?.send);
     closers.push(() => service.close());
     const url = config.journal.url.reveal();

@@ -118,6 +118,35 @@ const TAKEN: [Record<string, string>, (config: Config) => unknown, unknown][] = 
   [{ WATCH_HEARTBEAT_SECONDS: '3600' }, ({ live }) => live.heartbeatMs, 3_600_000],
   [{ MAX_WATCHERS: '1' }, ({ live }) => live.maxWatchers, 1],
   [{ MAX_WATCHERS_PER_CLIENT: '1000000' }, ({ live }) => live.maxWatchersPerClient, 1_000_000],
+  [{ OTEL_SERVICE_NAME: 'paygraph', OTEL_TRACES_SAMPLER: 'always_on' }, ({ tracing }) => tracing, null],
+  ...[
+    ['http://collector:4318', 'http://collector:4318/v1/traces'],
+    ['https://collector.example/otlp/', 'https://collector.example/otlp/v1/traces'],
+  ].map(([base = '', url]): (typeof TAKEN)[0] => [
+    { OTEL_EXPORTER_OTLP_ENDPOINT: base, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf' },
+    ({ tracing }) => tracing,
+    {
+      url,
+      headers: {},
+      serviceName: 'paygraph',
+      resource: {},
+      sampler: 'parentbased_always_on',
+      ratio: 1,
+    },
+  ]),
+  [
+    {
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318',
+      OTEL_RESOURCE_ATTRIBUTES: 'service.name=pay, region=eu%2Cwest,empty=',
+    },
+    ({ tracing }) => [tracing?.serviceName, tracing?.resource],
+    ['pay', { region: 'eu,west', empty: '' }],
+  ],
+  ...['0', '.25', '0.001', '1', '1.0'].map((text): (typeof TAKEN)[0] => [
+    { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318', OTEL_TRACES_SAMPLER_ARG: text },
+    ({ tracing }) => tracing?.ratio,
+    Number(text),
+  ]),
   [{ JOURNAL_RETENTION_DAYS: '30' }, ({ journal }) => journal.keepMs, 30 * DAY_MS],
   [{ JOURNAL_RETENTION_DAYS: '3650' }, ({ journal }) => journal.keepMs, 3650 * DAY_MS],
   [
@@ -193,6 +222,36 @@ const WRONG: [string, string[]][] = [
   ['WATCH_HEARTBEAT_SECONDS', ['0', '-1', '3601', '15s']],
   ['MAX_WATCHERS', ['0', '-1', '1000001', 'all']],
   ['MAX_WATCHERS_PER_CLIENT', ['0', '1000001', '1e3']],
+  ...['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'].map((name): [string, string[]] => [
+    name,
+    [
+      'http://u:p@collector.example:4318',
+      'https://key@collector.example/',
+      'http://collector.example/?key=a',
+      'http://collector.example/#a',
+      'grpc://collector.example:4317',
+      'collector:4318',
+      'localhost',
+    ],
+  ]),
+  ['OTEL_EXPORTER_OTLP_PROTOCOL', ['grpc', 'http/json', 'HTTP/protobuf']],
+  [
+    'OTEL_EXPORTER_OTLP_HEADERS',
+    [
+      'x-key',
+      'x-key=',
+      '=hidden',
+      'a=1,,b=2',
+      'x key=hidden',
+      'x-key=%0d%0ahidden',
+      'x-key=%zz',
+      'Host=hidden',
+    ],
+  ],
+  ['OTEL_SERVICE_NAME', ['line\nbreak']],
+  ['OTEL_RESOURCE_ATTRIBUTES', ['region', '=eu', 'a=1,,b=2', 'a=%0a', 'a=%zz', 'two words=1']],
+  ['OTEL_TRACES_SAMPLER', ['on', 'AlwaysOn', 'jaeger_remote', 'xray']],
+  ['OTEL_TRACES_SAMPLER_ARG', ['-1', '1.1', '2', '50%', '1e-3', 'half']],
   [
     'DATABASE_URL',
     [
@@ -369,6 +428,8 @@ test('However the settings are printed, the credentials do not show', () => {
     SERVICE_API_KEY: 'hidden-key-1',
     SERVICE_SECRET_KEY: 'hidden-key-2',
     FINGERPRINT_KEY: 'hidden-key-3',
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318',
+    OTEL_EXPORTER_OTLP_HEADERS: 'authorization=hidden-key-5',
   });
   const printed = [
     inspect(config, { depth: 9, showHidden: true }),

@@ -28,6 +28,10 @@ const FORBIDDEN: [file: string, imports: string][] = [
   ['src/workers/primary.ts', '../config'],
   ['src/workers/primary.ts', '../operations'],
   ['src/operations/index.ts', '../workers/worker'],
+  ['src/operations/index.ts', '../tracing/spans'],
+  ['src/http/app.ts', '../tracing/spans'],
+  ['src/tracing/requests.ts', '../http/app'],
+  ['src/tracing/attempts.ts', '../datasources/journal/journal'],
 ];
 
 const ALLOWED: [file: string, imports: string][] = [
@@ -39,6 +43,7 @@ const ALLOWED: [file: string, imports: string][] = [
   ['src/audit/entry.ts', '../schema/rules'],
   ['src/workers/primary.ts', '../start-fault'],
   ['src/http/rate-limit.ts', '../siblings'],
+  ['src/tracing/exporter.ts', '../secret'],
 ];
 
 const READS_ENVIRONMENT: [file: string, imports: string] = ['src/gateway.ts', 'environment'];

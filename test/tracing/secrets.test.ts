@@ -15,7 +15,7 @@ const PAN = '5555555555554444';
 const CVC = '8351';
 const ACCOUNT = '000123456789';
 const CARD = {
-  card: { pan: PAN, cvc: CVC, expiryMonth: 12, expiryYear: 2031, cardholder: 'CANARY HOLDERSON' },
+  card: { pan: PAN, cvc: CVC, expiryMonth: '12', expiryYear: '2099', cardholder: 'CANARY HOLDERSON' },
 };
 const CREATE = `mutation Pay($input: CreatePaymentInput!) { createPayment(input: $input) {
   __typename ... on PaymentSuccess { payment { ... on PaymentResource { transactionId } } } ... on UserError { message } } }`;

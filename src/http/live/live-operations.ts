@@ -119,7 +119,6 @@ export class LiveOperations {
   start(prepared: Prepared, over: (stream: ResultStream) => void = () => undefined): ResultStream {
     const { contextValue, operationName, trace } = prepared;
     const { caller, requestId } = contextValue;
-    const asked = { caller, requestId, trace };
     const startedAt = performance.now();
     let giveBack = (): void => undefined;
     const toErrors = (fault: unknown): readonly GraphQLError[] =>
@@ -146,7 +145,7 @@ export class LiveOperations {
         this.#open.delete(stream);
         over(stream);
         const ms = Math.round(performance.now() - startedAt);
-        this.#log(asked, operationName, { ms, results: stream.results, errors });
+        this.#log({ caller, requestId, trace }, operationName, { ms, results: stream.results, errors });
       },
     });
     return stream;
