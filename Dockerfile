@@ -1,0 +1,41 @@
+# syntax=docker/dockerfile:1
+
+# The version is that of the package `node` in package.json; test/deploy compares them.
+FROM node:24.21.0-trixie-slim AS base
+WORKDIR /app
+ENV NODE_ENV=production
+
+FROM base AS build
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --include=dev --ignore-scripts
+COPY . .
+# Not by `npm run`: the package `node` stands before the image's own there, and its script has not run.
+RUN node scripts/build.mjs
+
+FROM base AS packages
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --omit=dev --ignore-scripts
+
+FROM base
+LABEL org.opencontainers.image.title="paygraph" \
+      org.opencontainers.image.description="A GraphQL gateway in front of a REST payments and payouts service" \
+      org.opencontainers.image.licenses="Apache-2.0"
+COPY --from=packages /app/node_modules ./node_modules
+COPY package.json ./
+COPY bin ./bin
+COPY scripts ./scripts
+COPY --from=build /app/dist ./dist
+# The settings name data/ unless they are set: setting them here would forbid DATABASE_URL_FILE.
+RUN mkdir -m 0700 /data && chown 10001:10001 /data && ln -s /data data
+# HOST: who may call is known by keys or tokens; without those the gateway refuses to listen here.
+# The compile cache would be written outside /data, and gone with the container.
+ENV HOST=0.0.0.0 \
+    NODE_DISABLE_COMPILE_CACHE=1
+USER 10001:10001
+VOLUME /data
+EXPOSE 4000
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 4000}/healthz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["node", "--max-semi-space-size=32", "bin/paygraph.mjs"]
+CMD ["start"]
