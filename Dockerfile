@@ -23,14 +23,15 @@ LABEL org.opencontainers.image.title="paygraph" \
 COPY --from=packages /app/node_modules ./node_modules
 COPY package.json ./
 COPY bin ./bin
-COPY scripts ./scripts
 COPY --from=build /app/dist ./dist
 # The settings name data/ unless they are set: setting them here would forbid DATABASE_URL_FILE.
 RUN mkdir -m 0700 /data && chown 10001:10001 /data && ln -s /data data
 # HOST: who may call is known by keys or tokens; without those the gateway refuses to listen here.
 # The compile cache would be written outside /data, and gone with the container.
+# HOME: the user has no entry in /etc/passwd, and a package asks for it.
 ENV HOST=0.0.0.0 \
-    NODE_DISABLE_COMPILE_CACHE=1
+    NODE_DISABLE_COMPILE_CACHE=1 \
+    HOME=/data
 USER 10001:10001
 VOLUME /data
 EXPOSE 4000

@@ -1,0 +1,79 @@
+import { textOf } from './files';
+
+/** One instruction of a Dockerfile. */
+export interface Instruction {
+  name: string;
+  /** By name, without their dashes. */
+  flags: Record<string, string>;
+  /** What follows the flags, as it stands there. */
+  text: string;
+  /** The same in words: those of a JSON array, or what blanks separate. */
+  words: string[];
+}
+
+/** What begins with a FROM. */
+export interface Stage {
+  /** Its own name; empty for the last one, which needs none. */
+  name: string;
+  from: string;
+  instructions: Instruction[];
+}
+
+const wordsOf = (text: string): string[] =>
+  text.startsWith('[') ? (JSON.parse(text) as string[]) : text.split(/\s+/).filter((word) => word !== '');
+
+function instructionOf(line: string): Instruction {
+  const [, name = '', rest = ''] = /^([A-Z]+)\s+(.*)$/s.exec(line) ?? [];
+  if (name === '') throw new Error(`No instruction: ${line}`);
+  const flags: Record<string, string> = {};
+  const text = rest.replace(/^(?:--([a-z-]+)=(\S+)\s+)+/, (all) => {
+    for (const [, flag = '', value = ''] of all.matchAll(/--([a-z-]+)=(\S+)/g)) flags[flag] = value;
+    return '';
+  });
+  return { name, flags, text, words: wordsOf(text) };
+}
+
+/** The stages of the project's Dockerfile, in order. */
+export function dockerfileStages(): Stage[] {
+  const lines = textOf('Dockerfile')
+    .split('\n')
+    .filter((line) => !/^\s*(#|$)/.test(line))
+    .join('\n')
+    .replaceAll(/\\\n\s*/g, '')
+    .split('\n');
+  const stages: Stage[] = [];
+  for (const instruction of lines.map(instructionOf)) {
+    const [from = '', , name = ''] = instruction.words;
+    if (instruction.name === 'FROM') stages.push({ name, from, instructions: [] });
+    else stages.at(-1)?.instructions.push(instruction);
+  }
+  return stages;
+}
+
+/** The last of such instructions in the stage that becomes the image. */
+export function imageSays(name: string): Instruction {
+  const found = dockerfileStages()
+    .at(-1)
+    ?.instructions.findLast((instruction) => instruction.name === name);
+  if (!found) throw new Error(`The image has no ${name}.`);
+  return found;
+}
+
+/** The settings that the image brings. */
+export const imageEnvironment = (): Record<string, string> =>
+  Object.fromEntries(
+    dockerfileStages()
+      .flatMap(({ instructions }) => instructions)
+      .filter(({ name }) => name === 'ENV')
+      .flatMap(({ words }) => words.map((word) => word.split('=') as [string, string])),
+  );
+
+/** What .dockerignore lets into the build: it forbids everything and then names these. */
+export function buildContext(): string[] {
+  const [first, ...others] = textOf('.dockerignore')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'));
+  if (first !== '*' || others.some((line) => !/^![\w.-]+$/.test(line)))
+    throw new Error('.dockerignore is no list of what is allowed.');
+  return others.map((line) => line.slice(1));
+}

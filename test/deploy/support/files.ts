@@ -1,0 +1,87 @@
+import { spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { parse } from 'yaml';
+import { SETTINGS } from '../../../src/settings-table';
+import { CHECKOUT } from '../../gateway/fixtures/program';
+
+const folders: string[] = [];
+
+afterAll(() => folders.splice(0).forEach((folder) => rmSync(folder, { recursive: true, force: true })));
+
+/** A folder that every user may enter, gone when the test file ends. */
+export function openFolder(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-deploy-'));
+  folders.push(folder);
+  spawnSync('chmod', ['0755', folder]);
+  return folder;
+}
+
+/** The text of a file of the project. */
+export const textOf = (file: string): string => readFileSync(path.join(CHECKOUT, file), 'utf8');
+
+/** What a YAML file of the project holds. */
+export const yamlOf = (file: string): unknown => parse(textOf(file), { merge: true }) as unknown;
+
+/** NAME=value lines, by name. */
+export const envOf = (file: string): Record<string, string> =>
+  Object.fromEntries(
+    textOf(file)
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('#'))
+      .map((line): [string, string] => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+  );
+
+const KNOWN = new Set(
+  Object.entries(SETTINGS).flatMap(([name, setting]) =>
+    'secret' in setting ? [name, `${name}_FILE`] : [name],
+  ),
+);
+
+/** The names among these that are no settings of the gateway. */
+export const notSettings = (names: readonly string[]): string[] => names.filter((name) => !KNOWN.has(name));
+
+/** A value that the gateway does not understand, by its setting; null where it understands all. Paths of secrets are left out. */
+export function misread(settings: Readonly<Record<string, string>>): string[] {
+  const table: Readonly<Record<string, { read(text: string): unknown }>> = SETTINGS;
+  return Object.entries(settings)
+    .filter(([name, value]) => table[name] && value !== '' && table[name].read(value) === undefined)
+    .map(([name]) => name);
+}
+
+/** How long the gateway may take to stop, and how long the slowest call may take, in seconds, with these settings. */
+export const graceSeconds = (settings: Readonly<Record<string, string>>): number =>
+  Number(settings['SHUTDOWN_GRACE_MS'] ?? SETTINGS.SHUTDOWN_GRACE_MS.unset) / 1000;
+
+/** A call waits for the service twice at most: for its answer, and while a lost one is looked for. */
+export const LONGEST_CALL_SECONDS = (2 * Number(SETTINGS.SERVICE_TIMEOUT_MS.unset)) / 1000;
+
+/** A port where nobody listens: below those that the system gives out, so that nobody gets it meanwhile. */
+export async function unusedPort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(10_000, 30_000);
+    const server = createServer();
+    const isFree = await new Promise<boolean>((resolve) =>
+      server.once('error', () => resolve(false)).listen(port, () => resolve(true)),
+    );
+    if (!isFree) continue;
+    await new Promise((resolve) => server.close(resolve));
+    return port;
+  }
+}
+
+/** Why tests that need these programs are skipped, in words for who reads the tests' names; undefined where all are there. */
+export function lacking(...programs: string[]): string | undefined {
+  const missing = programs.filter((program) => spawnSync('which', [program]).status !== 0);
+  return missing.length > 0 ? `SKIPPED: ${missing.join(', ')} is not installed here` : undefined;
+}
+
+/** A group of tests that needs something; it says loudly when that is not there. */
+export function describeWhere(lack: string | undefined, name: string, tests: () => void): void {
+  if (lack === undefined) return void describe(name, tests);
+  console.warn(`${lack}: ${name}`);
+  describe.skip(`${name} (${lack})`, tests);
+}

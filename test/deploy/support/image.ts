@@ -1,0 +1,132 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { chownSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import { CHECKOUT } from '../../gateway/fixtures/program';
+import { closeAfterTests } from '../../support/gateway';
+import { buildContext, dockerfileStages, imageEnvironment, imageSays, type Instruction } from './dockerfile';
+import { openFolder } from './files';
+
+interface LockFile {
+  packages: Record<string, { dev?: boolean }>;
+}
+
+/** Links or copies folders and files, whichever can be done. */
+function take(from: string, names: readonly string[], to: string): void {
+  const copy = (how: string) => spawnSync('cp', [how, '-f', '--parents', ...names, to], { cwd: from });
+  if (copy('-al').status !== 0 && copy('-a').status !== 0)
+    throw new Error(`${names.join(' ')} cannot be copied to ${to}`);
+}
+
+/** The packages that `npm ci --omit=dev` installs, as the lock file says, from those that are installed here. */
+function installProductionPackages(app: string): void {
+  const { packages } = JSON.parse(readFileSync(path.join(app, 'package-lock.json'), 'utf8')) as LockFile;
+  const names = Object.entries(packages)
+    .filter(([name, { dev }]) => /^node_modules\/(@[^/]+\/)?[^/]+$/.test(name) && !dev)
+    .map(([name]) => name)
+    // Those of other platforms are not installed.
+    .filter((name) => existsSync(path.join(CHECKOUT, name)));
+  take(CHECKOUT, names, app);
+}
+
+/** What the commands of the Dockerfile come to where there is no network; by the command. */
+const RUNS: Readonly<Record<string, (root: string) => void>> = {
+  'npm ci --include=dev --ignore-scripts': (root) =>
+    symlinkSync(path.join(CHECKOUT, 'node_modules'), path.join(root, 'app/node_modules')),
+  'npm ci --omit=dev --ignore-scripts': (root) => installProductionPackages(path.join(root, 'app')),
+  'node scripts/build.mjs': (root) =>
+    void execFileSync(process.execPath, ['scripts/build.mjs'], { cwd: path.join(root, 'app') }),
+  'mkdir -m 0700 /data && chown 10001:10001 /data && ln -s /data data': (root) => {
+    mkdirSync(path.join(root, 'data'), { mode: 0o700 });
+    if (isRoot) chownSync(path.join(root, 'data'), 10_001, 10_001);
+    symlinkSync('/data', path.join(root, 'app/data'));
+  },
+};
+
+const isRoot = process.getuid?.() === 0;
+
+function carryOut(instruction: Instruction, root: string, stages: string): void {
+  const app = path.join(root, 'app');
+  if (instruction.name === 'RUN') {
+    const run = RUNS[instruction.text];
+    if (!run) throw new Error(`The dry run does not know what this does: ${instruction.text}`);
+    run(root);
+  } else if (instruction.name === 'COPY') {
+    const { from } = instruction.flags;
+    const to = path.resolve(app, instruction.words.at(-1) ?? '');
+    for (const source of instruction.words.slice(0, -1)) {
+      if (from) cpSync(path.join(stages, from, source), to, { recursive: true });
+      else if (source === '.') take(CHECKOUT, buildContext(), to);
+      else take(CHECKOUT, [source], app);
+    }
+  }
+}
+
+/** Does what the stages of the Dockerfile do, in folders of their own, and returns the folder of the image. */
+export function buildImage(): string {
+  const folder = openFolder();
+  for (const { name, instructions } of dockerfileStages()) {
+    const root = path.join(folder, name || 'image');
+    mkdirSync(path.join(root, 'app'), { recursive: true });
+    for (const instruction of instructions) carryOut(instruction, root, folder);
+  }
+  mkdirSync(path.join(folder, 'bin'));
+  cpSync(process.execPath, path.join(folder, 'bin/node'));
+  return path.join(folder, 'image');
+}
+
+/** A program in the image, as a container runs it: read-only, as its user, the first process it sees, writing to /data alone. */
+export interface Container {
+  output(): string;
+  /** The exit code. */
+  exited: Promise<number | null>;
+  /** As `docker stop` does. */
+  stop(): void;
+}
+
+const SYSTEM = ['/usr/lib', '/lib', '/lib64'].filter((folder) => existsSync(folder));
+
+/** Runs a command in the image. */
+export function runInImage(
+  image: string,
+  command: readonly string[],
+  settings: Readonly<Record<string, string>>,
+  mounts: readonly string[] = [],
+): Container {
+  const [uid = '', gid = ''] = imageSays('USER').text.split(':');
+  const env = { PATH: '/usr/local/bin', ...imageEnvironment(), ...settings };
+  const bind = (from: string, to = from): string[] => ['--ro-bind', from, to];
+  const options = [
+    ...['--unshare-user', '--unshare-pid', '--unshare-ipc', '--as-pid-1', '--die-with-parent'],
+    ...['--uid', uid, '--gid', gid],
+    ...SYSTEM.flatMap((folder) => bind(folder)),
+    ...bind(path.join(image, '../bin'), '/usr/local/bin'),
+    ...bind(path.join(image, 'app'), '/app'),
+    ...mounts.flatMap((file) => bind(file)),
+    ...['--bind', path.join(image, 'data'), '/data', '--proc', '/proc', '--dev', '/dev', '--remount-ro', '/'],
+    ...['--chdir', '/app', '--info-fd', '3', '--clearenv'],
+    ...Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value]),
+  ];
+  const user = isRoot ? { uid: Number(uid), gid: Number(gid) } : {};
+  const child = spawn('bwrap', [...options, ...command], {
+    ...user,
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+  });
+  let [output, info] = ['', ''];
+  const [, stdout, stderr, facts] = child.stdio;
+  stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  facts?.on('data', (chunk: Buffer) => (info += chunk.toString()));
+  const exited = new Promise<number | null>((resolve) => child.once('close', resolve));
+  closeAfterTests({
+    close: async () => {
+      child.kill('SIGKILL');
+      await exited;
+    },
+  });
+  return {
+    output: () => output,
+    exited,
+    stop: () => void process.kill((JSON.parse(info) as { 'child-pid': number })['child-pid'], 'SIGTERM'),
+  };
+}

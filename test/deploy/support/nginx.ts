@@ -1,0 +1,93 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { until } from '../../exactly-once/support/gate';
+import { closeAfterTests } from '../../support/gateway';
+import { openFolder, textOf, unusedPort } from './files';
+
+const CONFIGURATION = 'deploy/nginx/paygraph.conf';
+
+/** What nginx wants around a file of conf.d; one process, which writes nowhere but here. */
+function around(folder: string, conf: string): string {
+  const file = path.join(folder, 'paygraph.conf');
+  writeFileSync(file, conf);
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+  const places = temporary.map((name) => `${name}_temp_path ${path.join(folder, name)};`);
+  const main = path.join(folder, 'nginx.conf');
+  writeFileSync(
+    main,
+    `daemon off; master_process off; pid ${path.join(folder, 'pid')};
+    events {} http { ${places.join(' ')} include ${file}; }`,
+  );
+  return main;
+}
+
+/** What `nginx -t` says of the project's configuration with TLS switched on as its comments say. */
+export function testTlsConfiguration(): { status: number | null; says: string } {
+  const folder = openFolder();
+  const [key, certificate] = [path.join(folder, 'tls.key'), path.join(folder, 'tls.crt')];
+  const made = [
+    '-newkey',
+    'rsa:2048',
+    '-nodes',
+    '-keyout',
+    key,
+    '-out',
+    certificate,
+    '-subj',
+    '/CN=gateway.example',
+  ];
+  execFileSync('openssl', ['req', '-x509', ...made], { stdio: 'ignore' });
+  const conf = textOf(CONFIGURATION)
+    .replace('listen 8080;', '')
+    .replaceAll('#tls ', '')
+    .replace('/etc/nginx/tls/tls.key', key)
+    .replace('/etc/nginx/tls/tls.crt', certificate)
+    .replaceAll(/gateway-\d/g, '127.0.0.1');
+  const out = openSync(path.join(folder, 'out'), 'a');
+  const { status } = spawnSync('nginx', ['-t', '-p', folder, '-c', around(folder, conf)], {
+    stdio: ['ignore', out, out],
+  });
+  return { status, says: readFileSync(path.join(folder, 'out'), 'utf8') };
+}
+
+/** nginx with the project's configuration, in which nothing is changed but addresses. */
+export interface Nginx {
+  /** Without a slash at its end. */
+  url: string;
+  /** All that it has logged. */
+  log(): string;
+}
+
+/** @param gateways their addresses, for gateway-1 and gateway-2 */
+export async function startNginx(gateways: readonly [string, string]): Promise<Nginx> {
+  const folder = openFolder();
+  const port = await unusedPort();
+  const conf = gateways.reduce(
+    (text, gateway, at) => text.replace(`gateway-${at + 1}:4000`, new URL(gateway).host),
+    textOf(CONFIGURATION).replace('listen 8080;', `listen 127.0.0.1:${port};`),
+  );
+  mkdirSync(path.join(folder, 'logs'));
+  const logFile = path.join(folder, 'logs/out');
+  // A file, as nginx opens /dev/stdout by its name, which a socket does not allow.
+  const out = openSync(logFile, 'a');
+  const child = spawn('nginx', ['-p', folder, '-c', around(folder, conf)], { stdio: ['ignore', out, out] });
+  const ended = once(child, 'exit');
+  closeAfterTests({
+    close: async () => {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  });
+  const url = `http://127.0.0.1:${port}`;
+  await until(
+    () =>
+      fetch(`${url}/healthz`).then(
+        ({ status }) => status,
+        () => child.exitCode,
+      ),
+    (status) => status !== null,
+  );
+  return { url, log: () => readFileSync(logFile, 'utf8') };
+}
