@@ -114,8 +114,8 @@ export function runInImage(
   });
   let [output, info] = ['', ''];
   const [, stdout, stderr, facts] = child.stdio;
-  stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  stderr?.on('data', (chunk: Buffer) => (output += chunk.toString()));
   facts?.on('data', (chunk: Buffer) => (info += chunk.toString()));
   const exited = new Promise<number | null>((resolve) => child.once('close', resolve));
   closeAfterTests({
