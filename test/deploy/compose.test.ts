@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { parse } from 'yaml';
 import { CHECKOUT } from '../gateway/fixtures/program';
 import { imageSays } from './support/dockerfile';
 import {
@@ -35,7 +36,7 @@ interface Service {
 interface Compose {
   services: Record<string, Service>;
   secrets: Record<string, { file: string }>;
-  configs: Record<string, object>;
+  configs: Record<string, { content: string }>;
   volumes: Record<string, unknown>;
   networks: Record<string, { internal?: boolean } | null>;
 }
@@ -145,6 +146,18 @@ describe('compose.yaml', () => {
     ]);
     const ports = services.flatMap(([, { ports: open = [] }]) => open);
     expect(ports.filter((port) => !/^(\$\{PAYGRAPH_LISTEN:-)?127\.0\.0\.1:/.test(port))).toEqual([]);
+  });
+
+  test('lets Prometheus read every gateway, with the token that they have', () => {
+    const { scrape_configs: scraped } = parse(compose.configs['prometheus']?.content ?? '') as {
+      scrape_configs: { authorization: object; static_configs: object[] }[];
+    };
+    expect(scraped).toMatchObject([
+      {
+        authorization: { credentials_file: gateways[0]?.[1].environment?.['METRICS_TOKEN_FILE'] },
+        static_configs: [{ targets: gateways.map(([name]) => `${name}:4000`) }],
+      },
+    ]);
   });
 
   test('waits until what is under way has ended', () => {
