@@ -18,6 +18,8 @@ const ROOMS = {
   tracing: [],
   // Processes, and what they say to each other; server.ts says what a worker does.
   workers: [],
+  // Told of what happens in the other rooms by those who put the parts together.
+  metrics: [],
   // The service's double: it shares the table of its own side of every method, and nothing of the client's.
   sandbox: ['schema/methods'],
 };
@@ -30,6 +32,7 @@ const BESIDE = {
   'settings-table': [],
   'watching-settings': [],
   'tracing-settings': [],
+  'metrics-settings': [],
   'setting-values': [],
   loopback: ['http'],
   config: [],
@@ -38,6 +41,7 @@ const BESIDE = {
   gateway: [],
   'service-connection': [],
   'web-server': [],
+  'web-metrics': [],
   server: [],
   siblings: ['datasources', 'http', 'workers'],
   'start-fault': ['workers'],
@@ -77,6 +81,7 @@ const OUTSIDE = {
   http: ['undici', 'class-validator'],
   workers: ['graphql', 'type-graphql', 'fastify', 'undici', '@apollo/*', '@as-integrations/*'],
   tracing: ['graphql', 'type-graphql', 'undici', 'class-validator', '@apollo/*', '@as-integrations/*'],
+  metrics: ['graphql', 'type-graphql', 'fastify', 'undici', '@apollo/*', '@as-integrations/*'],
 };
 
 const arrows = Object.keys(ROOMS).map((room) => ({

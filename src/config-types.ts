@@ -89,6 +89,8 @@ export interface Config {
   /** Where others find this gateway, without a slash at its end; null: it is not said. */
   publicUrl: string | null;
   auditFile: string;
+  /** What a reader of /metrics has to show; null: to be on this machine. */
+  metricsToken: Secret | null;
   introspection: boolean;
   /** Whether a router may use the gateway as a subgraph. */
   subgraph: boolean;

@@ -2,6 +2,7 @@ import process from 'node:process';
 import { Secret } from './secret';
 import { SettingsReader, type Environment } from './settings';
 import { isLoopback } from './loopback';
+import { readMetricsToken } from './metrics-settings';
 import { SETTINGS } from './settings-table';
 import { readTracing } from './tracing-settings';
 import { readLive, readWatching } from './watching-settings';
@@ -150,6 +151,7 @@ const OWN_PREFIXES = [
   'MAX_WATCH',
   'SUBGRAPH',
   'OTEL_',
+  'METRICS_',
 ];
 
 function warningsOf(reader: SettingsReader, sandbox: SandboxConfig | null): string[] {
@@ -191,6 +193,7 @@ export function readConfig(env: Environment = process.env): Config {
     tracing: readTracing(reader),
     publicUrl: reader.get('PUBLIC_URL', SETTINGS.PUBLIC_URL) ?? null,
     auditFile: readAuditFile(reader),
+    metricsToken: readMetricsToken(reader),
     introspection: reader.get('INTROSPECTION', SETTINGS.INTROSPECTION) ?? sandbox !== null,
     subgraph: reader.get('SUBGRAPH', SETTINGS.SUBGRAPH) ?? false,
     warnings: warningsOf(reader, sandbox),

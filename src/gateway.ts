@@ -6,7 +6,9 @@ import { ConfigError, type Config } from './config';
 import { connectService } from './service-connection';
 import type { Journal } from './datasources/journal/journal';
 import { openChanges } from './datasources/changes/open';
+import { observedJournal } from './datasources/journal/observed-journal';
 import { openJournal } from './datasources/journal/open';
+import { Metrics } from './metrics/metrics';
 import { startOperations } from './operations';
 import type { Siblings } from './siblings';
 import type { Tracing } from './tracing/start-tracing';
@@ -43,11 +45,15 @@ export async function startGateway(
     const tracing = await openTracing(config, log, clock);
     closers.push(async () => tracing?.close());
     if (tracing) log = tracing.named(log);
-    const service = connectService(config, clock, log, tracing?.send);
+    const metrics = new Metrics();
+    const service = connectService(config, clock, log, { metrics, around: tracing?.send });
     closers.push(() => service.close());
     const url = config.journal.url.reveal();
     const opened = await open(url);
-    const journal = tracing?.journal(opened, url.startsWith('file:') ? 'sqlite' : 'postgresql') ?? opened;
+    const traced = tracing?.journal(opened, url.startsWith('file:') ? 'sqlite' : 'postgresql') ?? opened;
+    const journal = observedJournal(traced, (call, failed, ms) =>
+      metrics.money.journalCall(call, failed, ms / 1000),
+    );
     closers.push(() => journal.close());
     const audit = openAudit(config.auditFile, log);
     closers.push(() => audit.close());
@@ -61,19 +67,27 @@ export async function startGateway(
           : log.warn('other instances cannot be told of changes'),
     });
     closers.push(() => feed.close());
+    const serviceName = config.sandbox ? `sandbox ${sandboxId}` : config.service.baseUrl;
+    metrics.showMoney({
+      unknownOutcomes: () => journal.countUnknown(serviceName),
+      auditGaps: () => audit.gaps,
+      now: () => clock.now(),
+    });
     const operations = startOperations({
       ...service,
       journal,
       feed,
       clock,
       settings: { ...config, ...config.journal, timeoutMs: config.service.timeoutMs },
-      service: config.sandbox ? `sandbox ${sandboxId}` : config.service.baseUrl,
+      service: serviceName,
       warn: (facts, message) => log.warn(facts, message),
       background: tracing?.background,
+      heard: { ...metrics.money, ...metrics.web },
     });
     closers.push(() => operations.stop());
-    const isReady = (): Promise<boolean> => isThere(journal);
-    const web = await startWebServer({ config, log, clock, operations, audit, isReady, siblings, tracing });
+    const isJournalUp = (): Promise<boolean> => isThere(journal);
+    const shared = { config, log, clock, operations, audit, metrics, siblings, tracing };
+    const web = await startWebServer({ ...shared, isJournalUp, isServiceDown: service.isDown });
     closers.push(() => web.close());
     let closed: Promise<void> | undefined;
     return { ...web, close: () => (closed ??= closeAll()) };

@@ -10,7 +10,7 @@ import { greeting } from './greeting';
 import { createLog } from './log';
 import { startEmbeddedSandbox } from './sandbox/embedded';
 import type { Sandbox } from './sandbox/server';
-import type { Siblings } from './siblings';
+import type { Report, Siblings } from './siblings';
 import { startFault } from './start-fault';
 import type { WorkerStart } from './workers/messages';
 import { Workers } from './workers/primary';
@@ -37,7 +37,7 @@ async function run(config: Config, open?: OpenJournal): Promise<void> {
   const sandbox = config.sandbox && (await startEmbeddedSandbox(config.sandbox, config.service, log));
   const gateway =
     config.workers > 1
-      ? await Workers.start({ count: config.workers, start: startOf(sandbox), log })
+      ? await Workers.start({ count: config.workers, start: startOf(sandbox), log, countedBy })
       : await begin(atSandbox(config, sandbox), log, { open });
   stopOnSignal({ gateway, sandbox, graceMs: config.shutdownGraceMs, log });
   const service = sandbox ? 'embedded sandbox' : config.service.baseUrl;
@@ -51,6 +51,10 @@ async function begin(config: Config, log: Logger, means: Means): Promise<Gateway
   const { startGateway } = await import('./gateway.js');
   return startGateway(config, log, systemClock, means);
 }
+
+/** Loaded when it is needed: when a worker has ended. */
+const countedBy = async (reports: readonly Report[]): Promise<Report> =>
+  (await import('./metrics/reports.js')).countedBy(reports);
 
 const atSandbox = (config: Config, sandbox: { url: string } | null): Config =>
   sandbox ? { ...config, service: { ...config.service, baseUrl: sandbox.url } } : config;

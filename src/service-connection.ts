@@ -8,6 +8,7 @@ import { PayoutService } from './datasources/service/payouts';
 import { ServiceTransport, type AroundExchange } from './datasources/service/transport';
 import { CallbackTokens } from './operations/callback-tokens';
 import { requestScope } from './http/request-scope';
+import type { Metrics } from './metrics/metrics';
 import { faultOfFile } from './watched-file';
 
 const CREDENTIALS_FILE = 'SERVICE_CREDENTIALS_FILE';
@@ -39,24 +40,42 @@ function openCredentials({ service, sandbox }: Config, log: Logger): Credentials
   }
 }
 
+/** What a connection to the service tells of itself, and what it is asked through. */
+interface Observers {
+  metrics: Metrics;
+  /** Carries out every exchange, where it is traced. */
+  around?: AroundExchange | undefined;
+}
+
 /** A signed way to the payment service. Throws a ConfigError where the credentials cannot be used. */
-export function connectService(config: Config, clock: Clock, log: Logger, around?: AroundExchange) {
+export function connectService(config: Config, clock: Clock, log: Logger, { metrics, around }: Observers) {
   const { baseUrl, timeoutMs, notFoundStatus } = config.service;
   const credentials = openCredentials(config, log);
   const transport = new ServiceTransport({ baseUrl, timeoutMs, credentials, now: () => clock.now(), around });
   const callbackTokens = new CallbackTokens(config.journal.fingerprintKey.reveal());
   const isToken = (text: string): boolean => callbackTokens.read(text) !== null;
   const own = { credentials, ...(config.publicUrl !== null && { isToken }) };
-  const client = new ServiceClient(transport, notFoundStatus, own, (fault) =>
-    log.warn(
-      { requestId: requestScope.getStore()?.requestId, ...fault },
-      'a call to the service did not go well',
-    ),
-  );
+  const client = new ServiceClient(transport, notFoundStatus, own, {
+    fault: (fault) =>
+      log.warn(
+        { requestId: requestScope.getStore()?.requestId, ...fault },
+        'a call to the service did not go well',
+      ),
+    ended: (call, result, ms) => metrics.service.ended(call, result, ms / 1000),
+    retried: () => metrics.service.retried(),
+  });
+  const isDown = (): boolean => Object.values(transport.guard.breakers()).includes(true);
+  metrics.showService({
+    breakers: () => transport.guard.breakers(),
+    lanes: () => transport.guard.lanes(),
+    clockSkew: () => Math.abs(transport.skewMs) / 1000,
+  });
   return {
     payments: new PaymentService(client),
     payouts: new PayoutService(client),
     callbackTokens,
+    /** Whether the service counts as down. */
+    isDown,
     /** Resolves when the calls under way have ended. */
     close: async (): Promise<void> => {
       credentials.close();

@@ -9,6 +9,7 @@ import {
   words,
 } from './setting-values';
 import { TRACING_SETTINGS } from './tracing-settings';
+import { METRICS_SETTINGS } from './metrics-settings';
 import { WATCHING_SETTINGS } from './watching-settings';
 
 /** Every setting of the gateway, in the order of docs/configuration.md. */
@@ -179,6 +180,7 @@ export const SETTINGS = {
     read: readPublicUrl,
   },
   ...WATCHING_SETTINGS,
+  ...METRICS_SETTINGS,
   AUDIT_LOG_FILE: {
     about:
       'The file that gets one line for each call that moves money, chained so that a missing line shows: `npm run audit -- verify`.',

@@ -7,21 +7,24 @@ import type { Clock } from './clock';
 import { ConfigError, type Config } from './config';
 import { Admission } from './http/admission';
 import { createApolloServer, errorFormatter, type ApolloOptions } from './http/apollo-server';
-import { addHealth, createApp } from './http/app';
+import { createApp } from './http/app';
 import { addCallbacks } from './http/callbacks';
 import { DocumentLimits } from './http/document-limits';
 import { addGraphql } from './http/graphql-route';
+import { addHealth } from './http/health';
 import { startLive } from './http/live';
 import { loggable, operationLog, type OperationLog } from './http/operation-log';
 import { PersistedOperations } from './http/persisted-operations';
 import { PreparedOperations } from './http/prepared/prepared-operations';
 import { RateLimit } from './http/rate-limit';
 import type { Operations } from './operations';
+import type { Metrics } from './metrics/metrics';
 import { gatewaySchema, subgraphSchema } from './resolvers';
 import { contextFactory } from './resolvers/context-factory';
 import type { Siblings } from './siblings';
 import type { Tracing } from './tracing/start-tracing';
 import { faultOfFile } from './watched-file';
+import { addMetricsPage, recordAndCount, showHeld, webListeners } from './web-metrics';
 
 /** The gateway's web server, listening. */
 export interface WebServer {
@@ -39,8 +42,11 @@ interface WebServerParts {
   clock: Clock;
   operations: Operations;
   audit: AuditLog;
-  /** Whether work can be taken in. */
-  isReady(): Promise<boolean>;
+  /** Whether the journal can be used. */
+  isJournalUp(): Promise<boolean>;
+  /** Whether the payment service counts as down. */
+  isServiceDown(): boolean;
+  metrics: Metrics;
   /** The other workers, where this is one of several. */
   siblings?: Siblings | undefined;
   tracing?: Tracing | undefined;
@@ -48,26 +54,30 @@ interface WebServerParts {
 
 /** Puts the web server together and listens. */
 export async function startWebServer(parts: WebServerParts): Promise<WebServer> {
-  const { config, log, operations, audit, isReady, tracing } = parts;
+  const { config, operations, audit, metrics, tracing } = parts;
   const { introspection, host, port, limits } = config;
   const schema = config.subgraph ? subgraphSchema() : gatewaySchema();
   const landingPage = config.sandbox !== null;
-  const rate = new RateLimit(limits.ratePerMinute, parts);
+  const refused = (): void => metrics.web.refused('rate_limited');
+  const rate = new RateLimit(limits.ratePerMinute, { ...parts, refused });
   const admission = new Admission({
     limits: new DocumentLimits(),
     persisted: readPersistedOperations(parts, schema),
     rate,
   });
   const authenticator = readAuthenticator(parts);
-  const { apollo, prepared } = await startApollo({ schema, introspection, landingPage, log, rate, tracing });
-  const app = await createApp({ log, ...limits });
+  const { apollo, prepared } = await startApollo({ schema, introspection, landingPage, rate, ...parts });
+  const app = await createApp({ ...parts, ...limits });
   tracing?.follow(app);
   addCallbacks(app, { hint: (token) => operations.callbacks.hint(token) });
   let draining = false;
-  addHealth(app, async () => !draining && isReady());
-  const contextFor = contextFactory(operations, (entry) => audit.record(entry));
+  addHealth(app, { ...parts, isDraining: () => draining });
+  addMetricsPage(app, parts);
+  const contextFor = contextFactory(operations, recordAndCount(audit, metrics));
+  const listeners = webListeners(app, metrics);
   const live = startLive(app, {
     ...parts,
+    ...listeners,
     ...config.live,
     ...limits,
     schema,
@@ -84,9 +94,11 @@ export async function startWebServer(parts: WebServerParts): Promise<WebServer> 
     authenticator,
     admission,
     landingPage,
+    ...listeners,
     ...limits,
     ...live,
   });
+  showHeld(app, parts, { live, prepared });
   await app.listen({ host, port });
   return {
     url: `http://${addressText(app.server.address(), host)}`,
@@ -105,12 +117,13 @@ export async function startWebServer(parts: WebServerParts): Promise<WebServer> 
 }
 
 type ApolloParts = Pick<ApolloOptions, 'schema' | 'introspection' | 'landingPage' | 'log' | 'rate'> &
-  Pick<WebServerParts, 'tracing'>;
+  Pick<WebServerParts, 'metrics' | 'tracing'>;
 
 /** Starts Apollo Server, and what learns from it to answer in its place. */
 async function startApollo(parts: ApolloParts) {
-  const { log, rate, tracing } = parts;
-  const ended = tracing ? tracedLog(operationLog(log), tracing) : operationLog(log);
+  const { log, rate, metrics, tracing } = parts;
+  const counted = operationLog(log, metrics.operationEnded);
+  const ended = tracing ? tracedLog(counted, tracing) : counted;
   const shared = { rate, operationLog: ended, formatError: errorFormatter(log) };
   const prepared = new PreparedOperations(shared);
   const apollo = createApolloServer({ ...parts, ...shared, learner: prepared.learnOperations });

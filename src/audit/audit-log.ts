@@ -50,6 +50,7 @@ export class AuditLog {
   #writer: ChainWriter;
   /** So many calls are not on record since the last one that is. */
   #missed = 0;
+  #gaps = 0;
   #isClosed = false;
 
   private constructor(path: string, writer: ChainWriter, onFault: (fault: AuditFault) => void) {
@@ -76,6 +77,11 @@ export class AuditLog {
     }
   }
 
+  /** So many calls are not on record since the log was opened. */
+  get gaps(): number {
+    return this.#gaps;
+  }
+
   /** Puts a call on record. Never throws: of a call that could not be recorded onFault hears. */
   record(entry: AuditEntry): void {
     let line: AuditEntry | undefined;
@@ -87,6 +93,7 @@ export class AuditLog {
       this.#missed = 0;
     } catch (error) {
       this.#missed += 1;
+      this.#gaps += 1;
       this.#tell(`a call is not in the audit log (${reasonOf(error)})`, line);
     }
   }

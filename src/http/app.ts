@@ -9,7 +9,7 @@ import fastify, {
 } from 'fastify';
 import type { Logger } from 'pino';
 import { closeConnectionsWhenClosing } from './closing';
-import { Refusal } from './refusal';
+import { Refusal, overloaded } from './refusal';
 import { SAFE_HEADERS } from './safe-headers';
 import { whereOf } from './where';
 import { requestScope } from './request-scope';
@@ -99,6 +99,15 @@ function isDecodable(url: string): boolean {
   }
 }
 
+/** What throws a Refusal while the process is too late with its work to take on more; `refused` hears of it. */
+export const loadCheck =
+  (app: FastifyInstance, refused: () => void): (() => void) =>
+  () => {
+    if (!app.isUnderPressure()) return;
+    refused();
+    throw overloaded();
+  };
+
 const NOTHING_HERE = 'There is nothing at this address; the gateway is at /graphql.';
 
 /** What every answer has: nothing here is the same for everybody or for long. */
@@ -128,12 +137,3 @@ const httpFault = (message: string, requestId: string, status = 400) => ({
     },
   ],
 });
-
-/** Adds /healthz (the process lives) and /readyz (it takes work). */
-export function addHealth(app: FastifyInstance, isReady: () => Promise<boolean>): void {
-  app.get('/healthz', () => ({ status: 'ok' }));
-  app.get('/readyz', async (_request, reply) => {
-    const ready = await isReady();
-    return reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not ready' });
-  });
-}

@@ -10,7 +10,7 @@ import type { Admission, Admitted, AskedOperation } from './admission';
 import { readParameters, writeParameters } from './get-parameters';
 import type { EventStreams } from './live/event-streams';
 import type { PreparedOperations } from './prepared/prepared-operations';
-import { accessRefusal, overloaded, Refusal } from './refusal';
+import { accessRefusal, Refusal } from './refusal';
 import { turn } from '../turn';
 import { isHostHere } from './own-origin';
 import { PAGE_HEADERS } from './safe-headers';
@@ -33,6 +33,10 @@ interface GraphqlRouteOptions {
   corsOrigins: readonly string[];
   /** Whether a browser that opens the address gets a page: anybody may see it. */
   landingPage: boolean;
+  /** Throws a Refusal while the process is too late with its work to take on more. */
+  checkLoad(): void;
+  /** Hears of a caller who is not known. */
+  unauthenticated(): void;
 }
 
 /** Adds /graphql: who asks and what is asked are checked here, before Apollo sees anything of it. */
@@ -57,14 +61,14 @@ export async function addGraphql(app: FastifyInstance, options: GraphqlRouteOpti
     scope.addHook('onRequest', (_request, _reply, done) => void turn().then(() => done()));
     scope.addHook('onRequest', (request, reply, done) => {
       // Last come, first refused: what has been taken in is carried on, and the health of the process can still be asked.
-      if (scope.isUnderPressure()) throw overloaded();
+      options.checkLoad();
       checkHeaders(request);
       if (authenticator.isOpen && !isHostHere(request.headers.host)) throw NOT_HERE;
       if (options.landingPage && wantsPage(request)) {
         void reply.headers(PAGE_HEADERS);
         return done();
       }
-      identify(authenticator, request, done);
+      identify(options, request, done);
     });
     events.add(scope);
     scope.route({
@@ -133,12 +137,14 @@ const wantsPage = ({ method, headers }: FastifyRequest): boolean =>
 
 /** Finds out who is asking; at once where a key says it, as waiting costs time too. */
 function identify(
-  authenticator: Authenticator,
+  { authenticator, unauthenticated }: GraphqlRouteOptions,
   request: FastifyRequest,
   done: HookHandlerDoneFunction,
 ): void {
-  const refuse = (error: unknown): void =>
+  const refuse = (error: unknown): void => {
+    unauthenticated();
     done(error instanceof AccessError ? accessRefusal(error) : (error as Error));
+  };
   const take = (caller: Caller): void => {
     request.caller = caller;
     done();

@@ -23,10 +23,23 @@ interface EndedOperation {
 /** Hears of every query and mutation that has ended. */
 export type OperationLog = (ended: EndedOperation) => void;
 
+/** Counts an operation: its type, its name where that is fit for it, the code of its first error, and its seconds. */
+export type CountOperation = (
+  operation: string | undefined,
+  name: string | undefined,
+  code: string | undefined,
+  seconds: number | undefined,
+) => void;
+
+/** The code of the first error. */
+export const firstCode = ([first]: readonly Pick<GraphQLFormattedError, 'extensions'>[]):
+  string | undefined => first && String(first.extensions?.['code']);
+
 /** One line per operation: what was asked by name, how long it took and how it ended. Never documents, variables or results. */
 export const operationLog =
-  (log: Logger): OperationLog =>
+  (log: Logger, count: CountOperation = () => undefined): OperationLog =>
   ({ context, operation, name, startedAt, errors = [] }) => {
+    count(operation, loggable(name), firstCode(errors), (performance.now() - startedAt) / 1000);
     log.info(
       {
         requestId: context.requestId,

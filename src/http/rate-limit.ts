@@ -19,6 +19,8 @@ interface RateLimitOptions {
   clock: Clock;
   /** The other workers, where this is one of several: what one takes, all count. */
   siblings?: Siblings | undefined;
+  /** Hears of every time that somebody is refused. */
+  refused?(): void;
 }
 
 /** Counts what each caller asks in a minute, of this process and its siblings. */
@@ -26,13 +28,15 @@ export class RateLimit {
   readonly #limiter: RateLimiterMemory | undefined;
   readonly #clock: Clock;
   readonly #siblings: Siblings | undefined;
+  readonly #refused: () => void;
   /** Taken here, and not yet told, by caller. */
   #untold = new Map<string, number>();
 
   /** @param perMinute 0: no limit */
-  constructor(perMinute: number, { clock, siblings }: RateLimitOptions) {
+  constructor(perMinute: number, { clock, siblings, refused = () => undefined }: RateLimitOptions) {
     this.#clock = clock;
     this.#siblings = siblings;
+    this.#refused = refused;
     if (perMinute === 0) return;
     const limiter = new RateLimiterMemory({ points: perMinute, duration: 60 });
     this.#limiter = limiter;
@@ -42,17 +46,23 @@ export class RateLimit {
   /** Takes points from a caller. Rejects with a Refusal when it has none left. */
   take({ id }: Caller, points: number): Promise<unknown> {
     return this.#limiter
-      ? this.#limiter.consume(id, points).then(() => this.#tellSoon(id, points), refuse)
+      ? this.#limiter.consume(id, points).then(() => this.#tellSoon(id, points), this.#refuse)
       : NO_LIMIT;
   }
 
-  /** The same; false when it has none left. */
-  mayTake(caller: Caller, points: number): Promise<boolean> {
-    return this.take(caller, points).then(
-      () => true,
-      () => false,
-    );
+  /** The same; false when it has none left, of which nobody hears: it is not refused yet. */
+  mayTake({ id }: Caller, points: number): Promise<boolean> {
+    const taken = (): boolean => {
+      this.#tellSoon(id, points);
+      return true;
+    };
+    return this.#limiter?.consume(id, points).then(taken, () => false) ?? Promise.resolve(true);
   }
+
+  readonly #refuse = (spent: RateLimiterRes | Error): never => {
+    this.#refused();
+    throw spent instanceof Error ? spent : rateLimited(spent.msBeforeNext);
+  };
 
   #tellSoon(id: string, points: number): void {
     const siblings = this.#siblings;
@@ -69,7 +79,3 @@ export class RateLimit {
 }
 
 const NO_LIMIT = Promise.resolve();
-
-function refuse(spent: RateLimiterRes | Error): never {
-  throw spent instanceof Error ? spent : rateLimited(spent.msBeforeNext);
-}

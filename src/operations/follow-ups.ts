@@ -2,6 +2,7 @@ import type { Attempt } from '../datasources/journal/journal';
 import { within } from './deadline';
 import type { Finder, Transaction } from './finder';
 import type { JournalHand } from './journal-hand';
+import type { OperationsListener } from './operations-listener';
 
 /** What following an attempt up came to. */
 export type FollowedUp<T> =
@@ -16,6 +17,8 @@ interface FollowUpOptions {
   timeoutMs: number;
   /** How long after the last possible moment of sending a payment may still turn up, in milliseconds. */
   settleMs: number;
+  /** Hears what each look came to. */
+  heard: Pick<OperationsListener, 'followedUp'>;
 }
 
 const FIRST_CHECK_MS = 500;
@@ -53,6 +56,10 @@ export class FollowUps {
   /** Looks for an attempt that this instance has claimed, and records what it found. */
   follow<T extends Transaction>(claimed: Attempt, finder: Finder<T>): Promise<FollowedUp<T>> {
     const look = this.#look(claimed, finder).finally(() => this.#underWay.delete(claimed.id));
+    void look.then(
+      ({ kind }) => this.#options.heard.followedUp(claimed.kind, kind),
+      () => undefined,
+    );
     this.#underWay.set(claimed.id, look);
     return look;
   }

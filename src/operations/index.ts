@@ -12,6 +12,7 @@ import { Creates } from './creates';
 import { Fingerprints } from './fingerprint';
 import { FollowUps } from './follow-ups';
 import { JournalHand } from './journal-hand';
+import type { OperationsListener } from './operations-listener';
 import { PaymentFinder } from './payment-finder';
 import { PaymentOperations } from './payment-operations';
 import { PayoutFinder } from './payout-finder';
@@ -44,6 +45,8 @@ interface OperationsOptions {
   warn(facts: object, message: string): void;
   /** Carries out what belongs to no request; as it is, where this is left out. */
   background?: Background | undefined;
+  /** Hears of what happens without a caller. */
+  heard: OperationsListener;
 }
 
 /** Everything that the gateway does with money. */
@@ -59,21 +62,16 @@ export interface Operations {
 /** Puts the operations together and starts what runs in the background. */
 export function startOperations({ settings, feed, ...options }: OperationsOptions): Operations {
   const { timeoutMs, settleMs, keepMs, preflight, urls } = settings;
-  const { payments, payouts, clock, service, background = asItIs } = options;
+  const { payments, payouts, clock, service, heard, background = asItIs } = options;
   const hand = new JournalHand(options);
-  const followUps = new FollowUps({ hand, timeoutMs, settleMs });
+  const followUps = new FollowUps({ hand, timeoutMs, settleMs, heard });
   const fingerprints = new Fingerprints(settings.fingerprintKey.reveal());
   const creates = new Creates({ hand, followUps, fingerprints, timeoutMs });
   const confirms = new Confirms({ hand, payments, timeoutMs });
   const paymentFinder = new PaymentFinder(payments, hand);
   const payoutFinder = new PayoutFinder(payouts, hand);
-  const reconciler = new Reconciler({
-    hand,
-    followUps,
-    keepMs,
-    background,
-    finders: [paymentFinder, payoutFinder],
-  });
+  const finders = [paymentFinder, payoutFinder];
+  const reconciler = new Reconciler({ hand, followUps, keepMs, finders, background, heard });
   reconciler.start();
   const callbacks = new Callbacks({
     publicUrl: settings.publicUrl,
@@ -82,7 +80,7 @@ export function startOperations({ settings, feed, ...options }: OperationsOption
     look: (attempt) =>
       background({ name: `callback ${attempt.kind}`, attempt: attempt.id }, () => look(attempt)),
   });
-  const watching = { ...settings.watching, clock, service, feed, background };
+  const watching = { ...settings.watching, clock, service, feed, background, heard };
   const shared = { creates, hand, urls, callbacks, watching };
   const operations = {
     payments: new PaymentOperations({ ...shared, payments, finder: paymentFinder, confirms }),

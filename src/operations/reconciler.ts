@@ -4,6 +4,7 @@ import type { Background } from './background';
 import type { Finder, Transaction } from './finder';
 import type { FollowUps } from './follow-ups';
 import type { JournalHand } from './journal-hand';
+import type { OperationsListener } from './operations-listener';
 
 interface ReconcilerOptions {
   hand: JournalHand;
@@ -12,6 +13,8 @@ interface ReconcilerOptions {
   /** How long settled attempts are kept, in milliseconds. */
   keepMs: number;
   background: Background;
+  /** Hears how each round has ended. */
+  heard: Pick<OperationsListener, 'round'>;
 }
 
 const EVERY_MS = 1000;
@@ -53,8 +56,9 @@ export class Reconciler {
       const due = await hand.journal.claimDue(followUps.claim(), AT_A_TIME);
       await Promise.all(due.map((attempt) => this.#follow(attempt)));
       await this.#purge();
+      this.#options.heard.round(true);
     } catch {
-      return;
+      this.#options.heard.round(false);
     }
   }
 

@@ -1,4 +1,4 @@
-import type { SiblingTopics } from '../siblings';
+import type { Report, SiblingTopics } from '../siblings';
 
 /** Something said to all siblings. */
 export type Said = {
@@ -23,6 +23,10 @@ export type ToWorker =
   | { kind: 'stop' }
   /** Another worker said it. */
   | { kind: 'said'; said: Said }
+  /** Report. */
+  | { kind: 'report'; id: number }
+  /** What the others report. */
+  | { kind: 'reports'; id: number; reports: readonly Report[] }
   /** Whether one of the others watches something. */
   | { kind: 'othersWatch'; others: boolean };
 
@@ -34,5 +38,9 @@ export type ToPrimary =
   /** It could not start; in words for the operator. */
   | { kind: 'fault'; why: string }
   | { kind: 'say'; said: Said }
+  /** What it reports, as it was asked for. */
+  | { kind: 'report'; id: number; report: Report }
+  /** What it reports; it wants to know what the others do. */
+  | { kind: 'exchange'; id: number; report: Report }
   /** Whether it watches something. */
   | { kind: 'watch'; something: boolean };

@@ -1,8 +1,10 @@
 import cluster, { type Worker } from 'node:cluster';
 import { performance } from 'node:perf_hooks';
 import type { Logger } from 'pino';
+import type { Report } from '../siblings';
 import { StartFault } from '../start-fault';
 import type { ToPrimary, ToWorker, WorkerStart } from './messages';
+import { Reports } from './reports';
 
 /** A worker that ends is replaced after this pause; each one more that ends doubles it, up to the last. */
 const FIRST_PAUSE_MS = 100;
@@ -14,6 +16,8 @@ interface WorkersOptions {
   count: number;
   start: WorkerStart;
   log: Logger;
+  /** What several workers have counted in all. */
+  countedBy(reports: readonly Report[]): Promise<Report>;
 }
 
 interface Running {
@@ -29,6 +33,7 @@ interface Running {
 export class Workers {
   readonly #options: WorkersOptions;
   readonly #running = new Set<Running>();
+  readonly #reports: Reports<Running>;
   #url = '';
   /** Whether all have listened, and are replaced from then on. */
   #isUp = false;
@@ -39,6 +44,10 @@ export class Workers {
 
   private constructor(options: WorkersOptions) {
     this.#options = options;
+    this.#reports = new Reports({
+      ask: ({ worker }, id) => tell(worker, { kind: 'report', id }),
+      countedBy: options.countedBy,
+    });
   }
 
   /**
@@ -95,6 +104,7 @@ export class Workers {
     });
     onEnd(worker, (how) => {
       this.#running.delete(each);
+      this.#reports.ended(each);
       // One that has not begun to listen has nothing to end in order.
       ended.resolve(how.code === 0 || each.listeningSince === null);
       reject(new StartFault(`A worker ended before it listened (${how.signal ?? `exit code ${how.code}`}).`));
@@ -121,9 +131,19 @@ export class Workers {
         return this.#othersOf(from).forEach(({ worker }) =>
           tell(worker, { kind: 'said', said: message.said }),
         );
+      case 'report':
+        return this.#reports.take(from, message.id, message.report);
+      case 'exchange':
+        return this.#exchange(from, message.id, message.report);
       case 'fault':
         if (this.#isUp) log.error({ why: message.why }, 'a worker could not start');
     }
+  }
+
+  #exchange(from: Running, id: number, own: Report): void {
+    void this.#reports
+      .exchange(from, own, this.#othersOf(from))
+      .then((reports) => tell(from.worker, { kind: 'reports', id, reports }));
   }
 
   #othersOf(one: Running): Running[] {

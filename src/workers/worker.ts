@@ -1,6 +1,6 @@
 import type { Worker } from 'node:cluster';
 import process from 'node:process';
-import type { Siblings, SiblingTopics } from '../siblings';
+import type { Report, Siblings, SiblingTopics } from '../siblings';
 import { startFault } from '../start-fault';
 import type { Said, ToPrimary, ToWorker, WorkerStart } from './messages';
 
@@ -58,6 +58,9 @@ export function runAsWorker(
   siblings.tell({ kind: 'ready' });
 }
 
+/** How long the primary may take to gather what the others report. */
+const EXCHANGE_MS = 5000;
+
 type Listeners = { [T in keyof SiblingTopics]?: (content: SiblingTopics[T]) => void };
 
 /** The line to the primary, and through it to the siblings. */
@@ -65,6 +68,9 @@ class PrimaryLine implements Siblings {
   othersWatch = false;
   readonly #worker: Worker;
   readonly #listeners: Listeners = {};
+  readonly #exchanges = new Map<number, (reports: readonly Report[]) => void>();
+  #exchanged = 0;
+  #makeReport: () => Promise<Report> = () => Promise.resolve([]);
 
   constructor(worker: Worker) {
     this.#worker = worker;
@@ -78,6 +84,25 @@ class PrimaryLine implements Siblings {
     this.#listeners[topic] = heard as Listeners[T];
   }
 
+  reportWith(make: () => Promise<Report>): void {
+    this.#makeReport = make;
+  }
+
+  exchangeReports(own: Report): Promise<readonly Report[]> {
+    return new Promise((resolve) => {
+      const id = (this.#exchanged += 1);
+      // The primary answers in less, or is no more.
+      const patience = setTimeout(() => done([]), EXCHANGE_MS).unref();
+      const done = (reports: readonly Report[]): void => {
+        clearTimeout(patience);
+        this.#exchanges.delete(id);
+        resolve(reports);
+      };
+      this.#exchanges.set(id, done);
+      this.tell({ kind: 'exchange', id, report: own });
+    });
+  }
+
   watch(something: boolean): void {
     this.tell({ kind: 'watch', something });
   }
@@ -88,9 +113,18 @@ class PrimaryLine implements Siblings {
     this.#worker.process.send?.(message, then);
   }
 
-  take(message: Extract<ToWorker, { kind: 'said' | 'othersWatch' }>): void {
+  take(message: Exclude<ToWorker, { kind: 'start' | 'stop' }>): void {
     if (message.kind === 'othersWatch') this.othersWatch = message.others;
+    else if (message.kind === 'report') this.#report(message.id);
+    else if (message.kind === 'reports') this.#exchanges.get(message.id)?.(message.reports);
     else if (message.said.topic === 'changes') this.#listeners.changes?.(message.said.content);
     else this.#listeners.points?.(message.said.content);
+  }
+
+  #report(id: number): void {
+    this.#makeReport().then(
+      (report) => this.tell({ kind: 'report', id, report }),
+      () => undefined,
+    );
   }
 }

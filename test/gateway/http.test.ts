@@ -20,7 +20,7 @@ const PREFLIGHT = { 'apollo-require-preflight': 'true' };
 describe('Health', () => {
   test.each([
     ['/healthz', { status: 'ok' }],
-    ['/readyz', { status: 'ready' }],
+    ['/readyz', { status: 'ready', checks: { journal: 'up', service: 'up', draining: false } }],
   ])('%s says that all is well', async (path, body) => {
     const { status, text } = await raw(base + path);
     expect(status).toBe(200);

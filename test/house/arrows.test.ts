@@ -32,6 +32,10 @@ const FORBIDDEN: [file: string, imports: string][] = [
   ['src/http/app.ts', '../tracing/spans'],
   ['src/tracing/requests.ts', '../http/app'],
   ['src/tracing/attempts.ts', '../datasources/journal/journal'],
+  ['src/metrics/metrics.ts', '../operations'],
+  ['src/metrics/metrics.ts', '../config'],
+  ['src/operations/index.ts', '../metrics/metrics'],
+  ['src/http/metrics-route.ts', '../metrics/metrics'],
 ];
 
 const ALLOWED: [file: string, imports: string][] = [

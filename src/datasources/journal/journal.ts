@@ -103,6 +103,14 @@ export interface AttemptPage {
   limit: number;
 }
 
+/** Outcomes of one kind that nobody knows. */
+export interface UnknownCount {
+  kind: AttemptKind;
+  count: number;
+  /** When the oldest of them began; null where there is none. */
+  oldestAt: number | null;
+}
+
 export interface Journal {
   /** How long anything asked of it may take, in milliseconds; then it is refused. */
   readonly deadlineMs: number;
@@ -133,6 +141,8 @@ export interface Journal {
   findAny(service: string, name: string): Promise<Attempt | null>;
   /** Unknown outcomes for the operator, of every client; oldest first. */
   unknown(service: string, limit: number): Promise<Attempt[]>;
+  /** How many outcomes are unknown, of every client, and since when: one row for each kind. */
+  countUnknown(service: string): Promise<UnknownCount[]>;
   /** Forgets attempts settled before then; unknown ones never. Returns how many. */
   purge(settledBefore: number): Promise<number>;
   /** Rejects when the journal cannot be reached. */

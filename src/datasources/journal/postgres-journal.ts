@@ -11,6 +11,7 @@ import {
   type Journal,
   type NewAttempt,
   type Settlement,
+  type UnknownCount,
 } from './journal';
 import { PostgresPool } from './postgres-pool';
 import {
@@ -20,6 +21,7 @@ import {
   beginValues,
   isFree,
   readAttempt,
+  readUnknownCounts,
   takeOverReservation,
   type Row,
 } from './rows';
@@ -207,6 +209,12 @@ export class PostgresJournal implements Journal {
   async unknown(service: string, limit: number): Promise<Attempt[]> {
     const text = "SELECT * FROM attempts WHERE outcome = 'unknown' AND service = $1 ORDER BY seq LIMIT $2";
     return (await this.#query(text, [service, limit])).map(readAttempt);
+  }
+
+  async countUnknown(service: string): Promise<UnknownCount[]> {
+    const text = `SELECT kind, count(*) AS count, min(started_at) AS oldest FROM attempts
+      WHERE outcome = 'unknown' AND service = $1 GROUP BY kind`;
+    return readUnknownCounts(await this.#query(text, [service]));
   }
 
   async purge(settledBefore: number): Promise<number> {

@@ -1,4 +1,4 @@
-import type { Attempt, AttemptKind, AttemptOutcome, NewAttempt } from './journal';
+import type { Attempt, AttemptKind, AttemptOutcome, NewAttempt, UnknownCount } from './journal';
 
 /** A row as either store returns it: PostgreSQL writes large numbers as strings. */
 export type Row = Record<string, unknown>;
@@ -34,6 +34,15 @@ export const readAttempt = (row: Row): Attempt => ({
   nextCheckAt: numberOrNull(row['next_check_at']),
   checks: number(row['checks']),
 });
+
+const KINDS: readonly AttemptKind[] = ['payment', 'payout'];
+
+/** What is unknown of each kind, from the rows of those of which something is. */
+export const readUnknownCounts = (rows: readonly Row[]): UnknownCount[] =>
+  KINDS.map((kind) => {
+    const row = rows.find((each) => each['kind'] === kind);
+    return { kind, count: number(row?.['count'] ?? 0), oldestAt: numberOrNull(row?.['oldest'] ?? null) };
+  });
 
 /** The columns that `begin` writes, in order; the rest start empty. */
 export const BEGIN_COLUMNS = [

@@ -10,6 +10,7 @@ import type {
   Journal,
   NewAttempt,
   Settlement,
+  UnknownCount,
 } from './journal';
 import { migrate } from './migrations';
 import {
@@ -19,6 +20,7 @@ import {
   beginValues,
   isFree,
   readAttempt,
+  readUnknownCounts,
   takeOverReservation,
   type Row,
 } from './rows';
@@ -186,6 +188,12 @@ export class SqliteJournal implements Journal {
   async unknown(service: string, limit: number): Promise<Attempt[]> {
     const text = `SELECT * FROM attempts WHERE ${OPEN} AND outcome = 'unknown' AND service = ? ORDER BY seq LIMIT ?`;
     return this.#read(sql(text, service, limit));
+  }
+
+  async countUnknown(service: string): Promise<UnknownCount[]> {
+    const text = `SELECT kind, count(*) AS count, min(started_at) AS oldest FROM attempts
+      WHERE ${OPEN} AND outcome = 'unknown' AND service = ? GROUP BY kind`;
+    return readUnknownCounts(await this.thread.run({ write: false, statements: [sql(text, service)] }));
   }
 
   async purge(settledBefore: number): Promise<number> {

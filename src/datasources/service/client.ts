@@ -10,6 +10,7 @@ import {
 import type { Credentials } from './credentials';
 import type { Lane } from './guard';
 import { LookupRetries } from './lookup-retries';
+import { callOf, failureOf, resultOf, type CallListener } from './call-listener';
 import { ServiceError } from './service-error';
 import { CallFailure, serviceTime, type Call, type RawAnswer, type ServiceTransport } from './transport';
 
@@ -52,16 +53,18 @@ interface MoneyCall {
 
 /** The two kinds of call the service knows: lookups, and calls that move money. */
 export class ServiceClient {
-  readonly #retries = new LookupRetries();
+  readonly #retries: LookupRetries;
 
   constructor(
     private readonly transport: ServiceTransport,
     private readonly notFoundStatus: number,
     /** The gateway's own secrets, which no answer may carry to a caller. */
     private readonly own: { credentials: Pick<Credentials, 'known'>; isToken?(text: string): boolean },
-    /** Hears of every call that did not go well, for the operator. */
-    private readonly reportFault: (fault: CallFault) => void,
-  ) {}
+    /** Hears of every call that did not go well, for the operator; of every one that has ended, and of those tried again. */
+    private readonly heard: { fault(fault: CallFault): void } & CallListener,
+  ) {
+    this.#retries = new LookupRetries(() => heard.retried());
+  }
 
   /**
    * A lookup; null when the service has no such transaction. Tried again while that may help: at most three times
@@ -98,7 +101,7 @@ export class ServiceClient {
   async #send(call: Call, lane: Lane, timeoutMs?: number): Promise<RawAnswer> {
     const startedAt = performance.now();
     const report = (fault: Pick<CallFault, 'status' | 'code' | 'channel'>): void =>
-      this.reportFault({
+      this.heard.fault({
         call: `${'query' in call ? 'GET' : 'POST'} ${call.path}`,
         ...fault,
         ms: Math.round(performance.now() - startedAt),
@@ -106,10 +109,12 @@ export class ServiceClient {
     try {
       const raw = await this.transport.send(call, lane, timeoutMs);
       const { status } = raw;
+      this.heard.ended(callOf(call), resultOf(raw, this.notFoundStatus), performance.now() - startedAt);
       if (status === 401) report({ status, channel: call.channel });
       else if (status >= 300 && status !== this.notFoundStatus) report({ status });
       return raw;
     } catch (failure) {
+      this.heard.ended(callOf(call), failureOf(failure), performance.now() - startedAt);
       if (failure instanceof ServiceError) report({ code: 'NO_CREDENTIALS', channel: call.channel });
       else report({ code: failure instanceof CallFailure ? failure.code : 'UNKNOWN' });
       throw failure;

@@ -1,4 +1,5 @@
 import {
+  CircuitState,
   ConsecutiveBreaker,
   ExponentialBackoff,
   bulkhead,
@@ -6,6 +7,7 @@ import {
   handleWhen,
   wrap,
   type BulkheadPolicy,
+  type CircuitBreakerPolicy,
 } from 'cockatiel';
 import { CallFailure, type RawAnswer } from './transport';
 
@@ -27,6 +29,13 @@ const isSilence = (error: unknown): boolean => error instanceof CallFailure && e
 const isFailure = (error: unknown): boolean => error instanceof CallFailure && error.reason !== 'timeout';
 const isServerError = (result: unknown): boolean => (result as RawAnswer).status >= 500;
 
+const isClosed = ({ state }: CircuitBreakerPolicy): boolean => state === CircuitState.Closed;
+
+const loadOf = ({ executionSlots, queueSlots }: BulkheadPolicy, atATime: number) => ({
+  underWay: atATime - executionSlots,
+  waiting: WAITING - queueSlots,
+});
+
 const halfOpenAfter = () => new ExponentialBackoff({ initialDelay: 1000, maxDelay: 30_000 });
 
 /** Lets calls through while the service works, one at a time to try it while it does not. */
@@ -36,19 +45,33 @@ export class Guard {
     payments: bulkhead(AT_A_TIME.payments, WAITING),
     payouts: bulkhead(AT_A_TIME.payouts, WAITING),
   };
-  readonly #breakers = wrap(
-    circuitBreaker(handleWhen(isSilence), {
-      breaker: new ConsecutiveBreaker(SILENCES_IN_A_ROW),
-      halfOpenAfter: halfOpenAfter(),
-    }),
-    circuitBreaker(handleWhen(isFailure).orWhenResult(isServerError), {
-      breaker: new ConsecutiveBreaker(FAILURES_IN_A_ROW),
-      halfOpenAfter: halfOpenAfter(),
-    }),
-  );
+  readonly #silence = circuitBreaker(handleWhen(isSilence), {
+    breaker: new ConsecutiveBreaker(SILENCES_IN_A_ROW),
+    halfOpenAfter: halfOpenAfter(),
+  });
+  readonly #failures = circuitBreaker(handleWhen(isFailure).orWhenResult(isServerError), {
+    breaker: new ConsecutiveBreaker(FAILURES_IN_A_ROW),
+    halfOpenAfter: halfOpenAfter(),
+  });
+  readonly #breakers = wrap(this.#silence, this.#failures);
 
   /** Rejects at once, and runs nothing, while the service counts as down or too many wait. */
   run<T extends RawAnswer>(lane: Lane, call: () => Promise<T>): Promise<T> {
     return this.#breakers.execute(() => this.#lanes[lane].execute(call));
+  }
+
+  /** By which of its breakers the service counts as down now, also while it is being tried. */
+  breakers(): Record<'silence' | 'failures', boolean> {
+    return { silence: !isClosed(this.#silence), failures: !isClosed(this.#failures) };
+  }
+
+  /** Of each lane, the calls that are under way and those that wait for their turn. */
+  lanes(): Record<Lane, { underWay: number; waiting: number }> {
+    const { lookups, payments, payouts } = this.#lanes;
+    return {
+      lookups: loadOf(lookups, AT_A_TIME.lookups),
+      payments: loadOf(payments, AT_A_TIME.payments),
+      payouts: loadOf(payouts, AT_A_TIME.payouts),
+    };
   }
 }

@@ -23,6 +23,12 @@ const pause = (ms: number): Promise<void> =>
 /** Tries lookups again while that may help: within their deadline, with jitter, and within a budget. */
 export class LookupRetries {
   #budget = MAX_BUDGET;
+  readonly #retried: () => void;
+
+  /** @param retried hears that a call is about to be tried again */
+  constructor(retried: () => void) {
+    this.#retried = retried;
+  }
 
   /** Runs a call that may be repeated. It is told how many milliseconds it has. */
   async run<T>(timeoutMs: number, call: (timeoutMs: number) => Promise<T>): Promise<T> {
@@ -41,6 +47,7 @@ export class LookupRetries {
         }
         this.#budget -= 1;
         await pause(delay);
+        this.#retried();
       }
     }
   }

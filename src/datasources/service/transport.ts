@@ -92,6 +92,16 @@ export class ServiceTransport {
     this.#money = new FreshConnections(base, options.timeoutMs);
   }
 
+  /** Whether the service counts as down, and what is under way. */
+  get guard(): Pick<Guard, 'breakers' | 'lanes'> {
+    return this.#guard;
+  }
+
+  /** How far the service's clock is from ours, as far as it mattered, in milliseconds. */
+  get skewMs(): number {
+    return this.#skewMs;
+  }
+
   /** How long a call may take in all, in milliseconds. */
   get timeoutMs(): number {
     return this.#options.timeoutMs;

@@ -55,6 +55,11 @@ export class EventStreams {
     });
   }
 
+  /** So many streams are open. */
+  get size(): number {
+    return this.#replies.size;
+  }
+
   /** Ends every stream without its last event, so that clients connect again. */
   close(): void {
     this.#closing = true;

@@ -5,6 +5,7 @@ import type { Authenticator } from '../../access/authenticator';
 import type { Clock } from '../../clock';
 import type { ContextFactory } from '../../resolvers/context-factory';
 import type { Admission } from '../admission';
+import type { CountOperation } from '../operation-log';
 import { whereOf } from '../where';
 import { EventStreams } from './event-streams';
 import { Heartbeat } from './heartbeat';
@@ -23,6 +24,13 @@ interface LiveOptions {
   maxWatchers: number;
   maxWatchersPerClient: number;
   heartbeatMs: number;
+  /** Throws a Refusal while the process is too late with its work to take on more. */
+  checkLoad(): void;
+  /** Hears of a connection whose caller is not known. */
+  unauthenticated(): void;
+  /** Hears of a subscription, or connection, that would be one too many. */
+  noSeat(): void;
+  count: CountOperation;
   clock: Clock;
   log: Logger;
   trace?: TraceSubscription | undefined;
@@ -31,18 +39,23 @@ interface LiveOptions {
 /** Live updates: subscriptions over WebSockets and over server-sent events, with one set of checks and limits. */
 export function startLive(app: FastifyInstance, options: LiveOptions) {
   const { schema, introspection, clock, heartbeatMs, authenticator, corsOrigins } = options;
-  const limits = { all: options.maxWatchers, perCaller: options.maxWatchersPerClient };
+  const limits = {
+    all: options.maxWatchers,
+    perCaller: options.maxWatchersPerClient,
+    refused: options.noSeat,
+  };
+  const watchers = new Seats(limits);
   const heartbeat = new Heartbeat(clock, heartbeatMs);
   const live = new LiveOperations({
     ...options,
-    isOverloaded: () => app.isUnderPressure(),
     documents: new SubscriptionDocuments(schema, introspection),
-    seats: new Seats(limits),
+    seats: watchers,
   });
   const events = new EventStreams({ live, heartbeat });
   const sockets = new WebSockets({
     live,
     authenticator,
+    unauthenticated: options.unauthenticated,
     heartbeat,
     seats: new Seats(limits),
     isOriginAllowed: (origin) => corsOrigins.includes(origin),
@@ -52,6 +65,10 @@ export function startLive(app: FastifyInstance, options: LiveOptions) {
   return {
     /** To be added where it is known who asks. */
     events,
+    /** How many subscriptions are open. */
+    watchers: () => watchers.taken,
+    /** Connections for subscriptions, by transport. */
+    connections: () => ({ websocket: sockets.size, sse: events.size }),
     /** Ends all that is watched, so that clients go elsewhere. */
     close: async (): Promise<void> => {
       events.close();

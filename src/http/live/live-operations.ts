@@ -8,9 +8,9 @@ import type { OperationContext } from '../../resolvers/context';
 import type { ContextFactory } from '../../resolvers/context-factory';
 import type { Admission, AskedOperation } from '../admission';
 import { toPublicError } from '../graphql-errors';
-import { loggable } from '../operation-log';
+import { firstCode, loggable, type CountOperation } from '../operation-log';
 import { hashIn, unknownId } from '../persisted-operations';
-import { Refusal, overloaded } from '../refusal';
+import { Refusal } from '../refusal';
 import { requestScope } from '../request-scope';
 import { whereOf } from '../where';
 import { checkForm } from './asked';
@@ -36,8 +36,9 @@ interface LiveOptions {
   authenticator: Pick<Authenticator, 'isCurrent'>;
   contextFor: ContextFactory;
   seats: Seats;
-  /** Whether the process is too late with its work to take on more. */
-  isOverloaded(): boolean;
+  /** Throws a Refusal while the process is too late with its work to take on more. */
+  checkLoad(): void;
+  count: CountOperation;
   clock: Clock;
   log: Logger;
   trace?: TraceSubscription | undefined;
@@ -79,13 +80,14 @@ export class LiveOperations {
     const trace = this.#options.trace?.();
     const refused = (faults: readonly unknown[]): readonly GraphQLError[] => {
       const errors = faults.map((fault) => this.#toPublic(fault, requestId));
+      this.#options.count(undefined, undefined, firstCode(errors), undefined);
       this.#log({ requestId, caller, trace }, asked.operationName, { ms: 0, results: 0, errors });
       return errors;
     };
     try {
       checkForm(asked);
       this.#requireCurrent(caller);
-      if (this.#options.isOverloaded()) throw overloaded();
+      this.#options.checkLoad();
       const { operation } = await admission.admit(asked, caller);
       const { query, operationName, variables } = operation;
       // Documents are registered by POST alone: who sends a hash sends the text along the next time.
@@ -145,6 +147,7 @@ export class LiveOperations {
         this.#open.delete(stream);
         over(stream);
         const ms = Math.round(performance.now() - startedAt);
+        this.#options.count('subscription', loggable(operationName), firstCode(errors), undefined);
         this.#log({ caller, requestId, trace }, operationName, { ms, results: stream.results, errors });
       },
     });

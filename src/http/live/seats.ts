@@ -3,6 +3,8 @@ import { Refusal } from '../refusal';
 interface SeatLimits {
   all: number;
   perCaller: number;
+  /** Hears of every time that there is none. */
+  refused(): void;
 }
 
 /** Counts what is held open, by caller and in all: one caller cannot take all there is. */
@@ -11,6 +13,11 @@ export class Seats {
   readonly #taken = new Map<string, number>();
   #all = 0;
 
+  /** So many are taken. */
+  get taken(): number {
+    return this.#all;
+  }
+
   constructor(limits: SeatLimits) {
     this.#limits = limits;
   }
@@ -18,7 +25,8 @@ export class Seats {
   /** Takes one. Returns how to give it back, which works once. Throws a Refusal where none is left. */
   take(callerId: string): () => void {
     const taken = this.#taken.get(callerId) ?? 0;
-    const { all, perCaller } = this.#limits;
+    const { all, perCaller, refused } = this.#limits;
+    if (taken >= perCaller || this.#all >= all) refused();
     if (taken >= perCaller) throw noSeat(`This caller has ${perCaller} of these open already.`);
     if (this.#all >= all) throw noSeat('As many of these are open as this gateway serves.');
     this.#taken.set(callerId, taken + 1);

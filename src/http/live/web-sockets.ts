@@ -20,6 +20,8 @@ interface WebSocketOptions {
   heartbeat: Heartbeat;
   /** Whether a page of this origin may connect; called only where a browser names one that is not the gateway's own. */
   isOriginAllowed(origin: string): boolean;
+  /** Hears of a connection whose caller is not known. */
+  unauthenticated(): void;
   /** Hears of what should not have happened. */
   bug(error: unknown): void;
 }
@@ -102,6 +104,11 @@ export class WebSockets {
     this.#sockets.handleUpgrade(request, socket, head, (opened) => this.#serve(opened, request));
   }
 
+  /** So many connections are open. */
+  get size(): number {
+    return this.#sockets.clients.size;
+  }
+
   /** Tells every client to go elsewhere, and resolves when they have gone. */
   async close(): Promise<void> {
     this.#closing = true;
@@ -164,6 +171,7 @@ export class WebSockets {
       Reflect.deleteProperty(context, 'connectionParams');
       return true;
     } catch (error) {
+      if (error instanceof AccessError) this.#options.unauthenticated();
       const refusal = error instanceof AccessError ? accessRefusal(error) : error;
       if (!(refusal instanceof Refusal)) {
         this.#options.bug(error);

@@ -59,6 +59,7 @@ export class PreparedOperations {
   });
   readonly #seen = new LRUCache<string, true>({ max: MAX_SEEN });
   readonly #types = new LRUCache<string, string>({ max: MAX_TYPES });
+  #answered = 0;
 
   constructor(options: PreparedOptions) {
     this.#options = options;
@@ -82,6 +83,11 @@ export class PreparedOperations {
       }),
   };
 
+  /** So many operations were answered. */
+  get answered(): number {
+    return this.#answered;
+  }
+
   /** Learns which media type an Accept header gets for a result. */
   learnType(accept: string | undefined, contentType: unknown): void {
     if (typeof contentType === 'string' && (accept ?? '').length <= MAX_ACCEPT_LENGTH)
@@ -100,6 +106,7 @@ export class PreparedOperations {
     const startedAt = performance.now();
     const contextValue = context();
     if (points > 0 && !(await this.#options.rate.mayTake(contextValue.caller, points))) return null;
+    this.#answered += 1;
     const { data, errors } = this.#public(await operation.run(contextValue, given, variables));
     this.#options.operationLog({
       context: contextValue,

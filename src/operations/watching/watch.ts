@@ -1,5 +1,6 @@
 import type { Clock, Timer } from '../../clock';
 import { ServiceError } from '../../datasources/service/service-error';
+import type { LookResult } from '../operations-listener';
 import { nextLook, type Schedule } from './schedule';
 import { createdAt, differs, following, phaseOf, stateOf, type Watchable } from './sighting';
 import { Watcher } from './watcher';
@@ -14,6 +15,8 @@ export interface WatchOptions<T extends Watchable> {
   lookUp(): Promise<T | null>;
   /** For people, should the service not have it. */
   missing: string;
+  /** Hears what a look came to. */
+  looked(result: LookResult): void;
   /** Hears that the watch has ended. */
   ended(): void;
 }
@@ -123,15 +126,20 @@ export class Watch<T extends Watchable> {
     this.#lookAgain = false;
     this.#isHinted = false;
     this.#lookedAt = this.#options.clock.now();
+    let result: LookResult | undefined;
     try {
       const found = await this.#options.lookUp();
+      // Nothing is looked up for a watch that has ended meanwhile.
+      if (!this.#isOver) result = found ? 'found' : 'missing';
       if (!found) throw new ServiceError('NOT_FOUND', this.#options.missing);
       // It may have been somebody's look that was under way before anybody watched: as good as to those who asked.
       if (!this.#known && !this.#isOver) this.#accept(found);
       this.#giveToNewcomers();
     } catch (error) {
+      result ??= 'failed';
       this.#failed(error);
     }
+    if (result) this.#options.looked(result);
     this.#isLooking = false;
     if (this.#isOver) return;
     if (this.#lookAgain) this.hint();

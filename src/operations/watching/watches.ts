@@ -5,6 +5,7 @@ import type { Clock } from '../../clock';
 import type { Change, ChangeFeed } from '../../datasources/changes/changes';
 import type { LookupKey } from '../../datasources/service/client';
 import type { Background } from '../background';
+import type { OperationsListener } from '../operations-listener';
 import type { Schedule } from './schedule';
 import { nameOf, nameOfState, type Watchable } from './sighting';
 import { Watch } from './watch';
@@ -24,6 +25,8 @@ export interface WatchesOptions extends WatchSettings {
   service: string;
   feed: ChangeFeed;
   background: Background;
+  /** Hears what each look of a watch came to. */
+  heard: Pick<OperationsListener, 'looked'>;
 }
 
 interface OfOneKind<T extends Watchable> {
@@ -105,7 +108,7 @@ export class Watches<T extends Watchable> {
     const key = keyOf(channel, transactionId);
     const there = this.#byKey.get(key);
     if (there) return there;
-    const { kind, clock, schedule, outageMs, feed, lookUp, background } = this.#options;
+    const { kind, clock, schedule, outageMs, feed, lookUp, background, heard } = this.#options;
     const name = feed.hearsOthers ? this.#nameOf(channel, transactionId) : undefined;
     const stopListening = feed.listen();
     const watch: Watch<T> = new Watch<T>({
@@ -120,6 +123,7 @@ export class Watches<T extends Watchable> {
         return this.#limit.execute(async () => (this.#byKey.get(key) === watch ? look() : null));
       },
       missing: `The service has no such ${kind} on this channel.`,
+      looked: (result) => heard.looked(kind, result),
       ended: () => {
         this.#byKey.delete(key);
         stopListening();

@@ -1,0 +1,43 @@
+import type { Journal } from './journal';
+
+/** What a journal can be asked. */
+export type JournalCall = Exclude<keyof Journal, 'deadlineMs' | 'close'>;
+
+/** Hears of what a journal was asked, when it has ended. Must not throw. */
+export type JournalListener = (call: JournalCall, failed: boolean, ms: number) => void;
+
+/** The same journal, of which somebody hears what it is asked, how long that takes and whether it fails. */
+export function observedJournal(journal: Journal, heard: JournalListener): Journal {
+  const observed =
+    <A extends unknown[], R>(call: JournalCall, ask: (...args: A) => Promise<R>) =>
+    (...args: A): Promise<R> => {
+      const startedAt = performance.now();
+      const asked = ask.apply(journal, args);
+      const ended = (failed: boolean): void => heard(call, failed, performance.now() - startedAt);
+      asked.then(
+        () => ended(false),
+        () => ended(true),
+      );
+      return asked;
+    };
+  return {
+    deadlineMs: journal.deadlineMs,
+    begin: observed('begin', journal.begin),
+    settle: observed('settle', journal.settle),
+    find: observed('find', journal.find),
+    findByTransaction: observed('findByTransaction', journal.findByTransaction),
+    list: observed('list', journal.list),
+    renew: observed('renew', journal.renew),
+    claim: observed('claim', journal.claim),
+    claimDue: observed('claimDue', journal.claimDue),
+    beginConfirm: observed('beginConfirm', journal.beginConfirm),
+    endConfirm: observed('endConfirm', journal.endConfirm),
+    findById: observed('findById', journal.findById),
+    findAny: observed('findAny', journal.findAny),
+    unknown: observed('unknown', journal.unknown),
+    countUnknown: observed('countUnknown', journal.countUnknown),
+    purge: observed('purge', journal.purge),
+    ping: observed('ping', journal.ping),
+    close: () => journal.close(),
+  };
+}

@@ -1,0 +1,34 @@
+import type { FastifyInstance } from 'fastify';
+
+/** What readiness depends on, or is told along with it. */
+export interface HealthParts {
+  /** Whether the journal can be used. */
+  isJournalUp(): Promise<boolean>;
+  /** Whether the payment service counts as down. */
+  isServiceDown(): boolean;
+  /** Whether the gateway is being stopped. */
+  isDraining(): boolean;
+}
+
+/**
+ * Adds /healthz (the process lives) and /readyz (it takes work, and if not, why). A service that is down does not make a
+ * gateway unready: every other one has the same service, so all would leave the rotation at once, and callers would get
+ * a load balancer's error instead of one that says what is wrong and that nothing was sent. A gateway that has no journal
+ * creates nothing, and may be the only one.
+ */
+export function addHealth(app: FastifyInstance, parts: HealthParts): void {
+  app.get('/healthz', () => ({ status: 'ok' }));
+  app.get('/readyz', async (_request, reply) => {
+    const draining = parts.isDraining();
+    const isJournalUp = await parts.isJournalUp();
+    const ready = isJournalUp && !draining;
+    return reply.code(ready ? 200 : 503).send({
+      status: ready ? 'ready' : 'not ready',
+      checks: {
+        journal: isJournalUp ? 'up' : 'down',
+        service: parts.isServiceDown() ? 'down' : 'up',
+        draining,
+      },
+    });
+  });
+}
