@@ -220,6 +220,7 @@ const WRONG: [string, string[]][] = [
   ['WATCH_PACE_MISPAID', ['1.5s', '1d', '15s/0s 60s']],
   ['WATCH_OUTAGE_SECONDS', ['-1', '86401', '5m', 'never']],
   ['WATCH_HEARTBEAT_SECONDS', ['0', '-1', '3601', '15s']],
+  ['METRICS_TOKEN', ['with blank', 'line\nbreak', 'x'.repeat(1025)]],
   ['MAX_WATCHERS', ['0', '-1', '1000001', 'all']],
   ['MAX_WATCHERS_PER_CLIENT', ['0', '1000001', '1e3']],
   ...['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'].map((name): [string, string[]] => [
