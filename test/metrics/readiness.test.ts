@@ -1,0 +1,84 @@
+import { openJournal } from '../../src/datasources/journal/open';
+import { silence } from '../exactly-once/service/faults';
+import { CHANNEL } from '../exactly-once/support/caller';
+import { until } from '../exactly-once/support/gate';
+import { OUTAGES, type Outage } from '../exactly-once/support/outage';
+import { describeStores, type Rig } from '../exactly-once/support/rig';
+import { openStore } from '../exactly-once/support/stores';
+import { scrape } from './support/scrape';
+
+interface Readiness {
+  httpStatus: number;
+  status: string;
+  checks: { journal: string; service: string; draining: boolean };
+}
+
+const LOOK = 'query ($c: UUID!, $e: String) { payment(channel: $c, externalId: $e) { __typename } }';
+
+describeStores('/readyz', (rigs) => {
+  let rig: Rig;
+  let outage: Outage;
+
+  beforeAll(async () => {
+    const store = await openStore(rigs.kind);
+    rigs.closeAtEnd(() => store.drop());
+    const [prepare] = Object.values(OUTAGES[rigs.kind]) as ((from: typeof store) => Promise<Outage>)[];
+    outage = await prepare!(store);
+    rigs.closeAtEnd(() => outage.close());
+    rig = await rigs.start({ store: outage.store, open: (url) => openJournal(url, 1500) });
+  });
+
+  const base = (): string => rig.parts.gateway.url;
+
+  async function readiness(): Promise<Readiness> {
+    const response = await fetch(`${base()}/readyz`);
+    return { httpStatus: response.status, ...((await response.json()) as Omit<Readiness, 'httpStatus'>) };
+  }
+
+  test('says that it is ready, and why', async () => {
+    expect(await readiness()).toEqual({
+      httpStatus: 200,
+      status: 'ready',
+      checks: { journal: 'up', service: 'up', draining: false },
+    });
+    expect((await scrape(base())).sum('paygraph_journal_up')).toBe(1);
+  });
+
+  // The journal's part of a database that writes can be locked while reading goes on: only what cannot be reached is down.
+  const journalGoes = rigs.kind === 'PostgreSQL' ? test : test.skip;
+
+  journalGoes('says that it is not while the journal cannot be reached, and is again afterwards', async () => {
+    await outage.down();
+    const down = await until(readiness, ({ httpStatus }) => httpStatus === 503);
+    expect(down).toMatchObject({ status: 'not ready', checks: { journal: 'down', draining: false } });
+    const page = await scrape(base());
+    expect(page.sum('paygraph_journal_up')).toBe(0);
+    expect(page.find('paygraph_unknown_outcomes')).toEqual([]);
+    expect(page.sum('paygraph_journal_errors_total')).toBeGreaterThan(0);
+    await outage.up();
+    await until(readiness, ({ httpStatus }) => httpStatus === 200);
+    await until(
+      () => scrape(base()),
+      (again) => again.sum('paygraph_journal_up') === 1,
+    );
+  });
+
+  test('says that the service is down, and stays ready: another gateway has no other service', async () => {
+    rig.service.plan(() => ({ acts: true, reply: silence }));
+    const look = (place: number): Promise<unknown> => rig.ask(LOOK, { c: CHANNEL, e: `order-${place}` });
+    await until(
+      async () => {
+        await Promise.all(Array.from({ length: 12 }, (_, place) => look(place)));
+        return readiness();
+      },
+      ({ checks }) => checks.service === 'down',
+    );
+    expect(await readiness()).toMatchObject({ httpStatus: 200, status: 'ready' });
+    const page = await scrape(base());
+    expect(page.sum('paygraph_service_breaker_open', { breaker: 'silence' })).toBe(1);
+    expect(page.sum('paygraph_service_breaker_open', { breaker: 'failures' })).toBe(0);
+    expect(
+      page.sum('paygraph_service_call_duration_seconds_count', { result: 'timeout' }),
+    ).toBeGreaterThanOrEqual(10);
+  });
+});

@@ -1,0 +1,73 @@
+import { request, type IncomingMessage } from 'node:http';
+import { text as readText } from 'node:stream/consumers';
+
+type Labels = Record<string, string>;
+
+interface Sample {
+  /** As it stands there, with _bucket, _sum or _count where it is part of a histogram. */
+  name: string;
+  labels: Labels;
+  value: number;
+}
+
+/** A page of metrics, read as Prometheus does. */
+export class Scrape {
+  /** What each metric is: counter, gauge, histogram or summary. */
+  readonly types = new Map<string, string>();
+  readonly samples: Sample[] = [];
+
+  constructor(readonly text: string) {
+    for (const line of text.split('\n')) {
+      const [, metric, type] = /^# TYPE (\S+) (\S+)$/.exec(line) ?? [];
+      if (metric !== undefined && type !== undefined) this.types.set(metric, type);
+      const [, name, labels = '', value] = /^([a-z]\w*)(?:\{(.*)\})? (\S+)$/i.exec(line) ?? [];
+      if (name === undefined) continue;
+      const pairs = [...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)];
+      const read = Object.fromEntries(pairs.map(([, key = '', text = '']) => [key, text]));
+      this.samples.push({ name, labels: read, value: Number(value) });
+    }
+  }
+
+  /** The sum of all samples of that name that have these labels; 0 where there is none. */
+  sum(name: string, labels: Labels = {}): number {
+    return this.find(name, labels).reduce((sum, { value }) => sum + value, 0);
+  }
+
+  /** All samples of that name that have these labels. */
+  find(name: string, labels: Labels = {}): Sample[] {
+    return this.samples.filter(
+      (sample) =>
+        sample.name === name && Object.entries(labels).every(([key, text]) => sample.labels[key] === text),
+    );
+  }
+
+  /** All values of a label. */
+  values(name: string, label: string): Set<string | undefined> {
+    return new Set(this.find(name).map(({ labels }) => labels[label]));
+  }
+}
+
+/** Reads /metrics, from this machine unless the headers say something else. */
+export async function ask(
+  base: string,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; text: string; type: string }> {
+  const asking = request(`${base}/metrics`, { headers });
+  const answer = new Promise<IncomingMessage>((resolve, reject) =>
+    asking.once('response', resolve).once('error', reject),
+  );
+  asking.end();
+  const response = await answer;
+  return {
+    status: response.statusCode ?? 0,
+    text: await readText(response),
+    type: String(response.headers['content-type']),
+  };
+}
+
+/** Reads /metrics, which has to be shown. */
+export async function scrape(base: string, headers: Record<string, string> = {}): Promise<Scrape> {
+  const { status, text } = await ask(base, headers);
+  if (status !== 200) throw new Error(`/metrics: ${status} ${text}`);
+  return new Scrape(text);
+}
