@@ -68,7 +68,11 @@ describe('With METRICS_TOKEN', () => {
   });
 
   test('who shows it reads the metrics, also through a proxy', async () => {
-    const shown = { authorization: `Bearer ${TOKEN}`, 'x-forwarded-for': '203.0.113.7', host: 'gateway.example' };
+    const shown = {
+      authorization: `Bearer ${TOKEN}`,
+      'x-forwarded-for': '203.0.113.7',
+      host: 'gateway.example',
+    };
     expect((await ask(base, shown)).status).toBe(200);
   });
 

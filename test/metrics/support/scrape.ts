@@ -52,7 +52,7 @@ export async function ask(
   base: string,
   headers: Record<string, string> = {},
 ): Promise<{ status: number; text: string; type: string }> {
-  const asking = request(`${base}/metrics`, { headers });
+  const asking = request(`${base}/metrics`, { headers, agent: false });
   const answer = new Promise<IncomingMessage>((resolve, reject) =>
     asking.once('response', resolve).once('error', reject),
   );
