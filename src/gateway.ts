@@ -5,6 +5,7 @@ import { systemClock, type Clock } from './clock';
 import { ConfigError, type Config } from './config';
 import { connectService } from './service-connection';
 import type { Journal } from './datasources/journal/journal';
+import type { ChangeFeed } from './datasources/changes/changes';
 import { openChanges } from './datasources/changes/open';
 import { observedJournal } from './datasources/journal/observed-journal';
 import { openJournal } from './datasources/journal/open';
@@ -48,24 +49,11 @@ export async function startGateway(
     const metrics = new Metrics();
     const service = connectService(config, clock, log, { metrics, around: tracing?.send });
     closers.push(() => service.close());
-    const url = config.journal.url.reveal();
-    const opened = await open(url);
-    const traced = tracing?.journal(opened, url.startsWith('file:') ? 'sqlite' : 'postgresql') ?? opened;
-    const journal = observedJournal(traced, (call, failed, ms) =>
-      metrics.money.journalCall(call, failed, ms / 1000),
-    );
+    const journal = await openObserved(config.journal.url.reveal(), open, { metrics, tracing });
     closers.push(() => journal.close());
     const audit = openAudit(config.auditFile, log);
     closers.push(() => audit.close());
-    const feed = openChanges({
-      databaseUrl: config.journal.url.reveal(),
-      clock,
-      siblings,
-      onReach: (reached) =>
-        reached
-          ? log.info('other instances can be told of changes again')
-          : log.warn('other instances cannot be told of changes'),
-    });
+    const feed = openFeed(config, clock, log, siblings);
     closers.push(() => feed.close());
     const serviceName = config.sandbox ? `sandbox ${sandboxId}` : config.service.baseUrl;
     metrics.showMoney({
@@ -108,6 +96,34 @@ async function openTracing(config: Config, log: Logger, clock: Clock): Promise<T
   // What is left is sent last: work in flight may have taken most of the grace.
   return startTracing({ settings, service, log, now: () => clock.now(), flushMs: shutdownGraceMs / 4 });
 }
+
+/** Opens the journal. What is asked of it is measured, and traced where that is wanted. */
+async function openObserved(
+  url: string,
+  open: OpenJournal,
+  { metrics, tracing }: { metrics: Metrics; tracing: Tracing | undefined },
+): Promise<Journal> {
+  const opened = await open(url);
+  const traced = tracing?.journal(opened, url.startsWith('file:') ? 'sqlite' : 'postgresql') ?? opened;
+  return observedJournal(traced, (call, failed, ms) => metrics.money.journalCall(call, failed, ms / 1000));
+}
+
+/** Opens what tells other instances of changes. */
+const openFeed = (
+  { journal }: Config,
+  clock: Clock,
+  log: Logger,
+  siblings: Siblings | undefined,
+): ChangeFeed =>
+  openChanges({
+    databaseUrl: journal.url.reveal(),
+    clock,
+    siblings,
+    onReach: (reached) =>
+      reached
+        ? log.info('other instances can be told of changes again')
+        : log.warn('other instances cannot be told of changes'),
+  });
 
 /** Opens the audit log; a ConfigError that names the setting where that cannot be done. */
 function openAudit(path: string, log: Logger): AuditLog {

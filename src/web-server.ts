@@ -58,13 +58,7 @@ export async function startWebServer(parts: WebServerParts): Promise<WebServer> 
   const { introspection, host, port, limits } = config;
   const schema = config.subgraph ? subgraphSchema() : gatewaySchema();
   const landingPage = config.sandbox !== null;
-  const refused = (): void => metrics.web.refused('rate_limited');
-  const rate = new RateLimit(limits.ratePerMinute, { ...parts, refused });
-  const admission = new Admission({
-    limits: new DocumentLimits(),
-    persisted: readPersistedOperations(parts, schema),
-    rate,
-  });
+  const { admission, rate } = admissionOf(parts, schema);
   const authenticator = readAuthenticator(parts);
   const { apollo, prepared } = await startApollo({ schema, introspection, landingPage, rate, ...parts });
   const app = await createApp({ ...parts, ...limits });
@@ -114,6 +108,17 @@ export async function startWebServer(parts: WebServerParts): Promise<WebServer> 
       app.server.closeAllConnections();
     },
   };
+}
+
+/** What is let in, and how much of it a minute. */
+function admissionOf(
+  parts: WebServerParts,
+  schema: GraphQLSchema,
+): { admission: Admission; rate: RateLimit } {
+  const refused = (): void => parts.metrics.web.refused('rate_limited');
+  const rate = new RateLimit(parts.config.limits.ratePerMinute, { ...parts, refused });
+  const persisted = readPersistedOperations(parts, schema);
+  return { admission: new Admission({ limits: new DocumentLimits(), persisted, rate }), rate };
 }
 
 type ApolloParts = Pick<ApolloOptions, 'schema' | 'introspection' | 'landingPage' | 'log' | 'rate'> &
