@@ -14,7 +14,7 @@ export interface EndedOperation {
 }
 
 /** So many names of operations are told apart in the names of spans; others have their type alone. */
-const MAX_NAMES = 500;
+const MAX_NAMES = 200;
 /** What an operation is called while, or where, it is not known which was meant. */
 const UNNAMED = 'GraphQL Operation';
 const MAX_CODES = 8;

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { altered, reset, status } from '../exactly-once/service/faults';
 import { FaultyService } from '../exactly-once/service/faulty-service';
 import { createInput } from '../exactly-once/support/caller';
@@ -62,6 +62,15 @@ beforeAll(async () => {
   await client.ask(`query TooLarge { ${'a: __typename '.repeat(2000)} }`);
   await client.ask('{ __typename }');
   for (let time = 0; time < 4; time += 1) await look('Again');
+  const query = 'query ByHash { __typename }';
+  const sha256Hash = createHash('sha256').update(query).digest('hex');
+  const extensions = { persistedQuery: { version: 1, sha256Hash } };
+  for (const body of [{ extensions }, { extensions, query }, { extensions }])
+    await fetch(client.url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...AUTHORIZED },
+      body: JSON.stringify(body),
+    });
   spans = await gateway.spans();
   lines = gateway.logLines.map((line) => JSON.parse(line) as Record<string, unknown>);
 });
@@ -164,10 +173,14 @@ test('That there is no such payment is an answer', () => {
 
 test('What callers got wrong has codes and no fault, and no name where it is not known what was meant', () => {
   const unclear = spans.filter(({ name }) => name === 'GraphQL Operation');
-  expect(unclear.map(({ attributes }) => attributes['http.response.status_code'])).toEqual([400, 400]);
-  expect(unclear.map(({ attributes }) => attributes['paygraph.error.codes'])).toEqual([
-    ['GRAPHQL_VALIDATION_FAILED'],
-    undefined,
+  const seen = unclear.map(({ attributes }) => [
+    attributes['http.response.status_code'],
+    attributes['paygraph.error.codes'],
+  ]);
+  expect(seen).toEqual([
+    [400, ['GRAPHQL_VALIDATION_FAILED']],
+    [400, undefined],
+    [200, ['PERSISTED_QUERY_NOT_FOUND']],
   ]);
   expect(unclear.some((span) => span.status.isError)).toBe(false);
 });
@@ -208,6 +221,11 @@ test('An operation that is known well, and answered without Apollo, is traced as
     });
     expect(names(below(spans, span))).toEqual([GET]);
   }
+});
+
+test('An operation that is asked for by its hash is traced as one that is written out', () => {
+  const asked = spans.filter(({ name }) => name === 'query ByHash');
+  expect(asked.map(({ attributes }) => attributes['graphql.operation.name'])).toEqual(['ByHash', 'ByHash']);
 });
 
 test('Every trace has a root of the gateway, or of its caller', () => {
