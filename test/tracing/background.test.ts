@@ -1,12 +1,12 @@
 import { HINTED, addressOf, callBack } from '../callbacks/support/called-back';
 import { reset } from '../exactly-once/service/faults';
 import { until } from '../exactly-once/support/gate';
-import { describeSqlite, newKey, type Rig } from '../exactly-once/support/rig';
+import { describeStores, newKey, type Rig } from '../exactly-once/support/rig';
 import { startCollector, type Collector } from './support/collector';
 import { below } from './support/traced';
 import type { SeenSpan } from './support/otlp';
 
-describeSqlite('What belongs to no request', (rigs) => {
+describeStores('What belongs to no request', (rigs) => {
   let collector: Collector;
   let rig: Rig;
   let spans: SeenSpan[];
@@ -71,6 +71,11 @@ describeSqlite('What belongs to no request', (rigs) => {
       .filter(({ name }) => name === 'reconcile payment')
       .filter((span) => below(spans, span).some(({ name }) => name === 'journal settle'));
     expect(found && below(spans, found).map(({ name }) => name)).toContain('GET /api/v1/payment/');
+  });
+
+  test('says which kind of store the journal is', () => {
+    const systems = spans.flatMap(({ attributes }) => attributes['db.system.name'] ?? []);
+    expect(new Set(systems)).toEqual(new Set([rigs.kind === 'SQLite' ? 'sqlite' : 'postgresql']));
   });
 
   test('is not traced where it only looks for work, however often', () => {
