@@ -65,8 +65,10 @@ async function changes() {
   };
 }
 
-const list = (title, lines) =>
-  lines.length > 0 ? console.log(`${title}\n${lines.map((line) => `  ${line}`).join('\n')}`) : undefined;
+function list(title, lines) {
+  if (lines.length > 0) console.log(`${title}\n${lines.map((line) => `  ${line}`).join('\n')}`);
+}
+
 const lineOf = ({ path: place, message }) => `${place}: ${message}.`;
 
 async function main() {

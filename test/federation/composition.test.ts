@@ -1,5 +1,6 @@
 import { composeServices } from '@apollo/composition';
 import { buildSchema, parse } from 'graphql';
+import { parse as parseYaml } from 'yaml';
 import { sample, subgraphText } from './support/samples';
 
 /** Composes this gateway's subgraph with another. */
@@ -54,4 +55,12 @@ test('the subgraph says everything that the schema says, but @oneOf', () => {
   );
   expect(types.filter((name) => name.startsWith('_') && !name.startsWith('__'))).toEqual([]);
   expect(types).toEqual(expect.arrayContaining(['CardNumber', 'PaymentMethodInput', 'Subscription']));
+});
+
+test("the sample of a router's configuration forwards what the gateway needs, under the name that was composed", () => {
+  expect(sample('compose.mjs')).toContain("name: 'payments'");
+  expect(parseYaml(sample('router.yaml'))).toEqual({
+    headers: { subgraphs: { payments: { request: [{ propagate: { named: 'authorization' } }] } } },
+    include_subgraph_errors: { subgraphs: { payments: true } },
+  });
 });

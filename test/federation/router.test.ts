@@ -28,7 +28,8 @@ beforeAll(async () => {
   const env = { SUBGRAPH: 'on', INTROSPECTION: 'off', CLIENT_KEYS_FILE: clientKeysFile(ELSEWHERE) };
   [payments, orders] = await Promise.all([testGateway(service.url, { env, logLines }), ordersSubgraph()]);
   router = await startRouter({ payments: payments.url, orders: orders.url });
-});
+  // Two programs are started one after the other, on a machine that may be busy.
+}, 120_000);
 
 type Answer = Pick<GraphqlAnswer<Record<string, unknown>>, 'data' | 'errors' | 'text'>;
 
@@ -175,4 +176,11 @@ test('an id that is none is an error with a code, and is not quoted', async () =
     orders: [{ payment: null }, { payment: { status: 'PENDING' } }],
   });
   expect(answer.text + logLines.join('')).not.toMatch(/GARBAGE|4111111111111111/);
+});
+
+test('a subscription is not carried out by the router, and says so', async () => {
+  const watch = `subscription { paymentUpdated(channel: "${CHANNEL}", transactionId: "${CHANNEL}") { __typename } }`;
+  const { data, errors } = await ask(watch);
+  expect(data ?? null).toBeNull();
+  expect(errors).toHaveLength(1);
 });

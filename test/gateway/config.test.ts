@@ -38,6 +38,7 @@ test('With nothing set there is a sandbox, on loopback, and everything may be se
     port: 4000,
     sandbox: { port: 4001, anyPortIfTaken: true, control: false },
     introspection: true,
+    subgraph: false,
     shutdownGraceMs: 10_000,
     logLevel: 'info',
     service: { baseUrl: '', timeoutMs: 10_000, notFoundStatus: 404 },
