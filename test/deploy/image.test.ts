@@ -11,7 +11,7 @@ import { describeWhere, lacking, notSettings, openFolder, unusedPort } from './s
 import { buildImage, runInImage, type Container } from './support/image';
 
 // The project is compiled for it, and other tests run beside this one.
-jest.setTimeout(180_000);
+jest.setTimeout(300_000);
 
 describe('The Dockerfile', () => {
   const stages = dockerfileStages();

@@ -18,6 +18,13 @@ function take(from: string, names: readonly string[], to: string): void {
     throw new Error(`${names.join(' ')} cannot be copied to ${to}`);
 }
 
+/** Links or copies a folder to a place where nothing is yet. */
+function copyOut(from: string, to: string): void {
+  const copy = (how: string) => spawnSync('cp', [how, '-T', from, to]);
+  if (copy('-al').status !== 0 && copy('-af').status !== 0)
+    throw new Error(`${from} cannot be copied to ${to}`);
+}
+
 /** The packages that `npm ci --omit=dev` installs, as the lock file says, from those that are installed here. */
 function installProductionPackages(app: string): void {
   const { packages } = JSON.parse(readFileSync(path.join(app, 'package-lock.json'), 'utf8')) as LockFile;
@@ -55,7 +62,7 @@ function carryOut(instruction: Instruction, root: string, stages: string): void 
     const { from } = instruction.flags;
     const to = path.resolve(app, instruction.words.at(-1) ?? '');
     for (const source of instruction.words.slice(0, -1)) {
-      if (from) cpSync(path.join(stages, from, source), to, { recursive: true });
+      if (from) copyOut(path.join(stages, from, source), to);
       else if (source === '.') take(CHECKOUT, buildContext(), to);
       else take(CHECKOUT, [source], app);
     }
