@@ -20,6 +20,8 @@ const ROOMS = {
   workers: [],
   // Told of what happens in the other rooms by those who put the parts together.
   metrics: [],
+  // The operator's commands; the doctor looks at whatever has settings.
+  cli: ['schema', 'resolvers', 'datasources', 'access', 'audit', 'http'],
   // The service's double: it shares the table of its own side of every method, and nothing of the client's.
   sandbox: ['schema/methods'],
 };
@@ -27,15 +29,15 @@ const ROOMS = {
 /** Files that stand beside the rooms, and the rooms that may read them. */
 const BESIDE = {
   secret: ['datasources', 'access', 'tracing'],
-  'watched-file': ['datasources', 'access', 'http'],
-  settings: [],
+  'watched-file': ['datasources', 'access', 'http', 'cli'],
+  settings: ['cli'],
   'settings-table': [],
   'watching-settings': [],
   'tracing-settings': [],
   'metrics-settings': [],
   'setting-values': [],
   loopback: ['http'],
-  config: [],
+  config: ['cli'],
   'config-types': [],
   greeting: [],
   gateway: [],
@@ -82,6 +84,7 @@ const OUTSIDE = {
   workers: ['graphql', 'type-graphql', 'fastify', 'undici', '@apollo/*', '@as-integrations/*'],
   tracing: ['graphql', 'type-graphql', 'undici', 'class-validator', '@apollo/*', '@as-integrations/*'],
   metrics: ['graphql', 'type-graphql', 'fastify', 'undici', '@apollo/*', '@as-integrations/*'],
+  cli: ['type-graphql', 'fastify', 'undici', '@apollo/*', '@as-integrations/*'],
 };
 
 const arrows = Object.keys(ROOMS).map((room) => ({

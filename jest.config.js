@@ -28,10 +28,13 @@ module.exports = {
       },
     ],
   },
-  // Loaded only when it is wanted, by the name that Node.js needs for that.
-  moduleNameMapper: { '^\\./tracing/start-tracing\\.js$': '<rootDir>/src/tracing/start-tracing.ts' },
+  // What is loaded only when it is wanted, by the name that its file has when it is compiled.
+  moduleNameMapper: {
+    '^\\./tracing/start-tracing\\.js$': '<rootDir>/src/tracing/start-tracing.ts',
+    '^(\\./commands/[\\w-]+)\\.js$': '$1',
+  },
   transformIgnorePatterns: [
-    '/node_modules/(?!(qr|cockatiel|jose|eventsource|eventsource-parser|@opentelemetry/otlp-exporter-base)/)',
+    '/node_modules/(?!(qr|cockatiel|commander|jose|eventsource|eventsource-parser|@opentelemetry/otlp-exporter-base)/)',
   ],
   // The tests' own gateways, services, databases and browsers want cores too.
   maxWorkers: 2,

@@ -185,9 +185,9 @@ const answers = () =>
 
 /** A gateway of the tour's own, on any free ports. */
 async function startOwn() {
-  const program = path.join(import.meta.dirname, 'start.mjs');
+  const program = path.join(import.meta.dirname, '../bin/paygraph.mjs');
   const env = { ...process.env, PORT: '0', SANDBOX_PORT: '0', LOG_LEVEL: 'info' };
-  const child = spawn(process.execPath, [program], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [program, 'start'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   for await (const chunk of child.stdout) {
     const [, url] = /GraphQL +(http\S+)/.exec(String(chunk)) ?? [];
     if (!url) continue;

@@ -6,8 +6,8 @@ import process from 'node:process';
 import { setInterval } from 'node:timers';
 import { build, isFresh } from './build.mjs';
 
-const program = path.join(import.meta.dirname, 'start.mjs');
-const start = () => spawn(process.execPath, [program], { stdio: 'inherit' });
+const program = path.join(import.meta.dirname, '../bin/paygraph.mjs');
+const start = () => spawn(process.execPath, [program, 'start'], { stdio: 'inherit' });
 
 let gateway = start();
 let failedAt = 0;

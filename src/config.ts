@@ -225,6 +225,14 @@ export function readSettings(env: Environment = process.env): Environment {
   return Object.fromEntries(set);
 }
 
+/** The files that secrets are given in, by the names of their settings. */
+export const secretFiles = (env: Environment = process.env): { setting: string; path: string }[] =>
+  Object.keys(SETTINGS).flatMap((name) => {
+    const setting = `${name}_FILE`;
+    const path = env[setting];
+    return 'secret' in SETTINGS[name as keyof typeof SETTINGS] && path ? [{ setting, path }] : [];
+  });
+
 /** What the operator's tools need: where the journal is, and of which service. */
 export interface ToolConfig {
   journalUrl: Secret;

@@ -30,7 +30,7 @@ const here = (name) => path.join(import.meta.dirname, name);
 const root = path.resolve(import.meta.dirname, '..', '..');
 const node = (program, options, more, flags = []) => ({
   command: process.execPath,
-  args: [...flags, program],
+  args: [...flags, ...[program].flat()],
   env: { ...environment(options), ...more },
   cwd: root,
 });
@@ -122,7 +122,7 @@ const paygraph = {
   name: 'paygraph',
   what: 'this gateway as `npm start` runs it: client keys, limits, audit log, journal on SQLite, log to a file',
   start: (options) =>
-    node(path.join(root, 'scripts', 'start.mjs'), options, settings(options.folder), startFlags()),
+    node([path.join(root, 'bin', 'paygraph.mjs'), 'start'], options, settings(options.folder), startFlags()),
 };
 
 const withoutJournal = {

@@ -10,7 +10,7 @@ const require = createRequire(import.meta.url);
 /** A clock that never rings: nothing runs in the background, so that whatever is counted was caused by a call. */
 const stillClock = { now: () => Date.now(), after: () => ({ cancel: () => {} }) };
 
-// As scripts/start.mjs does.
+// As bin/paygraph.mjs does.
 process.setSourceMapsEnabled(true);
 
 await serve(async ({ serviceUrl, journalUrl, count }) => {

@@ -23,7 +23,7 @@ async function memory() {
   return { rss, heapUsed, external };
 }
 
-// As scripts/start.mjs does.
+// As bin/paygraph.mjs does.
 process.setSourceMapsEnabled(true);
 
 await serve(async ({ serviceUrl, settings }) => {

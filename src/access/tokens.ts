@@ -20,7 +20,7 @@ interface TokensOptions {
 }
 
 /** Signatures by a private key only: a token signed with a shared or a public key as secret is no token. */
-const ALGORITHMS = ['RS256', 'ES256', 'EdDSA'];
+export const ALGORITHMS = ['RS256', 'ES256', 'EdDSA'];
 const LEEWAY_SECONDS = 30;
 const MAX_LENGTH = 8192;
 
@@ -115,7 +115,7 @@ export class Tokens {
 }
 
 /** The public keys at that address. Whatever else is there counts as a failure to load them. */
-async function fetchKeys(url: string, init: object): Promise<JSONWebKeySet> {
+export async function fetchKeys(url: string, init: object): Promise<JSONWebKeySet> {
   const response = await fetch(url, init);
   if (response.status !== 200) {
     await response.body?.cancel();

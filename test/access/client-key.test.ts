@@ -1,17 +1,13 @@
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtempSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { run } from '../cli/support/run';
 import { until } from '../exactly-once/support/gate';
 import { CHECKOUT } from '../gateway/fixtures/program';
 import { ALL_SCOPES, clientKeysText } from '../support/credentials';
 import { testGateway } from '../support/gateway';
 import { bearer } from './support/rig';
-
-// The program may have to be compiled first, beside other tests.
-jest.setTimeout(180_000);
 
 const CHANNEL = '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10';
 const newFolder = (): string => mkdtempSync(path.join(tmpdir(), 'paygraph-keys-'));
@@ -22,19 +18,10 @@ interface Run {
   stderr: string;
 }
 
-/** `npm run client-key -- …`, without npm. */
+/** `npm run client-key -- …`, in this process. */
 async function clientKey(...args: string[]): Promise<Run> {
-  const { PATH = '', HOME = '' } = process.env;
-  const child = spawn(
-    process.execPath,
-    [path.join(CHECKOUT, 'scripts/start.mjs'), 'cli/client-key.js', ...args],
-    { cwd: CHECKOUT, env: { PATH, HOME }, stdio: ['ignore', 'pipe', 'pipe'] },
-  );
-  const said = { stdout: '', stderr: '' };
-  for (const stream of ['stdout', 'stderr'] as const)
-    child[stream].on('data', (chunk: Buffer) => (said[stream] += chunk.toString('utf8')));
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { code, ...said };
+  const { code, out, err } = await run(['client-key', ...args]);
+  return { code, stdout: out, stderr: err };
 }
 
 interface Entry {
@@ -53,7 +40,7 @@ test('is the script of that name', () => {
   const { scripts } = JSON.parse(readFileSync(path.join(CHECKOUT, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>;
   };
-  expect(scripts['client-key']).toBe('exec node scripts/start.mjs cli/client-key.js');
+  expect(scripts['client-key']).toBe('exec node bin/paygraph.mjs client-key');
 });
 
 describe('A new key', () => {
@@ -169,9 +156,9 @@ describe('The file', () => {
 
 describe('What cannot be done is said, and the exit code is 2', () => {
   const FAULTS: [string, string[], RegExp][] = [
-    ['nothing is asked', [], /Which client/],
-    ['no id is given', ['new'], /Which client/],
-    ['the command is not known', ['old', 'shop'], /Which client/],
+    ['nothing is asked', [], /Usage: paygraph client-key/],
+    ['no id is given', ['new'], /Missing required argument 'id'/],
+    ['the command is not known', ['old', 'shop'], /Unknown command 'old'/],
     ['the id is empty', ['new', ''], /id: expected 1 to 64 letters/],
     ['the id has a blank', ['new', 'my shop'], /id: expected 1 to 64 letters/],
     ['the id has a slash', ['new', '../shop'], /id: expected 1 to 64 letters/],

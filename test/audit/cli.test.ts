@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import os from 'node:os';
 import path from 'node:path';
 import { NOTHING, chained } from '../../src/audit/chain';
+import { run as runHere, type Ran } from '../cli/support/run';
 import {
   entry,
   linesOf,
@@ -17,26 +18,20 @@ import {
 import { OtherProcess } from './support/other-process';
 
 const CHECKOUT = path.resolve(__dirname, '../..');
-const TYPESCRIPT = path.join(CHECKOUT, 'test/journal/support/load-typescript.cjs');
-const AS_NPM_RUNS_IT = [path.join(CHECKOUT, 'scripts/start.mjs'), 'cli/audit.js'];
-/** Without a build, which the tests need not wait for. */
-const FROM_SOURCES = [TYPESCRIPT, path.join(__dirname, 'support/cli.ts')];
+const AS_NPM_RUNS_IT = [path.join(CHECKOUT, 'bin/paygraph.mjs'), 'audit'];
 
-interface Ran {
-  code: number | null;
-  out: string;
-  err: string;
-}
+const run = (args: readonly string[]): Promise<Ran> => runHere(['audit', ...args]);
 
 interface Where {
   cwd?: string;
   env?: Record<string, string>;
-  program?: readonly string[];
+  options?: readonly string[];
 }
 
-async function run(args: readonly string[], { cwd, env, program = FROM_SOURCES }: Where = {}): Promise<Ran> {
+/** `npm run audit -- …` as a process of its own. */
+async function runProgram(args: readonly string[], { cwd, env, options = [] }: Where = {}): Promise<Ran> {
   const { PATH = '', HOME = '' } = process.env;
-  const child = spawn(process.execPath, [...program, ...args], {
+  const child = spawn(process.execPath, [...options, ...AS_NPM_RUNS_IT, ...args], {
     cwd,
     env: { PATH, HOME, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -51,7 +46,7 @@ const sealIn = (out: string): string => /seal +([0-9a-f]{64})/.exec(out)?.[1] ??
 test('npm run audit -- verify says what a whole log holds, and exits with 0', async () => {
   const file = temporaryLog();
   await writeChain(file, 'a', 'b');
-  const { code, out, err } = await run(['verify', file], { program: AS_NPM_RUNS_IT });
+  const { code, out, err } = await runProgram(['verify', file]);
   expect({ code, err }).toEqual({ code: 0, err: '' });
   const [first, last] = [linesOf(file)[0], linesOf(file).at(-1)].map(
     (line) => (JSON.parse(line!) as { time: string }).time,
@@ -95,8 +90,8 @@ test('without a file it checks the one of the settings, or data/audit.log', asyn
   const env = { AUDIT_LOG_FILE: path.join(folder, 'elsewhere.log') };
   await writeChain(env.AUDIT_LOG_FILE, 'a');
   await writeChain(path.join(folder, 'data', 'audit.log'), 'a', 'b', 'c');
-  expect((await run(['verify'], { cwd: folder, env })).out).toContain('elsewhere.log: 3 lines');
-  expect((await run(['verify'], { cwd: folder })).out).toContain('data/audit.log: 5 lines');
+  expect((await runHere(['audit', 'verify'], env)).out).toContain('elsewhere.log: 3 lines');
+  expect((await runProgram(['verify'], { cwd: folder })).out).toContain('data/audit.log: 5 lines');
 });
 
 test('several files are checked in their order, and a seal is found in any of them', async () => {
@@ -164,8 +159,8 @@ test('an empty file is no fault by itself', async () => {
 test.each<[args: string[], says: string]>([
   [['verify', '/nowhere/audit.log'], '/nowhere/audit.log cannot be read (ENOENT).'],
   [['verify', os.tmpdir()], 'cannot be read (EISDIR).'],
-  [[], 'What shall be done?'],
-  [['check'], 'What shall be done?'],
+  [[], 'Usage: paygraph audit'],
+  [['check'], "Unknown command 'check'"],
   [['verify', '--expect', 'abc'], '--expect: expected 64 hexadecimal digits.'],
   [['verify', '--sure'], "Unknown option '--sure'"],
 ])('what cannot be done exits with 2 and says why: %j', async (args, says) => {
@@ -177,7 +172,31 @@ test.each<[args: string[], says: string]>([
 test('--help says how it is used', async () => {
   const { code, out } = await run(['--help']);
   expect(code).toBe(0);
-  expect(out).toContain('npm run audit -- verify');
+  expect(out).toContain('paygraph audit verify');
+});
+
+test('--json says the same to scripts', async () => {
+  const file = temporaryLog();
+  await writeChain(file, 'a', 'b');
+  const good = await run(['verify', file, '--json']);
+  expect(good.code).toBe(0);
+  expect(JSON.parse(good.out)).toMatchObject({
+    isWhole: true,
+    faults: 0,
+    findings: [],
+    chains: { total: 1, open: [] },
+    files: [{ name: file, lines: 4, calls: 2, seal: expect.stringMatching(/^[0-9a-f]{64}$/) }],
+  });
+  putLines(file, linesOf(file).toSpliced(2, 1));
+  const seal = 'a'.repeat(64);
+  const bad = await run(['verify', file, '--json', '--expect', seal]);
+  expect(bad.code).toBe(1);
+  expect(JSON.parse(bad.out)).toMatchObject({
+    isWhole: false,
+    faults: 2,
+    findings: [{ isFault: true, file, line: 3, says: expect.stringContaining('is missing') }],
+    missingSeals: [seal],
+  });
 });
 
 test('a log of many lines is checked in little memory', async () => {
@@ -197,9 +216,7 @@ test('a log of many lines is checked in little memory', async () => {
   writing.end();
   await once(writing, 'close');
   // The file has 100 MB, and the program may have 64.
-  const { code, out, err } = await run(['verify', file], {
-    program: ['--max-old-space-size=64', ...AS_NPM_RUNS_IT],
-  });
+  const { code, out, err } = await runProgram(['verify', file], { options: ['--max-old-space-size=64'] });
   expect({ code, err }).toEqual({ code: 0, err: '' });
   expect(out).toContain('60000 lines, 59999 of them calls');
 });

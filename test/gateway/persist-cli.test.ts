@@ -40,7 +40,7 @@ interface Ended {
 /** `npm run persist -- …` in a folder of its own with these files. */
 async function persist(args: string[], files: Record<string, string> = {}) {
   const folder = folderOf(files);
-  const program = [path.join(CHECKOUT, 'scripts/start.mjs'), 'cli/persist.js', ...args];
+  const program = [path.join(CHECKOUT, 'bin/paygraph.mjs'), 'persist', ...args];
   const child = spawn(process.execPath, program, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
   const ended: Ended = { code: null, stdout: '', stderr: '' };
   child.stdout.on('data', (chunk: Buffer) => (ended.stdout += chunk.toString()));
@@ -299,7 +299,7 @@ describe('A mistake in what is typed is named, and the exit code is 2', () => {
   const DOCUMENT = { 'a.graphql': 'query A { __typename }' };
 
   test.each([
-    ['nothing at all', [], 'Where are the documents?'],
+    ['nothing at all', [], "Missing required argument 'places'"],
     ['a place that is not there', ['gone'], 'gone: there is no such file or folder.'],
     [
       'a client that nobody knows',

@@ -211,6 +211,7 @@ describe('Several programs from one checkout', () => {
     closeAfterTests({ close: async () => rmSync(checkout, { recursive: true, force: true }) });
     for (const part of [
       'src',
+      'bin',
       'scripts',
       'package.json',
       'package-lock.json',

@@ -36,6 +36,8 @@ const FORBIDDEN: [file: string, imports: string][] = [
   ['src/metrics/metrics.ts', '../config'],
   ['src/operations/index.ts', '../metrics/metrics'],
   ['src/http/metrics-route.ts', '../metrics/metrics'],
+  ['src/cli/program.ts', '../sandbox/server'],
+  ['src/http/app.ts', '../cli/program'],
 ];
 
 const ALLOWED: [file: string, imports: string][] = [
@@ -48,6 +50,7 @@ const ALLOWED: [file: string, imports: string][] = [
   ['src/workers/primary.ts', '../start-fault'],
   ['src/http/rate-limit.ts', '../siblings'],
   ['src/tracing/exporter.ts', '../secret'],
+  ['src/cli/program.ts', '../config'],
 ];
 
 const READS_ENVIRONMENT: [file: string, imports: string] = ['src/gateway.ts', 'environment'];

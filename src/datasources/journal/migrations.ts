@@ -86,6 +86,9 @@ const STEPS: readonly { name: string; sql(dialect: MigrationStore['dialect']): s
   },
 ];
 
+/** The names of the steps, in their order: what a journal that is up to date has taken. */
+export const STEP_NAMES: readonly string[] = STEPS.map(({ name }) => name);
+
 const APPLIED = 'CREATE TABLE IF NOT EXISTS applied_migrations (name TEXT PRIMARY KEY)';
 
 /** Brings the tables up to date and returns the names of the steps taken. The store must let one instance at a time do this. */

@@ -4,6 +4,9 @@ import { JournalUnavailable } from './journal';
 import { migrate } from './migrations';
 import type { Row } from './rows';
 
+/** A plan made for an empty table must not be kept while the table grows. */
+export const CONNECTION_OPTIONS = '-c plan_cache_mode=force_custom_plan';
+
 const MAX_CONNECTIONS = 8;
 const MIGRATION_TIMEOUT_MS = 10_000;
 /** Any number, as long as every instance uses the same: one at a time makes the tables. */
@@ -32,8 +35,7 @@ export class PostgresPool {
       statement_timeout: deadlineMs,
       keepAlive: true,
       application_name: 'paygraph',
-      // A plan made for an empty table must not be kept while the table grows.
-      options: '-c plan_cache_mode=force_custom_plan',
+      options: CONNECTION_OPTIONS,
     });
     // A connection that breaks is replaced at the next use; the pool itself hears only of those that are idle.
     this.#pool.on('error', () => undefined);

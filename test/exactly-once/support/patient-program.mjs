@@ -1,4 +1,4 @@
-// The gateway as scripts/start.mjs runs it, but with a journal that may take longer: so many milliseconds.
+// The gateway as bin/paygraph.mjs runs it, but with a journal that may take longer: so many milliseconds.
 import cluster from 'node:cluster';
 import { createRequire } from 'node:module';
 import process from 'node:process';

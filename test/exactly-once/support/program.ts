@@ -15,7 +15,7 @@ export interface ProgramOptions {
   isPatient?: boolean;
 }
 
-const START = [path.resolve('scripts/start.mjs')];
+const START = [path.resolve('bin/paygraph.mjs'), 'start'];
 const START_PATIENT = [
   path.resolve('test/exactly-once/support/patient-program.mjs'),
   String(PATIENT_GATEWAY_MS),

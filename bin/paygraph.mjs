@@ -1,0 +1,35 @@
+#!/usr/bin/env node
+// The command line. Builds when the sources are newer than dist, then becomes the program: no process in between, so that
+// signals reach it. An old Node.js has to get as far as the message, so nothing that is new is imported by name.
+import cluster from 'node:cluster';
+import { existsSync, readFileSync } from 'node:fs';
+import module from 'node:module';
+import path from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
+
+function stop(message, code) {
+  process.stderr.write(`${message}\n`);
+  process.exit(code);
+}
+
+/** Where there are sources; a production image has none, and runs what is in dist. One of several workers runs what the first process found fresh. */
+async function buildWhereStale() {
+  if (!cluster.isPrimary || !existsSync(path.join(root, 'src'))) return;
+  const { build, isFresh } = await import('../scripts/build.mjs');
+  if (!isFresh() && !build()) process.exit(1);
+}
+
+const { engines } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+const needed = Number(/\d+/.exec(engines.node));
+if (Number.parseInt(process.versions.node, 10) < needed)
+  stop(`paygraph needs Node.js ${needed} or newer; this is ${process.versions.node}.`, 2);
+
+await buildWhereStale();
+module.enableCompileCache();
+process.setSourceMapsEnabled(true);
+await module
+  .createRequire(import.meta.url)('../dist/cli/program.js')
+  .main();

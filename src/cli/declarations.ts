@@ -1,0 +1,245 @@
+import type { Command } from 'commander';
+import { SCOPES } from '../access/caller';
+import type { Context } from './context';
+
+/**
+ * What can be typed, and what it runs. A command's own module is loaded when it is run, so that none pays for the others:
+ * here is only what it is called, what it takes and what its help says.
+ */
+export interface Declaring {
+  /** Runs a command that ends with an exit code. */
+  ends(run: (context: Context) => Promise<number>): Promise<void>;
+  /** Runs a server, which ends the process itself. */
+  serves(run: () => Promise<void>): Promise<void>;
+}
+
+const examples = (...lines: readonly string[]): string =>
+  `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`;
+
+/** A text as it is wrapped for the reader, whatever its lines are here. */
+const prose = (text: string): string => text.replace(/(?<!\n)\n(?!\n)/g, ' ');
+
+const JSON_OPTION = ['--json', 'print the result as JSON, for scripts'] as const;
+
+export function declareServers(program: Command, { serves }: Declaring): void {
+  program
+    .command('start')
+    .summary('start the gateway')
+    .description(
+      prose(`Starts the gateway, with the embedded sandbox where SERVICE_BASE_URL is not set.
+
+It is set by environment variables: docs/configuration.md names them. SIGTERM or Ctrl+C lets what is under way end, and
+the exit code is 0; what keeps the gateway from starting is said, and the exit code is 1.`),
+    )
+    .addHelpText(
+      'after',
+      examples(
+        'paygraph start',
+        'PORT=8080 SANDBOX_CONTROL=on paygraph start',
+        'node --max-semi-space-size=32 bin/paygraph.mjs start    as npm start does: fewer pauses under load',
+      ),
+    )
+    .action(() => serves(async () => (await import('../server.js')).main()));
+  program
+    .command('sandbox')
+    .summary('start the sandbox alone: the payment service, without a gateway')
+    .description(
+      prose(`Starts the sandbox alone: the payment service of the specification, with no real money and no gateway before it.
+
+SANDBOX_PORT and SANDBOX_CONTROL set it; a gateway uses it with SERVICE_BASE_URL, as it would a real one.`),
+    )
+    .addHelpText(
+      'after',
+      examples('paygraph sandbox', 'SANDBOX_PORT=4100 SANDBOX_CONTROL=on paygraph sandbox'),
+    )
+    .action(() => serves(async () => (await import('../sandbox/main.js')).main()));
+}
+
+export function declareDoctor(program: Command, { ends }: Declaring): void {
+  program
+    .command('doctor')
+    .summary('check the settings and everything they lead to')
+    .description(
+      prose(`Checks the settings and everything they lead to: service, credentials, clock, journal, keys, files, ports. It says what
+is wrong and how to mend it, and prints no value of a secret.
+
+It changes nothing, creates nothing and may run beside a running gateway, with the gateway's own settings. Exit code: 0
+nothing failed (there may be warnings), 1 something failed, 2 the settings are wrong. docs/doctor.md explains each check.`),
+    )
+    .option('--channel <uuid>', 'a merchant channel to ask the service for; without this one of nobody')
+    .option(...JSON_OPTION)
+    .addHelpText('after', examples('paygraph doctor', 'paygraph doctor --json'))
+    .action((options: { channel?: string; json?: boolean }) =>
+      ends(async (context) => (await import('./commands/doctor.js')).doctor(context, options)),
+    );
+}
+
+export function declareJournal(program: Command, { ends }: Declaring): void {
+  program
+    .command('migrate')
+    .summary("bring the journal's tables up to date")
+    .description(
+      "Brings the journal's tables up to date. The gateway does so itself when it starts; DATABASE_URL says where it is.",
+    )
+    .addHelpText('after', examples('paygraph migrate'))
+    .action(() => ends(async (context) => (await import('./commands/migrate.js')).migrate(context)));
+  const attempts = program
+    .command('attempts')
+    .summary("the operator's hand on creates whose outcome is unknown")
+    .description(
+      prose(`The operator's hand on creates whose outcome is unknown.
+
+The settings are those of the gateway (DATABASE_URL, SERVICE_BASE_URL). <attempt> is the id that list prints, or the
+idempotency key. Ask the payment service before you settle: what is settled stays so.`),
+    )
+    .addHelpText(
+      'after',
+      examples(
+        'paygraph attempts list',
+        'paygraph attempts show order-8731',
+        'paygraph attempts settle order-8731 not_sent',
+        'paygraph attempts settle order-8731 succeeded --transaction-id 2f1c9d0e-6b1b-4c8a-9d7e-0f5a4a3c2b10',
+      ),
+    );
+  const run = async () => import('./commands/attempts.js');
+  attempts
+    .command('list')
+    .description('unknown outcomes, oldest first')
+    .option(...JSON_OPTION)
+    .action((options) => ends(async (context) => (await run()).list(context, options)));
+  attempts
+    .command('show')
+    .description('one attempt')
+    .argument('<attempt>', 'its id or its idempotency key')
+    .option(...JSON_OPTION)
+    .action((name: string, options) => ends(async (context) => (await run()).show(context, name, options)));
+  attempts
+    .command('settle')
+    .description('say what became of an attempt whose outcome is unknown')
+    .argument('<attempt>', 'its id or its idempotency key')
+    .argument('<outcome>', 'not_sent: nothing reached the service, and the key is free again; or succeeded')
+    .option('--transaction-id <uuid>', 'what the service created; required with succeeded')
+    .option('--status <word>', "the service's word for its status", 'processing')
+    .option(...JSON_OPTION)
+    .action((name: string, outcome: string, options) =>
+      ends(async (context) => (await run()).settle(context, name, { ...options, outcome })),
+    );
+}
+
+export function declareClientKey(program: Command, { ends }: Declaring): void {
+  const clientKey = program
+    .command('client-key')
+    .summary('make a key for an internal service')
+    .description(
+      prose(
+        `Makes a key for an internal service. It is printed once and kept nowhere: the file holds its SHA-256 only.`,
+      ),
+    )
+    .addHelpText(
+      'after',
+      `${examples(
+        'paygraph client-key new shop-backend --file clients.json',
+        'paygraph client-key new reports --scopes payments:read,payouts:read --file clients.json',
+        'paygraph client-key rotate shop-backend --file clients.json',
+      )}
+
+Scopes:
+${Object.entries(SCOPES)
+  .map(([scope, about]) => `  ${scope.padEnd(17)} ${about}`)
+  .join('\n')}`,
+    );
+  const run = async () => import('./commands/client-key.js');
+  clientKey
+    .command('new')
+    .description('a key for a client that has none')
+    .argument('<id>', 'names the service: letters, digits, dots, dashes, underscores')
+    .option('--scopes <scope,…>', 'what it may do; without this everything but cards:direct')
+    .option('--channels <uuid,…>', 'the merchant channels it may act on; without this all of them')
+    .option(
+      '--file <clients.json>',
+      'adds the entry to this CLIENT_KEYS_FILE, which is made where it is missing',
+    )
+    // What was meant for a list, but stands behind a blank, gets a message of its own.
+    .allowExcessArguments()
+    .action((_id: string, options, command: Command) =>
+      ends(async (context) => (await run()).newKey(context, command.args, options)),
+    );
+  clientKey
+    .command('rotate')
+    .description(
+      prose(`a second key with the rights of the first: the client stays the same, and keeps its idempotency keys. Take the old
+entry out of the file when the new key is in use`),
+    )
+    .argument('<id>', 'the client')
+    .requiredOption('--file <clients.json>', 'the CLIENT_KEYS_FILE that the client stands in')
+    .action((id: string, { file }: { file: string }) =>
+      ends(async (context) => (await run()).rotateKey(context, id, file)),
+    );
+}
+
+export function declareAudit(program: Command, { ends }: Declaring): void {
+  const audit = program
+    .command('audit')
+    .summary('check the audit log, the record of every call that moves money')
+    .description('Checks the audit log, the record of every call that moves money.')
+    .addHelpText(
+      'after',
+      examples(
+        'paygraph audit verify',
+        'paygraph audit verify audit.log.1 audit.log',
+        'paygraph audit verify --expect <seal>',
+      ),
+    );
+  audit
+    .command('verify')
+    .description(
+      prose(`Checks that no line is missing or was changed.
+
+A seal is a hash over all lines of a file up to one. Keep the one that verify prints in another place: by it shows later
+whether lines were cut off at the end. The hash of a single line does for --expect, too. Exit code: 0 nothing is missing
+or changed, 1 something is, 2 it could not be found out.`),
+    )
+    .argument(
+      '[files...]',
+      'in their order, oldest first, where logs are rotated; without any AUDIT_LOG_FILE',
+    )
+    .option(
+      '--expect <seal>',
+      'fails unless this seal is there; may be given several times',
+      (seal: string, before: readonly string[]) => [...before, seal],
+      [],
+    )
+    .option(...JSON_OPTION)
+    .action((files: string[], options) =>
+      ends(async (context) => (await import('./commands/audit.js')).verify(context, files, options)),
+    );
+}
+
+export function declarePersist(program: Command, { ends }: Declaring): void {
+  program
+    .command('persist')
+    .summary('make the manifest for PERSISTED_OPERATIONS')
+    .description(
+      prose(`Makes the manifest for PERSISTED_OPERATIONS from the documents of your frontends. Exit code: 0 it was written, 1 a
+document is wrong, 2 what was typed is.`),
+    )
+    .argument('<places...>', 'documents, or folders: everything in them that ends in .graphql or .gql')
+    .option(
+      '--client <client>',
+      prose(`apollo, urql or plain: who sends the operations, as an id is the SHA-256 of the text that is sent. Apollo Client and
+urql add __typename to what you wrote, plain adds nothing`),
+      'apollo',
+    )
+    .option('--format <format>', "apollo, or codegen: graphql-codegen's persisted-documents.json", 'apollo')
+    .option('--out <file>', 'where the manifest goes', 'persisted-operations.json')
+    .addHelpText(
+      'after',
+      examples(
+        'paygraph persist ../shop/src',
+        'paygraph persist ../shop/src --client urql --out operations.json',
+      ),
+    )
+    .action((places: string[], options) =>
+      ends(async (context) => (await import('./commands/persist.js')).persist(context, places, options)),
+    );
+}

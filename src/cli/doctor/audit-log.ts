@@ -1,0 +1,89 @@
+import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { hashOf, isCutOff, readLineBehind, type AuditLine } from '../../audit/chain';
+import { failed, ok, wordOf, type Check, type Finding } from './check';
+import { folderAbove, isWritable, room } from './places';
+
+/** Some hundred lines: enough to see that the end was not touched, and read in no time. */
+const TAIL_BYTES = 256 * 1024;
+
+/** Whether the audit log can be written, and its last lines hang together. `paygraph audit verify` checks all of it. */
+export const auditLog: Check = {
+  name: 'audit log',
+  run: ({ config }) => {
+    const file = path.resolve(config.auditFile);
+    if (!existsSync(file)) return [notThere(file)];
+    const findings = [
+      isWritable(file) ? ok(`${file} can be written.`) : notWritable(file),
+      room(path.dirname(file)),
+    ];
+    try {
+      return [...findings, judgeTail(file)];
+    } catch (error) {
+      return [...findings, failed(`${file} cannot be read (${wordOf(error)}).`, OWN)];
+    }
+  },
+};
+
+const OWN =
+  'AUDIT_LOG_FILE has to name a file that the user of the gateway may read and write; the gateway does not start otherwise.';
+
+const notWritable = (place: string): Finding => failed(`${place} cannot be written.`, OWN);
+
+function notThere(file: string): Finding {
+  // The gateway makes one folder, and no more.
+  const folder = existsSync(path.dirname(file)) ? path.dirname(file) : path.dirname(path.dirname(file));
+  if (!existsSync(folder))
+    return failed(`The folder ${folder} of the audit log is not there.`, `mkdir -p ${path.dirname(file)}`);
+  return isWritable(folderAbove(file))
+    ? ok(`${file} is not there yet: the gateway makes it.`)
+    : notWritable(folder);
+}
+
+function judgeTail(file: string): Finding {
+  const { texts, isWhole } = tailOf(file);
+  // The first line may lack its beginning.
+  const lines = isWhole ? texts : texts.slice(1);
+  const faults = faultsIn(lines);
+  if (faults === 0) return ok(`The last ${lines.length} lines of the audit log are as they were written.`);
+  return failed(
+    `Of the last ${lines.length} lines of the audit log ${faults} were changed, or lines before them are missing.`,
+    'paygraph audit verify says which. Keep the file as it is, and find out who wrote to it (docs/audit-log.md).',
+  );
+}
+
+function tailOf(file: string): { texts: string[]; isWhole: boolean } {
+  const { size } = statSync(file);
+  const start = Math.max(0, size - TAIL_BYTES);
+  const buffer = Buffer.alloc(Math.min(size, TAIL_BYTES));
+  const fd = openSync(file, 'r');
+  try {
+    const read = readSync(fd, buffer, 0, buffer.length, start);
+    // What follows the last end of a line is still being written.
+    const texts = buffer.toString('latin1', 0, read).split('\n').slice(0, -1);
+    return { texts, isWhole: start === 0 };
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** How many lines do not fit the line before them in their chain, as far as that is among these. */
+function faultsIn(texts: readonly string[]): number {
+  const last = new Map<string, AuditLine>();
+  let faults = 0;
+  for (const text of texts) {
+    if (text === '') continue;
+    const found = readLineBehind(text);
+    if (!found) {
+      faults += isCutOff(text) ? 0 : 1;
+      continue;
+    }
+    const before = last.get(found.line.chain);
+    if (before && !follows(found.line, before)) faults += 1;
+    last.set(found.line.chain, found.line);
+  }
+  return faults;
+}
+
+const follows = (line: AuditLine, before: AuditLine): boolean =>
+  line.seq === before.seq + 1 && hashOf(before.hash, line.body) === line.hash;

@@ -1,0 +1,26 @@
+import { auditLog } from './audit-log';
+import { clientKeys, tokenKeys } from './callers';
+import type { Check } from './check';
+import { filePermissions } from './files';
+import { journal } from './journal';
+import { ports } from './ports';
+import { publicUrl } from './public-url';
+import { nodeVersion, settings } from './runtime';
+import { credentials } from './service-answers';
+import { serviceConnection, serviceName } from './service-network';
+
+/** Every check, in the order of the report; docs/doctor.md explains each. */
+export const CHECKS: readonly Check[] = [
+  nodeVersion,
+  settings,
+  serviceName,
+  serviceConnection,
+  credentials,
+  journal,
+  clientKeys,
+  tokenKeys,
+  filePermissions,
+  auditLog,
+  ports,
+  publicUrl,
+];

@@ -1,0 +1,141 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import {
+  inspectPostgres,
+  inspectSqlite,
+  type JournalState,
+  type PostgresState,
+} from '../../datasources/journal/inspection';
+import { failed, ok, skipped, warning, wordOf, type Check, type Finding } from './check';
+import { folderAbove, isWritable, room } from './places';
+
+/** How long a gateway that writes may keep the file. */
+const BUSY_MS = 1_000;
+const ANSWER_MS = 4_000;
+/** The journal's statements need AS MATERIALIZED and plan_cache_mode. */
+const OLDEST_POSTGRES = 120_000;
+
+/** Whether the journal can be reached and written, is up to date, and holds creates that nobody knows the outcome of. */
+export const journal: Check = {
+  name: 'journal',
+  run: async ({ config, now }) => {
+    const url = config.journal.url.reveal();
+    const isFile = url.startsWith('file:');
+    const found = isFile ? await inFile(path.resolve(url.slice('file:'.length))) : await inPostgres(url);
+    if (!found.state) return found.findings;
+    const open = config.sandbox
+      ? skipped('Unknown outcomes: with the embedded sandbox there are none that matter.')
+      : unknownOutcomes(found.state, now());
+    return [...found.findings, ...steps(found.state), open];
+  },
+};
+
+interface Found {
+  findings: Finding[];
+  /** Undefined where it could not be looked at. */
+  state?: JournalState;
+}
+
+async function inFile(file: string): Promise<Found> {
+  const folder = folderAbove(file);
+  if (!existsSync(file)) {
+    if (isWritable(folder))
+      return { findings: [ok(`${file} is not there yet: the gateway makes it.`), room(folder)] };
+    return { findings: [notWritable(folder), room(folder)] };
+  }
+  try {
+    const state = await inspectSqlite(file, BUSY_MS);
+    // SQLite makes two files beside it.
+    const isGood = state.isWritable && isWritable(file) && isWritable(folder);
+    return {
+      findings: [isGood ? ok(`${file} can be read and written.`) : notWritable(file), room(folder)],
+      state,
+    };
+  } catch (error) {
+    const { errcode } = error as { errcode?: number };
+    const says = `${file} cannot be opened (${errcode === undefined ? wordOf(error) : `SQLite ${errcode}`}).`;
+    return { findings: [failed(says, SQLITE_MENDS[errcode ?? 0] ?? SQLITE_MEND), room(folder)] };
+  }
+}
+
+const SQLITE_MEND = 'DATABASE_URL has to name a file of this gateway, which its user may read and write.';
+/** By SQLite's result codes. */
+const SQLITE_MENDS: Readonly<Record<number, string>> = {
+  5: 'Another process keeps the file to itself: a backup, or a tool that has it open. End it.',
+  11: 'The file is damaged: stop the gateway, keep the file, and put the latest backup in its place.',
+  26: 'The file is no SQLite database: DATABASE_URL names another file than the journal.',
+};
+
+const notWritable = (place: string): Finding =>
+  failed(
+    `${place} cannot be written.`,
+    'Give it to the user of the gateway (chown), with its folder; or mount the disk for writing.',
+  );
+
+async function inPostgres(url: string): Promise<Found> {
+  try {
+    const state = await inspectPostgres(url, ANSWER_MS);
+    return { findings: [...judgePostgres(state)], state };
+  } catch (error) {
+    const word = wordOf(error);
+    return {
+      findings: [failed(`PostgreSQL cannot be reached (${word}).`, POSTGRES_MENDS[word] ?? POSTGRES_MEND)],
+    };
+  }
+}
+
+const POSTGRES_MEND =
+  'Check host, port and database in DATABASE_URL, that the server is up and has connections left, and that pg_hba.conf lets this machine in.';
+/** By the codes of PostgreSQL. */
+const POSTGRES_MENDS: Readonly<Record<string, string>> = {
+  '28P01': 'The password in DATABASE_URL is wrong.',
+  '28000': "The server does not let this user in: check DATABASE_URL and the server's pg_hba.conf.",
+  '3D000': 'The database that DATABASE_URL names is not there: CREATE DATABASE makes it.',
+  '53300': 'The server has no connection left: raise max_connections, or end those that nobody uses.',
+  '08P01':
+    'PgBouncer refuses a parameter of the connection: add options to its ignore_startup_parameters, or connect past it.',
+};
+
+function* judgePostgres({ version, isWritable: canWrite, canListen }: PostgresState): Generator<Finding> {
+  const number = `${Math.floor(version / 10_000)}`;
+  yield version < OLDEST_POSTGRES
+    ? failed(`This is PostgreSQL ${number}.`, 'The journal needs PostgreSQL 12 or newer.')
+    : ok(`PostgreSQL ${number} answers.`);
+  yield canWrite
+    ? ok('Its tables can be written.')
+    : failed(
+        'Its tables cannot be written.',
+        'The server may be a read-only replica, or the user lacks rights: GRANT SELECT, INSERT, UPDATE, DELETE on the tables, or CREATE on the schema where there are none yet.',
+      );
+  yield canListen
+    ? ok('LISTEN and NOTIFY work: instances tell each other of changes.')
+    : warning(
+        'LISTEN and NOTIFY do not work: instances cannot tell each other of changes.',
+        'PgBouncer in transaction mode does this: connect past it, or use its session mode. Until then others see changes at their next look.',
+      );
+}
+
+function* steps({ missingSteps, unknownSteps }: JournalState): Generator<Finding> {
+  if (unknownSteps.length > 0)
+    yield failed(
+      `The tables are of a newer version (${unknownSteps.join(', ')}).`,
+      'Run the version of the gateway that made them; an older one is not meant to.',
+    );
+  else if (missingSteps.length > 0)
+    yield warning(
+      `The tables are not up to date (missing: ${missingSteps.join(', ')}).`,
+      'paygraph migrate brings them up to date; the gateway does so itself when it starts.',
+    );
+  else yield ok('The tables are up to date.');
+}
+
+const HOUR_MS = 60 * 60 * 1000;
+
+function unknownOutcomes({ unknown: { count, oldestStartedAt } }: JournalState, now: number): Finding {
+  if (count === 0 || oldestStartedAt === null) return ok('No outcome is unknown.');
+  const hours = ((now - oldestStartedAt) / HOUR_MS).toFixed(1);
+  return warning(
+    `The outcome of ${count} ${count === 1 ? 'create is' : 'creates is'} unknown, the oldest for ${hours} h.`,
+    'The gateway looks for them by itself. If they stay: paygraph attempts list, ask the service, then paygraph attempts settle (docs/exactly-once.md).',
+  );
+}

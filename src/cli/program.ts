@@ -1,0 +1,140 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import { Command, CommanderError } from 'commander';
+import { ConfigError } from '../config';
+import { EXIT, InputError, UsageError, type Context } from './context';
+import {
+  declareAudit,
+  declareClientKey,
+  declareDoctor,
+  declareJournal,
+  declarePersist,
+  declareServers,
+  type Declaring,
+} from './declarations';
+import { Terminal } from './terminal';
+
+const HELP_WIDTH = 100;
+
+const HELP_HINT = '\npaygraph --help, or paygraph <command> --help, says what can be typed.';
+
+const EXIT_CODES = `
+Exit codes:
+  0    what was asked for is done
+  1    it could not be done, or what was checked is not right
+  2    the command was used wrongly: its arguments, the settings, or a file that is named there
+  130  it was interrupted (Ctrl+C)
+
+Results go to standard output, everything else to standard error. In a checkout \`npm run <command> -- …\` is the same.`;
+
+/** The version in package.json. */
+function version(): string {
+  const text = readFileSync(path.resolve(__dirname, '../../package.json'), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}
+
+/** Says a mistake as all messages are said: "Unknown option '--x'." in the place of "error: unknown option '--x'". */
+function inOurWords(text: string): string {
+  const [, first = '', rest = ''] = /^(?:error: )?(.)([^]*)$/.exec(text) ?? [];
+  return first.toUpperCase() + rest;
+}
+
+/** Every command, what it takes and what its help says; docs/command-line.md is made from it. */
+export function commandLine(terminal: Pick<Terminal, 'print' | 'say'>, declaring: Declaring): Command {
+  const withoutEnd = (text: string): string => text.replace(/\n+$/, '');
+  const program = new Command('paygraph')
+    .description('A GraphQL gateway in front of a REST payments and payouts service.')
+    .option('-V, --version', 'print the version')
+    .on('option:version', () => {
+      terminal.print(version());
+      throw new CommanderError(EXIT.done, 'version', '');
+    })
+    .configureOutput({
+      writeOut: (text) => terminal.print(withoutEnd(text)),
+      writeErr: (text) => terminal.say(withoutEnd(text)),
+      outputError: (text, write) => write(inOurWords(text)),
+      // The same for everybody: in the documentation, too.
+      getOutHelpWidth: () => HELP_WIDTH,
+      getErrHelpWidth: () => HELP_WIDTH,
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    })
+    .helpCommand('help [command]', 'print the help of a command')
+    .helpOption('-h, --help', 'print this help')
+    .addHelpText('after', EXIT_CODES)
+    .showHelpAfterError(HELP_HINT)
+    .exitOverride();
+  declareServers(program, declaring);
+  declareDoctor(program, declaring);
+  declareJournal(program, declaring);
+  declareClientKey(program, declaring);
+  declareAudit(program, declaring);
+  declarePersist(program, declaring);
+  return program;
+}
+
+/** The exit code of what went wrong, after it was said. */
+function failed(error: unknown, terminal: Terminal): number {
+  // Its message has been said already.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.misused;
+  const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : '';
+  terminal.say(
+    error instanceof Error ? error.message + (error instanceof InputError ? '' : cause) : String(error),
+  );
+  if (error instanceof UsageError) terminal.say(HELP_HINT);
+  const isMisused = [UsageError, InputError, ConfigError].some((kind) => error instanceof kind);
+  return isMisused ? EXIT.misused : EXIT.failed;
+}
+
+/**
+ * Runs what was typed. Resolves with the exit code, or with null where a server was started, which ends the process itself.
+ * @param beforeServing is called before a server starts: from then on signals and streams are its own
+ */
+export async function runCommand(
+  args: readonly string[],
+  context: Context,
+  beforeServing: () => void = () => undefined,
+): Promise<number | null> {
+  let code: number | null = EXIT.done;
+  const program = commandLine(context.terminal, {
+    ends: async (run) => {
+      code = await run(context);
+    },
+    serves: async (run) => {
+      beforeServing();
+      code = null;
+      await run();
+    },
+  });
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return code;
+  } catch (error) {
+    return failed(error, context.terminal);
+  } finally {
+    context.terminal.endProgress();
+  }
+}
+
+/** The program: what was typed is in the arguments of the process. */
+export async function main(): Promise<void> {
+  const terminal = new Terminal(process.stdout, process.stderr);
+  const streams = [process.stdout, process.stderr];
+  // Who read the output may have enough of it (`| head`): the work goes on, so that the exit code is true.
+  const unread = (error: NodeJS.ErrnoException): void => {
+    if (error.code !== 'EPIPE') throw error;
+  };
+  const interrupted = (): void => {
+    terminal.endProgress();
+    process.exit(EXIT.interrupted);
+  };
+  streams.forEach((stream) => stream.on('error', unread));
+  process.on('SIGINT', interrupted);
+  const letGo = (): void => {
+    streams.forEach((stream) => stream.off('error', unread));
+    process.off('SIGINT', interrupted);
+  };
+  const code = await runCommand(process.argv.slice(2), { terminal, env: undefined }, letGo);
+  if (code !== null) process.exit(code);
+}
