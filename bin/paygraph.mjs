@@ -31,5 +31,5 @@ await buildWhereStale();
 module.enableCompileCache();
 process.setSourceMapsEnabled(true);
 await module
-  .createRequire(import.meta.url)('../dist/cli/program.js')
+  .createRequire(import.meta.url)('../dist/cli/main.js')
   .main();

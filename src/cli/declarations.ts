@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { SCOPES } from '../access/caller';
 import type { Context } from './context';
+import { SERVERS } from './servers';
 
 /**
  * What can be typed, and what it runs. A command's own module is loaded when it is run, so that none pays for the others:
@@ -39,7 +40,7 @@ the exit code is 0; what keeps the gateway from starting is said, and the exit c
         'node --max-semi-space-size=32 bin/paygraph.mjs start    as npm start does: fewer pauses under load',
       ),
     )
-    .action(() => serves(async () => (await import('../server.js')).main()));
+    .action(() => serves(SERVERS.start));
   program
     .command('sandbox')
     .summary('start the sandbox alone: the payment service, without a gateway')
@@ -52,7 +53,7 @@ SANDBOX_PORT and SANDBOX_CONTROL set it; a gateway uses it with SERVICE_BASE_URL
       'after',
       examples('paygraph sandbox', 'SANDBOX_PORT=4100 SANDBOX_CONTROL=on paygraph sandbox'),
     )
-    .action(() => serves(async () => (await import('../sandbox/main.js')).main()));
+    .action(() => serves(SERVERS.sandbox));
 }
 
 export function declareDoctor(program: Command, { ends }: Declaring): void {
@@ -98,7 +99,7 @@ idempotency key. Ask the payment service before you settle: what is settled stay
         'paygraph attempts list',
         'paygraph attempts show order-8731',
         'paygraph attempts settle order-8731 not_sent',
-        'paygraph attempts settle order-8731 succeeded --transaction-id 2f1c9d0e-6b1b-4c8a-9d7e-0f5a4a3c2b10',
+        'paygraph attempts settle order-8731 succeeded --transaction-id <uuid>',
       ),
     );
   const run = async () => import('./commands/attempts.js');
@@ -145,7 +146,7 @@ export function declareClientKey(program: Command, { ends }: Declaring): void {
 
 Scopes:
 ${Object.entries(SCOPES)
-  .map(([scope, about]) => `  ${scope.padEnd(17)} ${about}`)
+  .map(([scope, about]) => `  ${scope.padEnd(17)} ${about.replaceAll('. ', `.\n${' '.repeat(20)}`)}`)
   .join('\n')}`,
     );
   const run = async () => import('./commands/client-key.js');

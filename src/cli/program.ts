@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import process from 'node:process';
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config';
 import { EXIT, InputError, UsageError, type Context } from './context';
@@ -13,7 +12,7 @@ import {
   declareServers,
   type Declaring,
 } from './declarations';
-import { Terminal } from './terminal';
+import type { Terminal } from './terminal';
 
 const HELP_WIDTH = 100;
 
@@ -115,26 +114,4 @@ export async function runCommand(
   } finally {
     context.terminal.endProgress();
   }
-}
-
-/** The program: what was typed is in the arguments of the process. */
-export async function main(): Promise<void> {
-  const terminal = new Terminal(process.stdout, process.stderr);
-  const streams = [process.stdout, process.stderr];
-  // Who read the output may have enough of it (`| head`): the work goes on, so that the exit code is true.
-  const unread = (error: NodeJS.ErrnoException): void => {
-    if (error.code !== 'EPIPE') throw error;
-  };
-  const interrupted = (): void => {
-    terminal.endProgress();
-    process.exit(EXIT.interrupted);
-  };
-  streams.forEach((stream) => stream.on('error', unread));
-  process.on('SIGINT', interrupted);
-  const letGo = (): void => {
-    streams.forEach((stream) => stream.off('error', unread));
-    process.off('SIGINT', interrupted);
-  };
-  const code = await runCommand(process.argv.slice(2), { terminal, env: undefined }, letGo);
-  if (code !== null) process.exit(code);
 }

@@ -2,7 +2,7 @@ import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { hashOf, isCutOff, readLineBehind, type AuditLine } from '../../audit/chain';
 import { failed, ok, wordOf, type Check, type Finding } from './check';
-import { folderAbove, isWritable, room } from './places';
+import { isFolderForFiles, isWritable, nearestAbove, room } from './places';
 
 /** Some hundred lines: enough to see that the end was not touched, and read in no time. */
 const TAIL_BYTES = 256 * 1024;
@@ -31,13 +31,11 @@ const OWN =
 const notWritable = (place: string): Finding => failed(`${place} cannot be written.`, OWN);
 
 function notThere(file: string): Finding {
+  const above = nearestAbove(file);
   // The gateway makes one folder, and no more.
-  const folder = existsSync(path.dirname(file)) ? path.dirname(file) : path.dirname(path.dirname(file));
-  if (!existsSync(folder))
-    return failed(`The folder ${folder} of the audit log is not there.`, `mkdir -p ${path.dirname(file)}`);
-  return isWritable(folderAbove(file))
-    ? ok(`${file} is not there yet: the gateway makes it.`)
-    : notWritable(folder);
+  const isNear = [path.dirname(file), path.dirname(path.dirname(file))].includes(above);
+  if (!isNear) return failed(`The folder of ${file} is not there.`, `mkdir -p ${path.dirname(file)}`);
+  return isFolderForFiles(above) ? ok(`${file} is not there yet: the gateway makes it.`) : notWritable(above);
 }
 
 function judgeTail(file: string): Finding {

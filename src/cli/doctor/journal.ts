@@ -7,7 +7,7 @@ import {
   type PostgresState,
 } from '../../datasources/journal/inspection';
 import { failed, ok, skipped, warning, wordOf, type Check, type Finding } from './check';
-import { folderAbove, isWritable, room } from './places';
+import { isFolderForFiles, isWritable, nearestAbove, room } from './places';
 
 /** How long a gateway that writes may keep the file. */
 const BUSY_MS = 1_000;
@@ -37,9 +37,9 @@ interface Found {
 }
 
 async function inFile(file: string): Promise<Found> {
-  const folder = folderAbove(file);
+  const folder = nearestAbove(file);
   if (!existsSync(file)) {
-    if (isWritable(folder))
+    if (isFolderForFiles(folder))
       return { findings: [ok(`${file} is not there yet: the gateway makes it.`), room(folder)] };
     return { findings: [notWritable(folder), room(folder)] };
   }

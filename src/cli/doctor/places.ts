@@ -1,4 +1,4 @@
-import { accessSync, constants, statSync, statfsSync } from 'node:fs';
+import { accessSync, constants, existsSync, statSync, statfsSync } from 'node:fs';
 import path from 'node:path';
 import { failed, ok, warning, wordOf, type Finding } from './check';
 
@@ -17,13 +17,14 @@ export function isWritable(place: string): boolean {
   }
 }
 
-/** The nearest folder above a file that is there. */
-export function folderAbove(file: string): string {
-  const folder = path.dirname(path.resolve(file));
-  return statSync(folder, { throwIfNoEntry: false })?.isDirectory() || folder === path.dirname(folder)
-    ? folder
-    : folderAbove(folder);
+/** The nearest thing above a file that is there, most often its folder; it may be a file that stands in the way. */
+export function nearestAbove(file: string): string {
+  const above = path.dirname(path.resolve(file));
+  return existsSync(above) || above === path.dirname(above) ? above : nearestAbove(above);
 }
+
+/** Whether a file can be made in a place. */
+export const isFolderForFiles = (place: string): boolean => statSync(place).isDirectory() && isWritable(place);
 
 /** How much room is left on the disk of a folder. */
 export function room(folder: string): Finding {
