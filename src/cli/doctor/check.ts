@@ -41,7 +41,7 @@ export const NO_SERVICE = skipped(
 
 /** The system's word for an error: ECONNREFUSED, CERT_HAS_EXPIRED, …; never its message, which may hold more. */
 export function wordOf(error: unknown): string {
-  const { code, cause } = Object.assign({ code: undefined, cause: undefined }, error);
+  const { code, cause } = Object(error) as { code?: unknown; cause?: unknown };
   if (typeof code === 'string') return code;
   return cause === undefined ? 'no reason given' : wordOf(cause);
 }

@@ -24,7 +24,8 @@ export function nearestAbove(file: string): string {
 }
 
 /** Whether a file can be made in a place. */
-export const isFolderForFiles = (place: string): boolean => statSync(place).isDirectory() && isWritable(place);
+export const isFolderForFiles = (place: string): boolean =>
+  statSync(place).isDirectory() && isWritable(place);
 
 /** How much room is left on the disk of a folder. */
 export function room(folder: string): Finding {

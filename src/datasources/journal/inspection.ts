@@ -117,7 +117,7 @@ async function mayWrite(ask: Ask, missingSteps: readonly string[]): Promise<bool
 }
 
 /** A pooler that gives every transaction another connection passes on no notification. Nobody else uses the channel. */
-const HEARD_WITHIN_MS = 1_500;
+const HEARD_WITHIN_MS = 3_000;
 
 async function hearsItself(client: Client): Promise<boolean> {
   const channel = `paygraph_doctor_${randomBytes(6).toString('hex')}`;
