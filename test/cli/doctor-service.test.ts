@@ -225,9 +225,17 @@ describe('Over TLS', () => {
   });
 
   test.each([
-    ['signed by itself', 'localhost.pem', false, 'DEPTH_ZERO_SELF_SIGNED_CERT', 'NODE_EXTRA_CA_CERTS'],
-    ['expired', 'localhost-expired.pem', true, 'CERT_HAS_EXPIRED', 'renew its certificate'],
-  ])('a certificate that is %s is not accepted', async (_what, file, isTrusted, word, mend) => {
+    [
+      { what: 'signed by itself', file: 'localhost.pem', isTrusted: false },
+      'DEPTH_ZERO_SELF_SIGNED_CERT',
+      'NODE_EXTRA_CA_CERTS',
+    ],
+    [
+      { what: 'expired', file: 'localhost-expired.pem', isTrusted: true },
+      'CERT_HAS_EXPIRED',
+      'renew its certificate',
+    ],
+  ])('a certificate that is not good is not accepted: %j', async ({ file, isTrusted }, word, mend) => {
     const url = await serviceWith(pemOf(file), { isTrusted });
     const report = await doctor(goodSettings(url));
     expect(report.code).toBe(1);
