@@ -35,6 +35,7 @@ const BESIDE = {
   'watching-settings': [],
   'tracing-settings': [],
   'metrics-settings': [],
+  'explorer-settings': [],
   'setting-values': [],
   loopback: ['http'],
   config: ['cli'],
@@ -119,7 +120,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['**/*.ts'],
+    files: ['**/*.ts', 'explorer/**/*.tsx'],
     extends: [...tseslint.configs.strict],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {

@@ -1,4 +1,4 @@
-// Compiles src into dist. The new tree is made beside the old one and swapped in, so that a gateway which
+// Compiles src into dist, and bundles the explorer beside it. The new tree is made beside the old one and swapped in, so that a gateway which
 // starts meanwhile from the same checkout never sees half of it.
 import { spawnSync } from 'node:child_process';
 import {
@@ -31,7 +31,7 @@ export function isFresh() {
   if (!existsSync(path.join(root, 'src'))) return true;
   const built = statSync(stamp, { throwIfNoEntry: false });
   if (!built) return false;
-  const sources = ['src', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'];
+  const sources = ['src', 'explorer', 'scripts/build-explorer.mjs', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'];
   return sources.every((name) => newestChange(path.join(root, name)) <= built.mtimeMs);
 }
 
@@ -45,6 +45,13 @@ function swapIn(fresh, old) {
   }
 }
 
+/** A process of its own: where nothing is built, as in a production image, there need be no bundler. */
+function bundleExplorer(into) {
+  if (!existsSync(path.join(root, 'explorer'))) return true;
+  const program = path.join(import.meta.dirname, 'build-explorer.mjs');
+  return spawnSync(process.execPath, [program, into], { stdio: 'inherit' }).status === 0;
+}
+
 export function build() {
   const startedAt = new Date();
   const fresh = path.join(root, `dist-${process.pid}`);
@@ -55,7 +62,7 @@ export function build() {
       cwd: root,
       stdio: 'inherit',
     });
-    if (done.status !== 0) return false;
+    if (done.status !== 0 || !bundleExplorer(path.join(fresh, 'explorer'))) return false;
     mkdirSync(fresh, { recursive: true });
     writeFileSync(path.join(fresh, '.built'), '');
     utimesSync(path.join(fresh, '.built'), startedAt, startedAt);

@@ -94,6 +94,8 @@ export interface Config {
   introspection: boolean;
   /** Whether a router may use the gateway as a subgraph. */
   subgraph: boolean;
+  /** Whether there is a GraphQL IDE at /explorer. */
+  explorer: boolean;
   /** What is odd about the settings, in words for the log; never a value. */
   warnings: string[];
   shutdownGraceMs: number;

@@ -5,6 +5,7 @@ import { isLoopback } from './loopback';
 import { readMetricsToken } from './metrics-settings';
 import { SETTINGS } from './settings-table';
 import { readTracing } from './tracing-settings';
+import { readExplorer } from './explorer-settings';
 import { readLive, readWatching } from './watching-settings';
 
 import type {
@@ -196,6 +197,7 @@ export function readConfig(env: Environment = process.env): Config {
     metricsToken: readMetricsToken(reader),
     introspection: reader.get('INTROSPECTION', SETTINGS.INTROSPECTION) ?? sandbox !== null,
     subgraph: reader.get('SUBGRAPH', SETTINGS.SUBGRAPH) ?? false,
+    explorer: readExplorer(reader, sandbox !== null),
     warnings: warningsOf(reader, sandbox),
     shutdownGraceMs: reader.get('SHUTDOWN_GRACE_MS', SETTINGS.SHUTDOWN_GRACE_MS) ?? 10_000,
     logLevel: reader.get('LOG_LEVEL', SETTINGS.LOG_LEVEL) ?? 'info',

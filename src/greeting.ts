@@ -1,11 +1,11 @@
 import { STARTER_VARIABLES } from './http/starter-document';
 
 /** What `npm start` says to a newcomer: where everything is, and one query to paste. */
-export const greeting = (gatewayUrl: string, sandboxUrl: string): string => `
+export const greeting = (gatewayUrl: string, sandboxUrl: string, hasExplorer: boolean): string => `
 paygraph is listening.
 
   GraphQL        ${gatewayUrl}/graphql   (open it in a browser for Apollo Sandbox)
-  sandbox        ${sandboxUrl}   (the embedded payment service: no real money)
+${hasExplorer ? `  explorer       ${gatewayUrl}/explorer   (every flow ready to run; needs no other host)\n` : ''}  sandbox        ${sandboxUrl}   (the embedded payment service: no real money)
 
 Create a payment; paste this into another terminal:
 

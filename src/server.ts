@@ -43,7 +43,7 @@ async function run(config: Config, open?: OpenJournal): Promise<void> {
   const service = sandbox ? 'embedded sandbox' : config.service.baseUrl;
   log.info({ url: gateway.url, service, workers: config.workers }, 'listening');
   log.flush();
-  if (sandbox) process.stdout.write(greeting(gateway.url, sandbox.url));
+  if (sandbox) process.stdout.write(greeting(gateway.url, sandbox.url, config.explorer));
 }
 
 /** Loaded when it is started: a process that only starts workers does without it, and is sooner there. */

@@ -10,6 +10,7 @@ import {
 } from './setting-values';
 import { TRACING_SETTINGS } from './tracing-settings';
 import { METRICS_SETTINGS } from './metrics-settings';
+import { EXPLORER_SETTINGS } from './explorer-settings';
 import { WATCHING_SETTINGS } from './watching-settings';
 
 /** Every setting of the gateway, in the order of docs/configuration.md. */
@@ -209,6 +210,7 @@ export const SETTINGS = {
     unset: 'off',
     ...onOff,
   },
+  ...EXPLORER_SETTINGS,
   SHUTDOWN_GRACE_MS: {
     about: 'How long work in flight may take to end after SIGTERM, in milliseconds.',
     unset: '10000',

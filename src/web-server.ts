@@ -10,6 +10,7 @@ import { createApolloServer, errorFormatter, type ApolloOptions } from './http/a
 import { createApp } from './http/app';
 import { addCallbacks } from './http/callbacks';
 import { DocumentLimits } from './http/document-limits';
+import { addExplorer } from './http/explorer';
 import { addGraphql } from './http/graphql-route';
 import { addHealth } from './http/health';
 import { startLive } from './http/live';
@@ -67,6 +68,7 @@ export async function startWebServer(parts: WebServerParts): Promise<WebServer> 
   let draining = false;
   addHealth(app, { ...parts, isDraining: () => draining });
   addMetricsPage(app, parts);
+  if (config.explorer) addExplorer(app, { sandbox: landingPage, credentials: !authenticator.isOpen });
   const contextFor = contextFactory(operations, recordAndCount(audit, metrics));
   const listeners = webListeners(app, metrics);
   const live = startLive(app, {

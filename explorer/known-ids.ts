@@ -1,0 +1,41 @@
+/** The ids that answers have brought, for the operations that come after them. */
+export class KnownIds {
+  readonly #ids = new Map<string, string>();
+
+  /** Keeps what a mutation created or confirmed: under its name, and as the newest of its kind. */
+  learn(operationName: string, data: unknown): void {
+    if (!isObject(data)) return;
+    for (const result of Object.values(data)) {
+      if (!isObject(result)) continue;
+      for (const kind of ['payment', 'payout']) {
+        const found = result[kind];
+        if (!isObject(found) || typeof found['transactionId'] !== 'string') continue;
+        this.#ids.set(kind, found['transactionId']);
+        this.#ids.set(operationName, found['transactionId']);
+      }
+    }
+  }
+
+  /**
+   * Puts ids in the place of {{payment}}, {{payout}} and {{an operation's name}}. Throws an Error that says what to
+   * run first where nothing is known.
+   */
+  fillIn(value: unknown): unknown {
+    if (typeof value === 'string') return this.#filledIn(value);
+    if (Array.isArray(value)) return value.map((one) => this.fillIn(one));
+    if (!isObject(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, this.fillIn(one)]));
+  }
+
+  #filledIn(text: string): string {
+    const [, name] = /^\{\{(\w+)\}\}$/.exec(text) ?? [];
+    if (name === undefined) return text;
+    const id = this.#ids.get(name);
+    if (id !== undefined) return id;
+    const first = name === 'payment' || name === 'payout' ? `create a ${name}` : `run ${name}`;
+    throw new Error(`Nothing was sent: ${first} first, or put a transactionId in the place of ${text}.`);
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

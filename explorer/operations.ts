@@ -1,0 +1,294 @@
+import { payments, payouts } from './methods.json';
+
+/** An operation that can be run as it stands. */
+export interface ReadyOperation {
+  /** The name of the operation in its document, and of its tab. */
+  name: string;
+  /** What it does, in a few words. */
+  title: string;
+  query: string;
+  variables: object;
+}
+
+/** One way to pay or to be paid, and what can be done with it. */
+export interface ReadyMethod {
+  /** The type of the schema that says what can be known of it. */
+  type: string;
+  about: string;
+  operations: ReadyOperation[];
+}
+
+/** Everything that stands ready. */
+export interface ReadyOperations {
+  /** The tabs: run one after the other, they lead through the gateway. */
+  tour: ReadyOperation[];
+  more: ReadyOperation[];
+  payments: ReadyMethod[];
+  payouts: ReadyMethod[];
+}
+
+interface Given {
+  /** The merchant channel that everything happens on. */
+  channel: string;
+  /** The external id of the payment that the tour creates and looks up. */
+  externalId: string;
+  /** A text that was never used before: every create has an idempotency key of its own. */
+  fresh(): string;
+}
+
+/** The cents of an amount and what comes of them: the rules of the sandbox that are tried most (docs/sandbox.md). */
+export const AMOUNT_RULES: readonly (readonly [cents: string, outcome: string])[] = [
+  ['01', 'FAILED: declined'],
+  ['05', 'FAILED: 3-D Secure'],
+  ['51', 'FAILED: insufficient funds'],
+  ['54', 'FAILED: card expired'],
+  ['59', 'FAILED: suspected fraud'],
+  ['70', 'MISPAID: half received'],
+  ['71', 'MISPAID: half too much'],
+  ['75', 'waits for ever'],
+];
+
+const NEXT_ACTION = `nextAction {
+  __typename
+  ... on RedirectAction { url }
+  ... on ProvideUtrAction { upiId upiLink confirmWith }
+  ... on ProvideCodeAction { account confirmWith }
+  ... on ConfirmTransferAction { cardNumber recipient confirmWith }
+  ... on PayVirtualAccountAction { virtualAccount bankCode }
+  ... on ScanQrCodeAction { qrCode }
+  ... on AwaitProviderAction { pollAfterMs }
+}`;
+
+const FAILURES = `... on UserError { code message }
+... on InvalidInputError { fields { path rule message } }`;
+
+/** Puts lines that many levels further in. */
+const indent = (text: string, levels: number): string => text.replaceAll('\n', `\n${'  '.repeat(levels)}`);
+
+const ofType = (type: string, fields: readonly string[]): string =>
+  fields.length > 0 ? `\n... on ${type} { ${fields.join(' ')} }` : '';
+
+const payment = (own = ''): string => `... on PaymentResource {
+  transactionId
+  externalId
+  method
+  status
+  amount { currency value received }
+  error { code message reason }
+  ${indent(NEXT_ACTION, 1)}
+}${own}`;
+
+const payout = (own = ''): string => `... on PayoutResource {
+  transactionId
+  externalId
+  method
+  status
+  amount { currency value }
+  error { code message reason }
+}${own}`;
+
+type Mutation = 'createPayment' | 'confirmPayment' | 'createPayout';
+
+/** A document with one mutation; what is said of it stands above it. */
+function mutation(name: string, field: Mutation, said: string, own = ''): string {
+  const [result, shown] = field === 'createPayout' ? ['payout', payout(own)] : ['payment', payment(own)];
+  const success = result === 'payout' ? 'PayoutSuccess' : 'PaymentSuccess';
+  const input = `${field.charAt(0).toUpperCase()}${field.slice(1)}Input`;
+  return `# ${said.replaceAll('\n', '\n# ')}
+mutation ${name}($input: ${input}!) {
+  ${field}(input: $input) {
+    ... on ${success} {
+      replayed
+      ${result} {
+        ${indent(shown, 4)}
+      }
+    }
+    ${indent(FAILURES, 2)}
+  }
+}
+`;
+}
+
+const ONCE = 'Run it twice: the same idempotencyKey never creates a second one, and replayed is true.';
+
+interface Payment {
+  name: string;
+  title: string;
+  said: string;
+  amount: { currency: string; value: string };
+  method: object;
+  externalId?: string;
+  own?: string;
+}
+
+/** An operation that creates a payment. */
+const createPayment = (given: Given, asked: Payment): ReadyOperation => ({
+  name: asked.name,
+  title: asked.title,
+  query: mutation(asked.name, 'createPayment', asked.said, asked.own),
+  variables: {
+    input: {
+      idempotencyKey: given.fresh(),
+      channel: given.channel,
+      externalId: asked.externalId ?? given.fresh(),
+      amount: asked.amount,
+      method: asked.method,
+    },
+  },
+});
+
+/** The word of a type without what all of its kind end with: UpiPayment is Upi. */
+const wordOf = (type: string): string => type.replace(/Pay(ment|out)$/, '');
+
+type PaymentFacts = (typeof payments)[number];
+
+/** The title of operations after which the payer goes to the hosted page. */
+const REDIRECT = 'Redirect';
+
+const isRedirect = (method: object): boolean => 'redirect' in method;
+
+const confirmPayment = (given: Given, { type, confirmation, fields }: PaymentFacts): ReadyOperation => {
+  const [create, name] = [`Create${wordOf(type)}`, `Confirm${wordOf(type)}`];
+  const said = `Run ${create} first: its transactionId comes here by itself.`;
+  return {
+    name,
+    title: 'Confirm',
+    query: mutation(name, 'confirmPayment', said, ofType(type, fields)),
+    variables: { input: { channel: given.channel, transactionId: `{{${create}}}`, confirmation } },
+  };
+};
+
+function paymentMethod(given: Given, facts: PaymentFacts): ReadyMethod {
+  const { type, about, fields, samples, confirmation } = facts;
+  const operations = samples.map(({ currency, method }) => {
+    const redirect = isRedirect(method);
+    const name = `Create${wordOf(type)}${redirect ? 'Redirect' : ''}`;
+    // On the hosted page the payer says what these fields hold; who has no other way shows them at once.
+    const own = redirect && samples.length > 1 ? '' : ofType(type, fields);
+    const said = `${about} ${ONCE}`;
+    const title = redirect ? REDIRECT : 'Create';
+    return createPayment(given, { name, title, said, own, amount: { currency, value: '100.00' }, method });
+  });
+  if (confirmation) operations.push(confirmPayment(given, facts));
+  return { type, about, operations };
+}
+
+const payoutMethod = (
+  given: Given,
+  { type, about, fields, samples }: (typeof payouts)[number],
+): ReadyMethod => ({
+  type,
+  about,
+  operations: samples.map(({ currency, method }) => {
+    const name = `Create${type}`;
+    return {
+      name,
+      title: 'Create',
+      query: mutation(name, 'createPayout', `${about} ${ONCE}`, ofType(type, fields)),
+      variables: {
+        input: {
+          idempotencyKey: given.fresh(),
+          channel: given.channel,
+          externalId: given.fresh(),
+          amount: { currency, value: '1500.00' },
+          method,
+        },
+      },
+    };
+  }),
+});
+
+/** A document that watches one payment or payout. */
+const watch = (given: Given, kind: 'Payment' | 'Payout'): ReadyOperation => {
+  const word = kind.toLowerCase();
+  return {
+    name: `Watch${kind}`,
+    title: `Watch the newest ${word}`,
+    query: `# Live: the ${word} that was created last in this page, until it is COMPLETED or FAILED.
+# The square button ends it.
+subscription Watch${kind}($channel: UUID!, $transactionId: UUID!) {
+  ${word}Updated(channel: $channel, transactionId: $transactionId) {
+    ${indent(kind === 'Payment' ? payment() : payout(), 2)}
+  }
+}
+`,
+    variables: { channel: given.channel, transactionId: `{{${word}}}` },
+  };
+};
+
+const lookUp = ({ channel, externalId }: Given): ReadyOperation => ({
+  name: 'LookUp',
+  title: 'Look up by external id',
+  query: `# By the number that the shop gave it: here the one of CreateRedirect. Null when there is none.
+query LookUp($channel: UUID!, $externalId: String!) {
+  payment(channel: $channel, externalId: $externalId) {
+    ${indent(payment(), 2)}
+  }
+}
+`,
+  variables: { channel, externalId },
+});
+
+const attempts = ({ channel }: Given): ReadyOperation => ({
+  name: 'Attempts',
+  title: 'What was created here',
+  query: `# Newest first: what became of every create, whether or not its answer arrived.
+query Attempts($channel: UUID!) {
+  attempts(channel: $channel, first: 10) {
+    nodes {
+      idempotencyKey
+      operation
+      externalId
+      outcome
+      startedAt
+      settledAt
+    }
+  }
+}
+`,
+  variables: { channel },
+});
+
+const FOLLOW = 'Then run WatchPayment: it shows the end, which comes within 5 seconds.';
+
+/** Every operation that stands ready, with idempotency keys that were never used. */
+export function readyOperations(given: Given): ReadyOperations {
+  const methods = payments.map((facts) => paymentMethod(given, facts));
+  const upi = methods.find(({ type }) => type === 'UpiPayment')?.operations ?? [];
+  return {
+    tour: [
+      createPayment(given, {
+        name: 'CreateRedirect',
+        title: 'Create a payment with redirect',
+        said: `The payer finishes on the hosted page: open nextAction.url. ${ONCE}\nThen run WatchPayment, and press Pay on that page.`,
+        externalId: given.externalId,
+        amount: { currency: 'EUR', value: '10.00' },
+        method: { redirect: 'CARD' },
+      }),
+      watch(given, 'Payment'),
+      ...upi.filter(({ title }) => title !== REDIRECT),
+      createPayment(given, {
+        name: 'CreateDeclined',
+        title: 'A decline',
+        said: `In the sandbox the cents choose the outcome: .51 is insufficient funds.\nA decline is data, never a GraphQL error. ${FOLLOW}`,
+        amount: { currency: 'EUR', value: '25.51' },
+        method: { redirect: 'CARD' },
+      }),
+      createPayment(given, {
+        name: 'CreateMispaid',
+        title: 'A mispaid payment',
+        said: `In the sandbox the cents choose the outcome: .70 pays half.\namount.received then says what arrived. ${FOLLOW}`,
+        amount: { currency: 'KZT', value: '100.70' },
+        method: { redirect: 'C2C' },
+      }),
+      lookUp(given),
+      ...payouts
+        .filter(({ type }) => type === 'BkashPayout')
+        .flatMap((facts) => payoutMethod(given, facts).operations)
+        .map((operation) => ({ ...operation, title: 'Create a payout' })),
+    ],
+    more: [watch(given, 'Payout'), attempts(given)],
+    payments: methods,
+    payouts: payouts.map((facts) => payoutMethod(given, facts)),
+  };
+}
