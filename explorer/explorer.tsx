@@ -32,6 +32,7 @@ export function Explorer() {
           fetcher={fetcher}
           storage={storage}
           defaultTabs={tabs}
+          initialVariables={tabs[0]?.variables}
           plugins={[READY_PLUGIN, HISTORY_PLUGIN]}
           visiblePlugin={READY_PLUGIN}
           defaultEditorToolsVisibility="variables"

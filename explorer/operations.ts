@@ -38,26 +38,26 @@ interface Given {
 
 /** The cents of an amount and what comes of them: the rules of the sandbox that are tried most (docs/sandbox.md). */
 export const AMOUNT_RULES: readonly (readonly [cents: string, outcome: string])[] = [
-  ['01', 'FAILED: declined'],
-  ['05', 'FAILED: 3-D Secure'],
+  ['01', 'FAILED: the payment was declined'],
+  ['05', 'FAILED: 3-D Secure authentication failed'],
   ['51', 'FAILED: insufficient funds'],
   ['54', 'FAILED: card expired'],
   ['59', 'FAILED: suspected fraud'],
   ['70', 'MISPAID: half received'],
   ['71', 'MISPAID: half too much'],
-  ['75', 'waits for ever'],
+  ['75', 'never ends by itself'],
 ];
 
-const NEXT_ACTION = `nextAction {
-  __typename
-  ... on RedirectAction { url }
-  ... on ProvideUtrAction { upiId upiLink confirmWith }
-  ... on ProvideCodeAction { account confirmWith }
-  ... on ConfirmTransferAction { cardNumber recipient confirmWith }
-  ... on PayVirtualAccountAction { virtualAccount bankCode }
-  ... on ScanQrCodeAction { qrCode }
-  ... on AwaitProviderAction { pollAfterMs }
-}`;
+/** What is shown of everything that a payer may have to do next. */
+const NEXT_ACTIONS: Readonly<Record<string, string>> = {
+  RedirectAction: 'url',
+  ProvideUtrAction: 'upiId upiLink confirmWith',
+  ProvideCodeAction: 'account confirmWith',
+  ConfirmTransferAction: 'cardNumber recipient confirmWith',
+  PayVirtualAccountAction: 'virtualAccount bankCode',
+  ScanQrCodeAction: 'qrCode',
+  AwaitProviderAction: 'pollAfterMs',
+};
 
 const FAILURES = `... on UserError { code message }
 ... on InvalidInputError { fields { path rule message } }`;
@@ -68,14 +68,18 @@ const indent = (text: string, levels: number): string => text.replaceAll('\n', `
 const ofType = (type: string, fields: readonly string[]): string =>
   fields.length > 0 ? `\n... on ${type} { ${fields.join(' ')} }` : '';
 
-const payment = (own = ''): string => `... on PaymentResource {
+/** What is shown of a payment: of what comes next only the actions that are named, or all. */
+const payment = (own = '', actions = Object.keys(NEXT_ACTIONS)): string => `... on PaymentResource {
   transactionId
   externalId
   method
   status
   amount { currency value received }
   error { code message reason }
-  ${indent(NEXT_ACTION, 1)}
+  nextAction {
+    __typename
+    ${actions.map((type) => `... on ${type} { ${NEXT_ACTIONS[type]} }`).join('\n    ')}
+  }
 }${own}`;
 
 const payout = (own = ''): string => `... on PayoutResource {
@@ -87,17 +91,25 @@ const payout = (own = ''): string => `... on PayoutResource {
   error { code message reason }
 }${own}`;
 
-type Mutation = 'createPayment' | 'confirmPayment' | 'createPayout';
+/** Comment lines, short enough for a narrow editor. */
+const comment = (said: string): string => said.replace(/(?=\S)(.{1,46})(\s+|$)/g, '# $1\n').trimEnd();
 
-/** A document with one mutation; what is said of it stands above it. */
-function mutation(name: string, field: Mutation, said: string, own = ''): string {
-  const [result, shown] = field === 'createPayout' ? ['payout', payout(own)] : ['payment', payment(own)];
-  const success = result === 'payout' ? 'PayoutSuccess' : 'PaymentSuccess';
-  const input = `${field.charAt(0).toUpperCase()}${field.slice(1)}Input`;
-  return `# ${said.replaceAll('\n', '\n# ')}
-mutation ${name}($input: ${input}!) {
+interface Mutation {
+  name: string;
+  field: 'createPayment' | 'confirmPayment' | 'createPayout';
+  /** What is said of it, above it. */
+  said: string;
+  /** What is shown of the payment or payout. */
+  shown: string;
+}
+
+/** A document with one mutation. */
+function mutation({ name, field, said, shown }: Mutation): string {
+  const result = field === 'createPayout' ? 'payout' : 'payment';
+  return `${comment(said)}
+mutation ${name}($input: ${capital(field)}Input!) {
   ${field}(input: $input) {
-    ... on ${success} {
+    ... on ${capital(result)}Success {
       replayed
       ${result} {
         ${indent(shown, 4)}
@@ -109,7 +121,9 @@ mutation ${name}($input: ${input}!) {
 `;
 }
 
-const ONCE = 'Run it twice: the same idempotencyKey never creates a second one, and replayed is true.';
+const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+
+const ONCE = 'Run it again: the same key creates no second one.';
 
 interface Payment {
   name: string;
@@ -118,14 +132,14 @@ interface Payment {
   amount: { currency: string; value: string };
   method: object;
   externalId?: string;
-  own?: string;
+  shown?: string;
 }
 
 /** An operation that creates a payment. */
 const createPayment = (given: Given, asked: Payment): ReadyOperation => ({
   name: asked.name,
   title: asked.title,
-  query: mutation(asked.name, 'createPayment', asked.said, asked.own),
+  query: mutation({ shown: payment('', ['RedirectAction']), ...asked, field: 'createPayment' }),
   variables: {
     input: {
       idempotencyKey: given.fresh(),
@@ -149,25 +163,30 @@ const isRedirect = (method: object): boolean => 'redirect' in method;
 
 const confirmPayment = (given: Given, { type, confirmation, fields }: PaymentFacts): ReadyOperation => {
   const [create, name] = [`Create${wordOf(type)}`, `Confirm${wordOf(type)}`];
-  const said = `Run ${create} first: its transactionId comes here by itself.`;
+  const said = `Run ${create} first: its id is filled in.`;
   return {
     name,
     title: 'Confirm',
-    query: mutation(name, 'confirmPayment', said, ofType(type, fields)),
+    query: mutation({
+      name,
+      field: 'confirmPayment',
+      said,
+      shown: payment(ofType(type, fields), ['AwaitProviderAction']),
+    }),
     variables: { input: { channel: given.channel, transactionId: `{{${create}}}`, confirmation } },
   };
 };
 
 function paymentMethod(given: Given, facts: PaymentFacts): ReadyMethod {
   const { type, about, fields, samples, confirmation } = facts;
-  const operations = samples.map(({ currency, method }) => {
+  const operations = samples.map(({ currency, method, nextActions }) => {
     const redirect = isRedirect(method);
     const name = `Create${wordOf(type)}${redirect ? 'Redirect' : ''}`;
     // On the hosted page the payer says what these fields hold; who has no other way shows them at once.
     const own = redirect && samples.length > 1 ? '' : ofType(type, fields);
-    const said = `${about} ${ONCE}`;
-    const title = redirect ? REDIRECT : 'Create';
-    return createPayment(given, { name, title, said, own, amount: { currency, value: '100.00' }, method });
+    const [said, title] = [`${about} ${ONCE}`, redirect ? REDIRECT : 'Create'];
+    const amount = { currency, value: '100.00' };
+    return createPayment(given, { name, title, said, shown: payment(own, nextActions), amount, method });
   });
   if (confirmation) operations.push(confirmPayment(given, facts));
   return { type, about, operations };
@@ -184,7 +203,12 @@ const payoutMethod = (
     return {
       name,
       title: 'Create',
-      query: mutation(name, 'createPayout', `${about} ${ONCE}`, ofType(type, fields)),
+      query: mutation({
+        name,
+        field: 'createPayout',
+        said: `${about} ${ONCE}`,
+        shown: payout(ofType(type, fields)),
+      }),
       variables: {
         input: {
           idempotencyKey: given.fresh(),
@@ -204,8 +228,7 @@ const watch = (given: Given, kind: 'Payment' | 'Payout'): ReadyOperation => {
   return {
     name: `Watch${kind}`,
     title: `Watch the newest ${word}`,
-    query: `# Live: the ${word} that was created last in this page, until it is COMPLETED or FAILED.
-# The square button ends it.
+    query: `${comment(`Live: the ${word} that was created last here, until it is COMPLETED or FAILED. The square button ends it.`)}
 subscription Watch${kind}($channel: UUID!, $transactionId: UUID!) {
   ${word}Updated(channel: $channel, transactionId: $transactionId) {
     ${indent(kind === 'Payment' ? payment() : payout(), 2)}
@@ -219,7 +242,7 @@ subscription Watch${kind}($channel: UUID!, $transactionId: UUID!) {
 const lookUp = ({ channel, externalId }: Given): ReadyOperation => ({
   name: 'LookUp',
   title: 'Look up by external id',
-  query: `# By the number that the shop gave it: here the one of CreateRedirect. Null when there is none.
+  query: `${comment("By the shop's own number, here that of CreateRedirect. Null when there is none.")}
 query LookUp($channel: UUID!, $externalId: String!) {
   payment(channel: $channel, externalId: $externalId) {
     ${indent(payment(), 2)}
@@ -232,16 +255,11 @@ query LookUp($channel: UUID!, $externalId: String!) {
 const attempts = ({ channel }: Given): ReadyOperation => ({
   name: 'Attempts',
   title: 'What was created here',
-  query: `# Newest first: what became of every create, whether or not its answer arrived.
+  query: `${comment('What became of every create, newest first, whether or not its answer arrived.')}
 query Attempts($channel: UUID!) {
   attempts(channel: $channel, first: 10) {
-    nodes {
-      idempotencyKey
-      operation
-      externalId
-      outcome
-      startedAt
-      settledAt
+    edges {
+      node { idempotencyKey operation externalId outcome startedAt settledAt }
     }
   }
 }
@@ -249,7 +267,7 @@ query Attempts($channel: UUID!) {
   variables: { channel },
 });
 
-const FOLLOW = 'Then run WatchPayment: it shows the end, which comes within 5 seconds.';
+const FOLLOW = 'Then run WatchPayment: the end comes within 5 seconds.';
 
 /** Every operation that stands ready, with idempotency keys that were never used. */
 export function readyOperations(given: Given): ReadyOperations {
@@ -260,24 +278,26 @@ export function readyOperations(given: Given): ReadyOperations {
       createPayment(given, {
         name: 'CreateRedirect',
         title: 'Create a payment with redirect',
-        said: `The payer finishes on the hosted page: open nextAction.url. ${ONCE}\nThen run WatchPayment, and press Pay on that page.`,
+        said: 'The payer pays on the hosted page, nextAction.url. Run WatchPayment, open that page and press Pay.',
         externalId: given.externalId,
         amount: { currency: 'EUR', value: '10.00' },
         method: { redirect: 'CARD' },
       }),
       watch(given, 'Payment'),
-      ...upi.filter(({ title }) => title !== REDIRECT),
+      ...upi
+        .filter(({ title }) => title !== REDIRECT)
+        .map((operation) => ({ ...operation, title: `${operation.title} UPI` })),
       createPayment(given, {
-        name: 'CreateDeclined',
+        name: 'Declined',
         title: 'A decline',
-        said: `In the sandbox the cents choose the outcome: .51 is insufficient funds.\nA decline is data, never a GraphQL error. ${FOLLOW}`,
+        said: `In the sandbox cents choose the outcome: .51 is insufficient funds. A decline is data, no GraphQL error. ${FOLLOW}`,
         amount: { currency: 'EUR', value: '25.51' },
         method: { redirect: 'CARD' },
       }),
       createPayment(given, {
-        name: 'CreateMispaid',
+        name: 'Mispaid',
         title: 'A mispaid payment',
-        said: `In the sandbox the cents choose the outcome: .70 pays half.\namount.received then says what arrived. ${FOLLOW}`,
+        said: `In the sandbox cents choose the outcome: of .70 half arrives; amount.received says how much. ${FOLLOW}`,
         amount: { currency: 'KZT', value: '100.70' },
         method: { redirect: 'C2C' },
       }),

@@ -122,8 +122,8 @@ function ReadyPanel() {
     <div className="ready">
       <h2>Ready to run</h2>
       <p>
-        The tabs lead through the gateway from left to right. Here everything opens again with new keys.{' '}
-        <code>{'{{payment}}'}</code> stands for the newest one.
+        The tabs lead through the gateway, from left to right. Here everything opens again, with keys that
+        were never used. <code>{'{{payment}}'}</code> is the id of the newest one.
       </p>
       <ul className="tour">
         {[...tour, ...more].map((operation) => (

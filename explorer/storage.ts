@@ -1,3 +1,6 @@
+/** How much wider the operation is than its answer, until somebody moves the bar between them. */
+const UNLESS_MOVED: Readonly<Record<string, string>> = { 'graphiql:editorFlex': '1.25' };
+
 /** How the page looks: the only things that outlive it. */
 const KEPT = /^graphiql:(theme|visiblePlugin|\w+Flex)$/;
 
@@ -9,7 +12,7 @@ export function createStorage(browser: Storage) {
   const memory = new Map<string, string>();
   return {
     getItem: (key: string): string | null =>
-      KEPT.test(key) ? browser.getItem(key) : (memory.get(key) ?? null),
+      (KEPT.test(key) ? browser.getItem(key) : memory.get(key)) ?? UNLESS_MOVED[key] ?? null,
     setItem(key: string, value: string): void {
       if (KEPT.test(key)) browser.setItem(key, value);
       else memory.set(key, value);

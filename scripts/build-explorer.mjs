@@ -98,7 +98,10 @@ async function buildExplorer(outdir) {
     icon: readdirSync(outdir).find((name) => name.endsWith('.svg')),
   };
   const template = readFileSync(path.join(sources, 'index.html'), 'utf8');
-  const html = Object.entries(names).reduce((text, [name, value]) => text.replace(`{${name}}`, value), template);
+  const html = Object.entries(names).reduce(
+    (text, [name, value]) => text.replace(`{${name}}`, value),
+    template,
+  );
   const inputs = [workers, page].flatMap(({ metafile }) => Object.keys(metafile.inputs));
   writeFileSync(path.join(outdir, 'licences.txt'), licences(inputs).join(`\n\n${'-'.repeat(80)}\n\n`));
   await compress(outdir);

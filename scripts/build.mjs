@@ -31,7 +31,14 @@ export function isFresh() {
   if (!existsSync(path.join(root, 'src'))) return true;
   const built = statSync(stamp, { throwIfNoEntry: false });
   if (!built) return false;
-  const sources = ['src', 'explorer', 'scripts/build-explorer.mjs', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'];
+  const sources = [
+    'src',
+    'explorer',
+    'scripts/build-explorer.mjs',
+    'tsconfig.json',
+    'tsconfig.build.json',
+    'package-lock.json',
+  ];
   return sources.every((name) => newestChange(path.join(root, name)) <= built.mtimeMs);
 }
 

@@ -15,18 +15,23 @@ const ownFields = (typeName, resource) => {
     .map(({ name }) => name);
 };
 
-const size = ({ method }) => JSON.stringify(method).length;
+const size = ({ input }) => JSON.stringify(input.method).length;
+
+const armOf = ({ input }) => Object.keys(input.method)[0];
 
 /** One sample per way to ask for the method; of several the shortest, or the fullest where it can be confirmed. */
 function samplesOf(creates, confirmed) {
-  const byArm = new Map();
-  for (const { input } of creates) {
-    const [arm] = Object.keys(input.method);
-    const known = byArm.get(arm);
-    const isBetter = !known || (confirmed ? size(input) > size(known) : size(input) < size(known));
-    if (isBetter) byArm.set(arm, { currency: input.amount.currency, method: input.method });
-  }
-  return [...byArm.values()].map(({ currency, method }) => ({ currency, method }));
+  const ways = Map.groupBy(creates, armOf);
+  return [...ways.values()].map((way) => {
+    const [shortest, ...longer] = way.toSorted((one, other) => size(one) - size(other));
+    const { input } = confirmed ? (longer.at(-1) ?? shortest) : shortest;
+    const actions = way.flatMap(({ data }) => data.nextAction?.__typename ?? []);
+    return {
+      currency: input.amount.currency,
+      method: input.method,
+      nextActions: [...new Set(['RedirectAction', ...actions])],
+    };
+  });
 }
 
 const payments = paymentRooms.map((room) => {
@@ -46,7 +51,7 @@ const payouts = payoutRooms.map((room) => ({
   type: room.payout.name,
   about: room.description,
   fields: ownFields(room.payout.name, 'PayoutResource'),
-  samples: samplesOf(golden(room.type).payout.create),
+  samples: samplesOf(golden(room.type).payout.create).map(({ currency, method }) => ({ currency, method })),
 }));
 
 const plugin = () => `${JSON.stringify({ payments, payouts }, null, 2)}\n`;
