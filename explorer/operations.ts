@@ -1,3 +1,4 @@
+import { comment, indent, mutation, ofType, payment, payout } from './documents';
 import { payments, payouts } from './methods.json';
 
 /** An operation that can be run as it stands. */
@@ -47,81 +48,6 @@ export const AMOUNT_RULES: readonly (readonly [cents: string, outcome: string])[
   ['71', 'MISPAID: half too much'],
   ['75', 'never ends by itself'],
 ];
-
-/** What is shown of everything that a payer may have to do next. */
-const NEXT_ACTIONS: Readonly<Record<string, string>> = {
-  RedirectAction: 'url',
-  ProvideUtrAction: 'upiId upiLink confirmWith',
-  ProvideCodeAction: 'account confirmWith',
-  ConfirmTransferAction: 'cardNumber recipient confirmWith',
-  PayVirtualAccountAction: 'virtualAccount bankCode',
-  ScanQrCodeAction: 'qrCode',
-  AwaitProviderAction: 'pollAfterMs',
-};
-
-const FAILURES = `... on UserError { code message }
-... on InvalidInputError { fields { path rule message } }`;
-
-/** Puts lines that many levels further in. */
-const indent = (text: string, levels: number): string => text.replaceAll('\n', `\n${'  '.repeat(levels)}`);
-
-const ofType = (type: string, fields: readonly string[]): string =>
-  fields.length > 0 ? `\n... on ${type} { ${fields.join(' ')} }` : '';
-
-/** What is shown of a payment: of what comes next only the actions that are named, or all. */
-const payment = (own = '', actions = Object.keys(NEXT_ACTIONS)): string => `... on PaymentResource {
-  transactionId
-  externalId
-  method
-  status
-  amount { currency value received }
-  error { code message reason }
-  nextAction {
-    __typename
-    ${actions.map((type) => `... on ${type} { ${NEXT_ACTIONS[type]} }`).join('\n    ')}
-  }
-}${own}`;
-
-const payout = (own = ''): string => `... on PayoutResource {
-  transactionId
-  externalId
-  method
-  status
-  amount { currency value }
-  error { code message reason }
-}${own}`;
-
-/** Comment lines, short enough for a narrow editor. */
-const comment = (said: string): string => said.replace(/(?=\S)(.{1,46})(\s+|$)/g, '# $1\n').trimEnd();
-
-interface Mutation {
-  name: string;
-  field: 'createPayment' | 'confirmPayment' | 'createPayout';
-  /** What is said of it, above it. */
-  said: string;
-  /** What is shown of the payment or payout. */
-  shown: string;
-}
-
-/** A document with one mutation. */
-function mutation({ name, field, said, shown }: Mutation): string {
-  const result = field === 'createPayout' ? 'payout' : 'payment';
-  return `${comment(said)}
-mutation ${name}($input: ${capital(field)}Input!) {
-  ${field}(input: $input) {
-    ... on ${capital(result)}Success {
-      replayed
-      ${result} {
-        ${indent(shown, 4)}
-      }
-    }
-    ${indent(FAILURES, 2)}
-  }
-}
-`;
-}
-
-const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
 const ONCE = 'Run it again: the same key creates no second one.';
 

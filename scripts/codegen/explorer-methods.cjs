@@ -1,12 +1,9 @@
 // explorer/methods.json, from the registry and the golden bodies: what the explorer makes its ready operations of.
-const { readFileSync } = require('node:fs');
-const path = require('node:path');
 const { getNamedType, isLeafType } = require('graphql');
 const schema = require('./schema.cjs')();
 const { paymentRooms, payoutRooms } = require('../../dist/schema/methods/index.js');
 
-const golden = (type) =>
-  JSON.parse(readFileSync(path.join(__dirname, `../../test/methods/golden/${type}.json`), 'utf8'));
+const golden = (type) => require(`../../test/methods/golden/${type}.json`);
 
 const ownFields = (typeName, resource) => {
   const common = schema.getType(resource).getFields();

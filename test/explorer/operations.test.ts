@@ -41,7 +41,11 @@ function arms(schema: GraphQLSchema, name: string): string[] {
 
 /** What stands below that name in any of the variables. */
 const chosen = (name: 'method' | 'confirmation'): Record<string, unknown> =>
-  Object.assign({}, ...all.map(({ variables }) => (variables as { input?: object }).input?.[name as never]));
+  Object.fromEntries(
+    all.flatMap(({ variables }) =>
+      Object.entries((variables as { input?: Record<string, object> }).input?.[name] ?? {}),
+    ),
+  );
 
 describe('Every ready operation', () => {
   const schema = gatewaySchema();

@@ -1,0 +1,79 @@
+/** The parts that the documents of the ready operations are put together from. */
+
+/** What is shown of everything that a payer may have to do next. */
+const NEXT_ACTIONS: Readonly<Record<string, string>> = {
+  RedirectAction: 'url',
+  ProvideUtrAction: 'upiId upiLink confirmWith',
+  ProvideCodeAction: 'account confirmWith',
+  ConfirmTransferAction: 'cardNumber recipient confirmWith',
+  PayVirtualAccountAction: 'virtualAccount bankCode',
+  ScanQrCodeAction: 'qrCode',
+  AwaitProviderAction: 'pollAfterMs',
+};
+
+const FAILURES = `... on UserError { code message }
+... on InvalidInputError { fields { path rule message } }`;
+
+/** Puts lines that many levels further in. */
+export const indent = (text: string, levels: number): string =>
+  text.replaceAll('\n', `\n${'  '.repeat(levels)}`);
+
+/** The fields that a type has for itself. */
+export const ofType = (type: string, fields: readonly string[]): string =>
+  fields.length > 0 ? `\n... on ${type} { ${fields.join(' ')} }` : '';
+
+/** What is shown of a payment: of what comes next only the actions that are named, or all. */
+export const payment = (own = '', actions = Object.keys(NEXT_ACTIONS)): string => `... on PaymentResource {
+  transactionId
+  externalId
+  method
+  status
+  amount { currency value received }
+  error { code message reason }
+  nextAction {
+    __typename
+    ${actions.map((type) => `... on ${type} { ${NEXT_ACTIONS[type]} }`).join('\n    ')}
+  }
+}${own}`;
+
+/** What is shown of a payout. */
+export const payout = (own = ''): string => `... on PayoutResource {
+  transactionId
+  externalId
+  method
+  status
+  amount { currency value }
+  error { code message reason }
+}${own}`;
+
+/** Comment lines, short enough for a narrow editor. */
+export const comment = (said: string): string => said.replace(/(?=\S)(.{1,46})(\s+|$)/g, '# $1\n').trimEnd();
+
+interface Mutation {
+  name: string;
+  field: 'createPayment' | 'confirmPayment' | 'createPayout';
+  /** What is said of it, above it. */
+  said: string;
+  /** What is shown of the payment or payout. */
+  shown: string;
+}
+
+/** A document with one mutation. */
+export function mutation({ name, field, said, shown }: Mutation): string {
+  const result = field === 'createPayout' ? 'payout' : 'payment';
+  return `${comment(said)}
+mutation ${name}($input: ${capital(field)}Input!) {
+  ${field}(input: $input) {
+    ... on ${capital(result)}Success {
+      replayed
+      ${result} {
+        ${indent(shown, 4)}
+      }
+    }
+    ${indent(FAILURES, 2)}
+  }
+}
+`;
+}
+
+const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
