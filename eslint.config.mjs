@@ -148,6 +148,22 @@ export default tseslint.config(
     },
   },
   ...arrows,
+  {
+    files: ['explorer/**/*.{ts,tsx}'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          patterns: [
+            {
+              regex: '^(\\.\\./)+src/',
+              message: 'The explorer runs in browsers: it knows the schema alone.',
+            },
+          ],
+        },
+      ],
+    },
+  },
   { files: ['src/config.ts'], rules: { 'no-restricted-properties': 'off' } },
   {
     files: ['test/**/*.ts'],

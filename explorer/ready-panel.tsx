@@ -73,6 +73,8 @@ function Docs({ type }: { type: string }) {
       onClick={() => {
         push({ name: type, def });
         setVisiblePlugin(DOC_EXPLORER_PLUGIN);
+        // The pane stays as far down as the list was.
+        document.querySelector('.graphiql-plugin')?.scrollTo(0, 0);
       }}
     >
       docs

@@ -125,7 +125,10 @@ inBrowser('The explorer', (browser) => {
     const nagad = page.locator('.methods li', { hasText: 'Nagad' }).first();
     for (const turn of [1, 2]) {
       await nagad.getByRole('button', { name: 'Create', exact: true }).click();
-      await page.locator('.graphiql-tab', { hasText: 'CreateNagad' }).nth(turn - 1).waitFor();
+      await page
+        .locator('.graphiql-tab', { hasText: 'CreateNagad' })
+        .nth(turn - 1)
+        .waitFor();
       await shows(page, 'CreateNagad');
       await run(page);
       await answered(page, 'ProvideCodeAction');

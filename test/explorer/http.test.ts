@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { request, type IncomingHttpHeaders } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { ConfigError, readConfig } from '../../src/config';
+import { greeting } from '../../src/greeting';
 import { closeAfterTests, testGateway, testSandbox, testSettings } from '../support/gateway';
 import { startOpenGateway } from '../http/support/open-gateway';
 import { BUILT, buildIfStale } from './support/built';
@@ -177,6 +178,12 @@ describe('The setting EXPLORER', () => {
     (await get(base, '/explorer')).status,
     (await get(base, '/explorer/licences.txt')).status,
   ];
+
+  test('on or off, the greeting says where it is only where it is', () => {
+    const [gatewayUrl, sandbox] = ['http://127.0.0.1:4000', 'http://127.0.0.1:4001/'];
+    expect(greeting(gatewayUrl, sandbox, true)).toContain(`${gatewayUrl}/explorer`);
+    expect(greeting(gatewayUrl, sandbox, false)).not.toContain('explorer');
+  });
 
   test('off: there is none, though there is a sandbox', async () => {
     expect(await statusOf(await open({ EXPLORER: 'off' }))).toEqual([404, 404]);

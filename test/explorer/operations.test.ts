@@ -55,10 +55,8 @@ describe('Every ready operation', () => {
     const definition = definitionOf(operation);
     expect(definition.name?.value).toBe(name);
     const ids = new KnownIds();
-    for (const run of ['CreateUpi', 'CreateDcb', 'CreateC2c', 'CreateBkash', 'CreateNagad', 'CreateRocket'])
-      ids.learn(run, {
-        any: { payment: { transactionId: randomUUID() }, payout: { transactionId: randomUUID() } },
-      });
+    const created = { transactionId: randomUUID() };
+    for (const other of all) ids.learn(other.name, { any: { payment: created, payout: created } });
     const variables = ids.fillIn(operation.variables) as Record<string, unknown>;
     expect(getVariableValues(schema, definition.variableDefinitions ?? [], variables)).toHaveProperty(
       'coerced',

@@ -38,6 +38,7 @@ const FORBIDDEN: [file: string, imports: string][] = [
   ['src/http/metrics-route.ts', '../metrics/metrics'],
   ['src/cli/program.ts', '../sandbox/server'],
   ['src/http/app.ts', '../cli/program'],
+  ['explorer/fetcher.ts', '../src/http/app'],
 ];
 
 const ALLOWED: [file: string, imports: string][] = [
