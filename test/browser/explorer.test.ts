@@ -157,11 +157,11 @@ inBrowser('The explorer', (browser) => {
       await answered(page, 'UNAUTHENTICATED');
       await page.getByLabel('Key or token').fill(CLIENT_KEY);
       await page.getByRole('button', { name: 'Use', exact: true }).click();
+      // With the key comes the schema, and with it the documentation.
+      await page.locator('.methods').first().getByRole('button', { name: 'docs' }).first().waitFor();
       await run(page);
       await answered(page, status('PENDING'));
       await runTab(page, 'WatchPayment', status('PENDING'));
-      // With the key came the schema, and with it the documentation.
-      await page.locator('.methods').first().getByRole('button', { name: 'docs' }).first().waitFor();
       expect(await stored(page)).not.toContain(CLIENT_KEY);
       await page.reload();
       await shows(page, 'CreateRedirect');
@@ -181,7 +181,7 @@ inBrowser('The explorer', (browser) => {
       await run(page);
       await answered(page, /"status":\s"(PROCESSING|PENDING)"/);
       await page.getByRole('button', { name: 'Show History' }).click();
-      await page.locator('.graphiql-history-item', { hasText: 'CreateCard' }).waitFor();
+      await page.locator('.graphiql-history-item', { hasText: 'CreateCard' }).first().waitFor();
       const kept = await stored(page);
       expect(kept).not.toContain(CLIENT_KEY);
       expect(kept).not.toMatch(/\d{12}/);
