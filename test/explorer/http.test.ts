@@ -1,9 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { request, type IncomingHttpHeaders } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { ConfigError, readConfig } from '../../src/config';
 import { greeting } from '../../src/greeting';
-import { closeAfterTests, testGateway, testSandbox, testSettings } from '../support/gateway';
+import { closeAfterTests, testGateway, testSandbox } from '../support/gateway';
 import { startOpenGateway } from '../http/support/open-gateway';
 import { BUILT, buildIfStale } from './support/built';
 
@@ -199,10 +198,5 @@ describe('The setting EXPLORER', () => {
     const { status, body } = await get(gateway.url, '/explorer');
     expect(status).toBe(200);
     expect(String(body)).toContain('data-service="real" data-callers="known"');
-  });
-
-  test('anything else is a fault that names it', () => {
-    expect(() => readConfig({ ...testSettings(), EXPLORER: 'yes' })).toThrow(ConfigError);
-    expect(() => readConfig({ ...testSettings(), EXPLORER: 'yes' })).toThrow(/EXPLORER: expected on or off/);
   });
 });

@@ -176,6 +176,7 @@ const WRONG: [string, string[]][] = [
   ['SANDBOX_CONTROL', ['yes', 'true', '1', 'ON']],
   ['INTROSPECTION', ['yes', 'true', '1', 'Off']],
   ['SUBGRAPH', ['yes', 'true', '1', 'On']],
+  ['EXPLORER', ['yes', 'true', '1', 'Off']],
   ['SHUTDOWN_GRACE_MS', ['-1', '600001', '10s']],
   ['SERVICE_TIMEOUT_MS', ['0', '49', '120001', '10s', 'Infinity']],
   ['SERVICE_NOT_FOUND_STATUS', ['200', '399', '500', 'none']],
