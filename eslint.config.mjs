@@ -101,7 +101,7 @@ const arrows = Object.keys(ROOMS).map((room) => ({
 }));
 
 export default tseslint.config(
-  { ignores: ['dist/**', 'dist-*/**', 'data/**', 'test/generated/**', 'coverage/**'] },
+  { ignores: ['dist/**', 'dist-*/**', 'data/**', 'test/generated/**', 'coverage/**', 'client/index.*'] },
   eslint.configs.recommended,
   {
     files: ['**/*.{js,mjs,cjs}'],

@@ -1,0 +1,1065 @@
+/** Internal type. DO NOT USE DIRECTLY. */
+type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
+/** Internal type. DO NOT USE DIRECTLY. */
+export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
+// Made by `npm run codegen` from client/operations; do not edit.
+import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
+/** An amount of money to collect or to send. */
+export type AmountInput = {
+  /** ISO 4217 code. Some methods take one currency only (spec section 8); another is an InvalidInputError. */
+  currency: string;
+  /** Above zero, at most two decimals; sent with two. */
+  value: string;
+};
+
+/** What an attempt was made to do. */
+export type AttemptOperation =
+  /** createPayment. */
+  | 'CREATE_PAYMENT'
+  /** createPayout. */
+  | 'CREATE_PAYOUT';
+
+/** What became of a create call. */
+export type AttemptOutcome =
+  /** Under way right now. */
+  | 'IN_PROGRESS'
+  /** It is certain that nothing reached the service; the key may be used again. */
+  | 'NOT_SENT'
+  /** The service refused: nothing was created, and the key may be used again. */
+  | 'REJECTED'
+  /** The service has it; it may still be declined later. */
+  | 'SUCCEEDED'
+  /** It may or may not have reached the service; it is being followed up by lookup. */
+  | 'UNKNOWN';
+
+/** A mobile wallet of Bangladesh, server-to-server (spec 2.5): the answer names the account to pay to, then the payer gives a code for confirmPayment. */
+export type BangladeshWalletInput = {
+  /** The payer's email address. */
+  email: string;
+  /** The payer's first name. */
+  firstName: string;
+  /** The payer's phone number, E.164; sent as given, with or without +. */
+  phone: string;
+  /** The payer's surname. */
+  surname: string;
+};
+
+/** A payout to a bank account (spec 2.8). */
+export type BankTransferPayoutInput = {
+  /** The recipient's account number. */
+  accountNumber: string;
+  /** SWIFT, routing code, IFSC or MFO, depending on the region. */
+  bankCode: string;
+  /** The bank's name. */
+  bankName: string;
+  /** The code of the bank's branch. */
+  branchCode?: string | null | undefined;
+  /** The recipient's email address. */
+  email?: string | null | undefined;
+  /** The recipient's first name. */
+  firstName: string;
+  /** The recipient's IBAN; spaces allowed, sent as given. */
+  iban?: string | null | undefined;
+  /** The recipient's last name. */
+  lastName: string;
+  /** The recipient's phone number, E.164; sent as given, with or without +. */
+  phone?: string | null | undefined;
+};
+
+/** Confirms a card-to-card payment (spec 4.5): there is nothing to hand in. */
+export type C2cConfirmation =
+  /** The transfer was made, or is expected. */
+  | 'TRANSFER_MADE';
+
+/** Card-to-card transfer, server-to-server (spec 2.5): the answer names the card to transfer to, then confirmPayment. At least one field. */
+export type C2cPaymentInput = {
+  /** The sender's card number, masked, for example "440043******1234". A full card number is refused. */
+  cardMask?: string | null | undefined;
+  /** The sender's email address. */
+  email?: string | null | undefined;
+  /** The sender's first name. */
+  firstName?: string | null | undefined;
+  /** The sender's surname. */
+  surname?: string | null | undefined;
+};
+
+/** A bank card, server-to-server (spec 2.5): the caller must comply with PCI-DSS. The payer may still have to go through 3-D Secure at redirectUrl. */
+export type CardPaymentInput = {
+  /** The full address in one text: instead of countryCode, city, street and postalCode. */
+  address?: string | null | undefined;
+  /** The payer's date of birth, YYYY-MM-DD. */
+  birthDate?: string | null | undefined;
+  /** The name on the card. */
+  cardholder: string;
+  /** The payer's city. */
+  city?: string | null | undefined;
+  /** ISO 3166-1 alpha-2, for example "DE". */
+  countryCode?: string | null | undefined;
+  /** The security code, 3 or 4 digits. */
+  cvc: string;
+  /** The payer's email address. */
+  email?: string | null | undefined;
+  /** MM, 01 to 12. */
+  expiryMonth: string;
+  /** YYYY; with expiryMonth not in the past. */
+  expiryYear: string;
+  /** The card number, 12 to 19 digits; spaces and dashes are left out. */
+  pan: string;
+  /** The payer's phone number, E.164. */
+  phone?: string | null | undefined;
+  /** The payer's postal code. */
+  postalCode?: string | null | undefined;
+  /** The payer's street and house number. */
+  street?: string | null | undefined;
+};
+
+/** A payout to a bank card (spec 2.8). */
+export type CardPayoutInput = {
+  /** The card number, 12 to 19 digits; spaces and dashes are left out. */
+  pan: string;
+};
+
+/** Confirms a payment with the code that the payer received (spec 4.5). */
+export type CodeConfirmationInput = {
+  /** The code, from the payer. */
+  code: string;
+};
+
+/** The confirmation of a server-to-server payment in a waiting state (spec 4.5). */
+export type ConfirmPaymentInput = {
+  /** The merchant channel of the payment. */
+  channel: string;
+  /** What the payer handed in; nextAction.confirmWith names the arm. */
+  confirmation: ConfirmationInput;
+  /** The payment to confirm. */
+  transactionId: string;
+};
+
+/** Exactly one, that of the payment's method: nextAction.confirmWith names it. */
+export type ConfirmationInput =
+  {   /** For bKash: the code. */
+  bkash: CodeConfirmationInput; c2c?: never; dcb?: never; nagad?: never; rocket?: never; upi?: never; }
+  |  { bkash?: never;   /** For card-to-card transfers: that the transfer was made. */
+  c2c: C2cConfirmation; dcb?: never; nagad?: never; rocket?: never; upi?: never; }
+  |  { bkash?: never; c2c?: never;   /** For direct carrier billing: the code. */
+  dcb: CodeConfirmationInput; nagad?: never; rocket?: never; upi?: never; }
+  |  { bkash?: never; c2c?: never; dcb?: never;   /** For Nagad: the code. */
+  nagad: CodeConfirmationInput; rocket?: never; upi?: never; }
+  |  { bkash?: never; c2c?: never; dcb?: never; nagad?: never;   /** For Rocket: the code. */
+  rocket: CodeConfirmationInput; upi?: never; }
+  |  { bkash?: never; c2c?: never; dcb?: never; nagad?: never; rocket?: never;   /** For UPI: the UTR. */
+  upi: UtrConfirmationInput; };
+
+/** A payment to create (spec 2.4). */
+export type CreatePaymentInput = {
+  /** What the payer has to pay. */
+  amount: AmountInput;
+  /** Where the service notifies of changes (spec section 6). https to a public host, without credentials; in the sandbox also http to this machine. Sent on exactly as written. */
+  callbackUrl?: string | null | undefined;
+  /** The merchant channel. */
+  channel: string;
+  /** Free text, at most 1000 characters. */
+  description?: string | null | undefined;
+  /** The identifier in the client's system, for example an order number; at most 255 characters. When absent the gateway gives the payment one of its own, so that it can always be found again. */
+  externalId?: string | null | undefined;
+  /** Chosen by the caller, 1 to 255 printable characters, one per intended payment or payout. The same key never creates a second one. */
+  idempotencyKey: string | number;
+  /** How the payer pays. */
+  method: PaymentMethodInput;
+  /** Where the payer returns to; recommended. https to a public host, without credentials; in the sandbox also http to this machine. Sent on exactly as written. */
+  returnUrl?: string | null | undefined;
+};
+
+/** A payout to create (spec 2.7). */
+export type CreatePayoutInput = {
+  /** What the recipient gets. */
+  amount: AmountInput;
+  /** Where the service notifies of changes (spec section 6). https to a public host, without credentials; in the sandbox also http to this machine. Sent on exactly as written. */
+  callbackUrl?: string | null | undefined;
+  /** The merchant channel. */
+  channel: string;
+  /** Free text, at most 1000 characters. */
+  description?: string | null | undefined;
+  /** The order or payout identifier in the client's system, at most 255 characters. */
+  externalId: string;
+  /** Chosen by the caller, 1 to 255 printable characters, one per intended payment or payout. The same key never creates a second one. */
+  idempotencyKey: string | number;
+  /** How the recipient gets the money. */
+  method: PayoutMethodInput;
+};
+
+/** A method whose fields the service does not document (spec 2.5). */
+export type CustomFieldsInput = {
+  /** Sent as they are beside type, which they cannot overwrite. No value may look like a full card number. */
+  fields: Record<string, unknown>;
+};
+
+/** Direct carrier billing (spec 2.5). userId alone: redirect flow. With phone and names: server-to-server, ends with a code for confirmPayment. */
+export type DcbPaymentInput = {
+  /** The payer's first name. */
+  firstName?: string | null | undefined;
+  /** The payer's last name. */
+  lastName?: string | null | undefined;
+  /** The payer's phone number, E.164; sent as given, with or without +. */
+  phone?: string | null | undefined;
+  /** The payer's identifier in the client's own system. */
+  userId: string;
+};
+
+/** A payout by direct carrier billing (spec 2.8). */
+export type DcbPayoutInput = {
+  /** The recipient's first name. */
+  firstName: string;
+  /** The recipient's last name. */
+  lastName: string;
+  /** The recipient's phone number, E.164; sent as given, with or without +. */
+  phone: string;
+};
+
+/** Why a payment or payout failed, in the words of the service (spec 7.2). */
+export type DeclineCode =
+  /** Browser data was not provided. */
+  | 'BROWSER_DATA_NOT_PROVIDED'
+  /** Card data was not provided. */
+  | 'CARD_DATA_NOT_PROVIDED'
+  /** 3-D Secure authentication failed. */
+  | 'DECLINED_3DS_AUTHENTICATION_FAILED'
+  /** It was declined; the service says no more. */
+  | 'DECLINED_GENERIC'
+  /** Personal data of the payer was not provided. */
+  | 'PERSONAL_DATA_NOT_PROVIDED'
+  /** The payment provider returned an error: message holds its text, reason our reading of it. */
+  | 'PROVIDER_PROCESSING_FAILED'
+  /** A code this gateway does not know: see rawCode. */
+  | 'UNKNOWN';
+
+/** What a provider's free text says, read conservatively. The set of texts is open: a text that says nothing known has no reason. */
+export type DeclineReason =
+  /** The payer was not authenticated (3-D Secure). */
+  | 'AUTHENTICATION_FAILED'
+  /** The card has expired. */
+  | 'CARD_EXPIRED'
+  /** The issuer declined without a reason ("do not honor"). */
+  | 'DO_NOT_HONOR'
+  /** Not enough money on the account. */
+  | 'INSUFFICIENT_FUNDS'
+  /** The transaction is not permitted to this card or account. */
+  | 'NOT_PERMITTED'
+  /** The provider suspects fraud. */
+  | 'SUSPECTED_FRAUD';
+
+/** An e-wallet; the payer finishes on the hosted page (spec 2.5). */
+export type EwalletPaymentInput = {
+  /** The e-wallet, for example "ovo", "dana", "linkaja"; the list depends on the channel. */
+  ewallet: string;
+};
+
+/** A payout by IMPS, the instant bank transfer of India (spec 2.8). */
+export type ImpsPayoutInput = {
+  /** The recipient's account number. */
+  accountNumber: string;
+  /** The IFSC of the recipient's bank. */
+  bankCode: string;
+  /** The recipient's email address. */
+  email: string;
+  /** The recipient's first name. */
+  firstName: string;
+  /** The recipient's last name. */
+  lastName: string;
+  /** The recipient's phone number, E.164; sent as given, with or without +. */
+  phone: string;
+};
+
+/** A payout by a method this gateway does not know (spec 2.8: "or others"). */
+export type OtherPayoutInput = {
+  /** Sent as they are beside type, which they cannot overwrite. No value may look like a full card number. */
+  fields: Record<string, unknown>;
+  /** payout_method.type, in the words of the service. A method that has an arm of its own is refused here. */
+  type: string;
+};
+
+/** How a payment is made (spec 2.5). */
+export type PaymentMethod =
+  /** bKash wallet (Bangladesh). */
+  | 'BKASH'
+  /** Card-to-card transfer (Kazakhstan). */
+  | 'C2C'
+  /** Bank card. */
+  | 'CARD'
+  /** Direct carrier billing. */
+  | 'DCB'
+  /** EasyPaisa wallet (Pakistan). */
+  | 'EASY_PAISA'
+  /** E-wallet (Indonesia). */
+  | 'EWALLET'
+  /** Havale: bank transfer with phone, user id and names. The service does not show its fields. */
+  | 'HAVALE'
+  /** JazzCash wallet (Pakistan). */
+  | 'JAZZ_CASH'
+  /** Nagad wallet (Bangladesh). */
+  | 'NAGAD'
+  /** A custom method, or one this gateway does not know. */
+  | 'OTHER'
+  /** QR code (QRIS, Indonesia). */
+  | 'QRIS'
+  /** Rocket wallet (Bangladesh). */
+  | 'ROCKET'
+  /** The method "scheme": the service shows it with its type only. */
+  | 'SCHEME'
+  /** Unified Payments Interface (India). */
+  | 'UPI'
+  /** Virtual account at a bank (Indonesia). */
+  | 'VIRTUAL_ACCOUNT';
+
+/** Exactly one. redirect: only the type is sent and the payer finishes on the hosted page. Any other: the fields of that method. */
+export type PaymentMethodInput =
+  {   /** bKash wallet without the hosted page. */
+  bkash: BangladeshWalletInput; c2c?: never; card?: never; dcb?: never; easyPaisa?: never; ewallet?: never; havale?: never; jazzCash?: never; nagad?: never; other?: never; redirect?: never; rocket?: never; upi?: never; virtualAccount?: never; }
+  |  { bkash?: never;   /** Card-to-card transfer without the hosted page. KZT. */
+  c2c: C2cPaymentInput; card?: never; dcb?: never; easyPaisa?: never; ewallet?: never; havale?: never; jazzCash?: never; nagad?: never; other?: never; redirect?: never; rocket?: never; upi?: never; virtualAccount?: never; }
+  |  { bkash?: never; c2c?: never;   /** Bank card, its data collected by the caller (PCI-DSS applies). EUR. */
+  card: CardPaymentInput; dcb?: never; easyPaisa?: never; ewallet?: never; havale?: never; jazzCash?: never; nagad?: never; other?: never; redirect?: never; rocket?: never; upi?: never; virtualAccount?: never; }
+  |  { bkash?: never; c2c?: never; card?: never;   /** Direct carrier billing: redirect with userId alone, server-to-server with phone and names. */
+  dcb: DcbPaymentInput; easyPaisa?: never; ewallet?: never; havale?: never; jazzCash?: never; nagad?: never; other?: never; redirect?: never; rocket?: never; upi?: never; virtualAccount?: never; }
+  |  { bkash?: never; c2c?: never; card?: never; dcb?: never;   /** EasyPaisa wallet, its account given. PKR. */
+  easyPaisa: WalletAccountInput; ewallet?: never; havale?: never; jazzCash?: never; nagad?: never; other?: never; redirect?: never; rocket?: never; upi?: never; virtualAccount?: never; }
+  |  { bkash?: never; c2c?: never; card?: never; dcb?: never; easyPaisa?: never;   /** An e-wallet; redirect flow. IDR. */
+  ewallet: EwalletPaymentInput; havale?: never; jazzCash?: never; nagad?: never; other?: never; redirect?: never; rocket?: never; upi?: never; virtualAccount?: never; }
+  |  { bkash?: never; c2c?: never; card?: never; dcb?: never; easyPaisa?: never; ewallet?: never;   /** Havale with fields as agreed with the service. */
+  havale: CustomFieldsInput; jazzCash?: never; nagad?: never; other?: never; redirect?: never; rocket?: never; upi?: never; virtualAccount?: never; }
+  |  { bkash?: never; c2c?: never; card?: never; dcb?: never; easyPaisa?: never; ewallet?: never; havale?: never;   /** JazzCash wallet, its account given. PKR. */
+  jazzCash: WalletAccountInput; nagad?: never; other?: never; redirect?: never; rocket?: never; upi?: never; virtualAccount?: never; }
+  |  { bkash?: never; c2c?: never; card?: never; dcb?: never; easyPaisa?: never; ewallet?: never; havale?: never; jazzCash?: never;   /** Nagad wallet without the hosted page. */
+  nagad: BangladeshWalletInput; other?: never; redirect?: never; rocket?: never; upi?: never; virtualAccount?: never; }
+  |  { bkash?: never; c2c?: never; card?: never; dcb?: never; easyPaisa?: never; ewallet?: never; havale?: never; jazzCash?: never; nagad?: never;   /** A custom method with fields as agreed with the service. */
+  other: CustomFieldsInput; redirect?: never; rocket?: never; upi?: never; virtualAccount?: never; }
+  |  { bkash?: never; c2c?: never; card?: never; dcb?: never; easyPaisa?: never; ewallet?: never; havale?: never; jazzCash?: never; nagad?: never; other?: never;   /** Only the type is sent; the payer finishes on the hosted page. */
+  redirect: RedirectPaymentMethod; rocket?: never; upi?: never; virtualAccount?: never; }
+  |  { bkash?: never; c2c?: never; card?: never; dcb?: never; easyPaisa?: never; ewallet?: never; havale?: never; jazzCash?: never; nagad?: never; other?: never; redirect?: never;   /** Rocket wallet without the hosted page. */
+  rocket: BangladeshWalletInput; upi?: never; virtualAccount?: never; }
+  |  { bkash?: never; c2c?: never; card?: never; dcb?: never; easyPaisa?: never; ewallet?: never; havale?: never; jazzCash?: never; nagad?: never; other?: never; redirect?: never; rocket?: never;   /** UPI without the hosted page; ends with a UTR. INR. */
+  upi: UpiPaymentInput; virtualAccount?: never; }
+  |  { bkash?: never; c2c?: never; card?: never; dcb?: never; easyPaisa?: never; ewallet?: never; havale?: never; jazzCash?: never; nagad?: never; other?: never; redirect?: never; rocket?: never; upi?: never;   /** A virtual account to which the payer transfers. IDR. */
+  virtualAccount: VirtualAccountPaymentInput; };
+
+/** Where a payment stands (spec 3.1). */
+export type PaymentStatus =
+  /** Paid. Final. */
+  | 'COMPLETED'
+  /** Declined: see error. Final. */
+  | 'FAILED'
+  /** More or less than the amount was paid: amount.received says how much. */
+  | 'MISPAID'
+  /** Created; nothing has been paid yet. */
+  | 'PENDING'
+  /** Under way: nextAction says whether somebody has to do something. */
+  | 'PROCESSING'
+  /** A word this gateway does not know: see rawStatus. */
+  | 'UNKNOWN';
+
+/** How a payout is sent (spec 2.8). */
+export type PayoutMethod =
+  /** Bank transfer. */
+  | 'BANK_TRANSFER'
+  /** bKash wallet (Bangladesh). */
+  | 'BKASH'
+  /** Bank card. */
+  | 'CARD'
+  /** Direct carrier billing. */
+  | 'DCB'
+  /** EasyPaisa wallet (Pakistan). */
+  | 'EASY_PAISA'
+  /** IMPS: instant bank transfer (India). */
+  | 'IMPS'
+  /** JazzCash wallet (Pakistan). */
+  | 'JAZZ_CASH'
+  /** Nagad wallet (Bangladesh). */
+  | 'NAGAD'
+  /** A method this gateway does not know, or one that nobody said. */
+  | 'OTHER'
+  /** Rocket wallet (Bangladesh). */
+  | 'ROCKET'
+  /** The method "scheme": the service shows it with its type only. */
+  | 'SCHEME';
+
+/** Exactly one: the fields of that method. */
+export type PayoutMethodInput =
+  {   /** To a bank account. The currencies depend on the channel. */
+  bankTransfer: BankTransferPayoutInput; bkash?: never; card?: never; dcb?: never; easyPaisa?: never; imps?: never; jazzCash?: never; nagad?: never; other?: never; rocket?: never; typeOnly?: never; }
+  |  { bankTransfer?: never;   /** To an account at bKash wallet (Bangladesh). BDT. */
+  bkash: WalletPayoutInput; card?: never; dcb?: never; easyPaisa?: never; imps?: never; jazzCash?: never; nagad?: never; other?: never; rocket?: never; typeOnly?: never; }
+  |  { bankTransfer?: never; bkash?: never;   /** To a bank card. KZT. */
+  card: CardPayoutInput; dcb?: never; easyPaisa?: never; imps?: never; jazzCash?: never; nagad?: never; other?: never; rocket?: never; typeOnly?: never; }
+  |  { bankTransfer?: never; bkash?: never; card?: never;   /** To a phone account. KZT. */
+  dcb: DcbPayoutInput; easyPaisa?: never; imps?: never; jazzCash?: never; nagad?: never; other?: never; rocket?: never; typeOnly?: never; }
+  |  { bankTransfer?: never; bkash?: never; card?: never; dcb?: never;   /** To an account at EasyPaisa wallet (Pakistan). PKR. */
+  easyPaisa: WalletPayoutInput; imps?: never; jazzCash?: never; nagad?: never; other?: never; rocket?: never; typeOnly?: never; }
+  |  { bankTransfer?: never; bkash?: never; card?: never; dcb?: never; easyPaisa?: never;   /** To a bank account in India, at once. INR. */
+  imps: ImpsPayoutInput; jazzCash?: never; nagad?: never; other?: never; rocket?: never; typeOnly?: never; }
+  |  { bankTransfer?: never; bkash?: never; card?: never; dcb?: never; easyPaisa?: never; imps?: never;   /** To an account at JazzCash wallet (Pakistan). PKR. */
+  jazzCash: WalletPayoutInput; nagad?: never; other?: never; rocket?: never; typeOnly?: never; }
+  |  { bankTransfer?: never; bkash?: never; card?: never; dcb?: never; easyPaisa?: never; imps?: never; jazzCash?: never;   /** To an account at Nagad wallet (Bangladesh). BDT. */
+  nagad: WalletPayoutInput; other?: never; rocket?: never; typeOnly?: never; }
+  |  { bankTransfer?: never; bkash?: never; card?: never; dcb?: never; easyPaisa?: never; imps?: never; jazzCash?: never; nagad?: never;   /** A method this gateway does not know, with fields as agreed with the service. */
+  other: OtherPayoutInput; rocket?: never; typeOnly?: never; }
+  |  { bankTransfer?: never; bkash?: never; card?: never; dcb?: never; easyPaisa?: never; imps?: never; jazzCash?: never; nagad?: never; other?: never;   /** To an account at Rocket wallet (Bangladesh). BDT. */
+  rocket: WalletPayoutInput; typeOnly?: never; }
+  |  { bankTransfer?: never; bkash?: never; card?: never; dcb?: never; easyPaisa?: never; imps?: never; jazzCash?: never; nagad?: never; other?: never; rocket?: never;   /** A method that needs nothing but its type. */
+  typeOnly: TypeOnlyPayoutMethod; };
+
+/** Where a payout stands (spec 3.2). */
+export type PayoutStatus =
+  /** The funds were transferred. Final. */
+  | 'COMPLETED'
+  /** It could not be completed: see error. Final. */
+  | 'FAILED'
+  /** Created. */
+  | 'PENDING'
+  /** Created and awaiting confirmation. */
+  | 'PROCESSING'
+  /** A word this gateway does not know: see rawStatus. */
+  | 'UNKNOWN';
+
+/** Methods that need nothing but their type: the payer finishes on the hosted page. */
+export type RedirectPaymentMethod =
+  /** The payer pays from the wallet on the hosted page. */
+  | 'BKASH'
+  /** The payer makes the transfer on the hosted page. */
+  | 'C2C'
+  /** The payer gives the card on the hosted page. */
+  | 'CARD'
+  /** The payer gives the account on the hosted page. */
+  | 'EASY_PAISA'
+  /** The payer finishes on the hosted page. */
+  | 'HAVALE'
+  /** The payer gives the account on the hosted page. */
+  | 'JAZZ_CASH'
+  /** The payer pays from the wallet on the hosted page. */
+  | 'NAGAD'
+  /** The payer scans the code, which the answer carries too. IDR. */
+  | 'QRIS'
+  /** The payer pays from the wallet on the hosted page. */
+  | 'ROCKET'
+  /** The payer finishes on the hosted page. */
+  | 'SCHEME'
+  /** The payer pays by UPI on the hosted page. */
+  | 'UPI';
+
+/** Methods that need nothing but their type. */
+export type TypeOnlyPayoutMethod =
+  /** The service shows it with its type only. */
+  | 'SCHEME';
+
+/** UPI, server-to-server (spec 2.5): the payer pays to a UPI id and gives the UTR for confirmPayment. At least one field. */
+export type UpiPaymentInput = {
+  /** The payer's email address. */
+  email?: string | null | undefined;
+  /** The payer's first name. */
+  firstName?: string | null | undefined;
+  /** The payer's last name. */
+  lastName?: string | null | undefined;
+  /** The payer's phone number, E.164; sent as given, with or without +. */
+  phone?: string | null | undefined;
+};
+
+/** The expected failures of a mutation, one for each type that implements UserError. */
+export type UserErrorCode =
+  /** IdempotencyConflictError: the key belongs to another input. */
+  | 'IDEMPOTENCY_CONFLICT'
+  /** InvalidInputError: nothing was sent to the service. */
+  | 'INVALID_INPUT'
+  /** OutcomeUnknownError: it may or may not have happened. */
+  | 'OUTCOME_UNKNOWN'
+  /** RejectedByServiceError: nothing was created. */
+  | 'REJECTED_BY_SERVICE'
+  /** RequestInProgressError: the same call is under way right now. */
+  | 'REQUEST_IN_PROGRESS';
+
+/** Confirms a UPI payment (spec 4.5). */
+export type UtrConfirmationInput = {
+  /** The UTR: the reference number of the transfer, from the payer. */
+  utr: string;
+};
+
+/** A virtual account made for this payment (spec 2.5). */
+export type VirtualAccountPaymentInput = {
+  /** The account from which the payer intends to pay. */
+  accountNumber: string;
+  /** The bank where the virtual account is made, for example "bca", "bni", "mandiri"; the list depends on the channel. */
+  bankCode: string;
+};
+
+/** A mobile wallet, server-to-server (spec 2.5). */
+export type WalletAccountInput = {
+  /** The payer's account number at the wallet. */
+  account: string;
+};
+
+/** A payout to a mobile wallet (spec 2.8). */
+export type WalletPayoutInput = {
+  /** The recipient's account number at the wallet. */
+  accountNumber: string;
+};
+
+export type AttemptFieldsFragment = { idempotencyKey: string, operation: AttemptOperation, channel: string, externalId: string, outcome: AttemptOutcome, startedAt: string, settledAt: string | null };
+
+export type AttemptQueryVariables = Exact<{
+  idempotencyKey: string | number;
+}>;
+
+
+export type AttemptQuery = { attempt: { idempotencyKey: string, operation: AttemptOperation, channel: string, externalId: string, outcome: AttemptOutcome, startedAt: string, settledAt: string | null, payment: (
+      { id: string, transactionId: string, channel: string, externalId: string | null, method: PaymentMethod, status: PaymentStatus, rawStatus: string, createDate: string | null, amount: { currency: string, value: string, received: string | null } | null, nextAction:
+        | (
+          { pollAfterMs: number }
+          & { __typename: 'AwaitProviderAction' }
+        )
+        | (
+          { cardNumber: string | null, recipient: string | null, confirmWith: string }
+          & { __typename: 'ConfirmTransferAction' }
+        )
+        | (
+          { virtualAccount: string, bankCode: string | null }
+          & { __typename: 'PayVirtualAccountAction' }
+        )
+        | (
+          { account: string | null, confirmWith: string }
+          & { __typename: 'ProvideCodeAction' }
+        )
+        | (
+          { upiId: string | null, upiLink: string | null, confirmWith: string }
+          & { __typename: 'ProvideUtrAction' }
+        )
+        | (
+          { url: string }
+          & { __typename: 'RedirectAction' }
+        )
+        | (
+          { qrCode: string, qrCodeImage: string }
+          & { __typename: 'ScanQrCodeAction' }
+        )
+       | null, error: { code: DeclineCode, rawCode: string, message: string, reason: DeclineReason | null } | null }
+      & { __typename: 'BkashPayment' | 'C2cPayment' | 'CardPayment' | 'DcbPayment' | 'EasyPaisaPayment' | 'EwalletPayment' | 'HavalePayment' | 'JazzCashPayment' | 'NagadPayment' | 'OtherPayment' | 'QrisPayment' | 'RocketPayment' | 'SchemePayment' | 'UpiPayment' | 'VirtualAccountPayment' }
+    ) | null, payout: (
+      { id: string, transactionId: string, channel: string, externalId: string | null, method: PayoutMethod, status: PayoutStatus, rawStatus: string, amount: { currency: string, value: string, received: string | null } | null, error: { code: DeclineCode, rawCode: string, message: string, reason: DeclineReason | null } | null }
+      & { __typename: 'BankTransferPayout' | 'BkashPayout' | 'CardPayout' | 'DcbPayout' | 'EasyPaisaPayout' | 'ImpsPayout' | 'JazzCashPayout' | 'NagadPayout' | 'OtherPayout' | 'RocketPayout' | 'SchemePayout' }
+    ) | null } | null };
+
+export type AttemptsQueryVariables = Exact<{
+  channel: string;
+  outcome?: AttemptOutcome | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type AttemptsQuery = { attempts: { edges: Array<{ cursor: string, node: { idempotencyKey: string, operation: AttemptOperation, channel: string, externalId: string, outcome: AttemptOutcome, startedAt: string, settledAt: string | null } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type InvalidInputFieldsFragment = { code: UserErrorCode, message: string, fields: Array<{ path: Array<string>, rule: string, message: string }> };
+
+export type RejectedByServiceFieldsFragment = { code: UserErrorCode, message: string, httpStatus: number };
+
+export type IdempotencyConflictFieldsFragment = { code: UserErrorCode, message: string };
+
+export type RequestInProgressFieldsFragment = { code: UserErrorCode, message: string, retryAfterMs: number };
+
+export type OutcomeUnknownFieldsFragment = { code: UserErrorCode, message: string, idempotencyKey: string | null, externalId: string | null, transactionId: string | null };
+
+export type RedirectActionFieldsFragment = { url: string };
+
+export type ProvideUtrActionFieldsFragment = { upiId: string | null, upiLink: string | null, confirmWith: string };
+
+export type ProvideCodeActionFieldsFragment = { account: string | null, confirmWith: string };
+
+export type ConfirmTransferActionFieldsFragment = { cardNumber: string | null, recipient: string | null, confirmWith: string };
+
+export type PayVirtualAccountActionFieldsFragment = { virtualAccount: string, bankCode: string | null };
+
+export type ScanQrCodeActionFieldsFragment = { qrCode: string, qrCodeImage: string };
+
+export type AwaitProviderActionFieldsFragment = { pollAfterMs: number };
+
+type NextActionFields_AwaitProviderAction_Fragment = (
+  { pollAfterMs: number }
+  & { __typename: 'AwaitProviderAction' }
+);
+
+type NextActionFields_ConfirmTransferAction_Fragment = (
+  { cardNumber: string | null, recipient: string | null, confirmWith: string }
+  & { __typename: 'ConfirmTransferAction' }
+);
+
+type NextActionFields_PayVirtualAccountAction_Fragment = (
+  { virtualAccount: string, bankCode: string | null }
+  & { __typename: 'PayVirtualAccountAction' }
+);
+
+type NextActionFields_ProvideCodeAction_Fragment = (
+  { account: string | null, confirmWith: string }
+  & { __typename: 'ProvideCodeAction' }
+);
+
+type NextActionFields_ProvideUtrAction_Fragment = (
+  { upiId: string | null, upiLink: string | null, confirmWith: string }
+  & { __typename: 'ProvideUtrAction' }
+);
+
+type NextActionFields_RedirectAction_Fragment = (
+  { url: string }
+  & { __typename: 'RedirectAction' }
+);
+
+type NextActionFields_ScanQrCodeAction_Fragment = (
+  { qrCode: string, qrCodeImage: string }
+  & { __typename: 'ScanQrCodeAction' }
+);
+
+export type NextActionFieldsFragment =
+  | NextActionFields_AwaitProviderAction_Fragment
+  | NextActionFields_ConfirmTransferAction_Fragment
+  | NextActionFields_PayVirtualAccountAction_Fragment
+  | NextActionFields_ProvideCodeAction_Fragment
+  | NextActionFields_ProvideUtrAction_Fragment
+  | NextActionFields_RedirectAction_Fragment
+  | NextActionFields_ScanQrCodeAction_Fragment
+;
+
+export type CreatePaymentMutationVariables = Exact<{
+  input: CreatePaymentInput;
+}>;
+
+
+export type CreatePaymentMutation = { createPayment:
+    | (
+      { code: UserErrorCode, message: string }
+      & { __typename: 'IdempotencyConflictError' }
+    )
+    | (
+      { code: UserErrorCode, message: string, fields: Array<{ path: Array<string>, rule: string, message: string }> }
+      & { __typename: 'InvalidInputError' }
+    )
+    | (
+      { code: UserErrorCode, message: string, idempotencyKey: string | null, externalId: string | null, transactionId: string | null }
+      & { __typename: 'OutcomeUnknownError' }
+    )
+    | (
+      { replayed: boolean, payment: (
+        { id: string, transactionId: string, channel: string, externalId: string | null, method: PaymentMethod, status: PaymentStatus, rawStatus: string, createDate: string | null, amount: { currency: string, value: string, received: string | null } | null, nextAction:
+          | (
+            { pollAfterMs: number }
+            & { __typename: 'AwaitProviderAction' }
+          )
+          | (
+            { cardNumber: string | null, recipient: string | null, confirmWith: string }
+            & { __typename: 'ConfirmTransferAction' }
+          )
+          | (
+            { virtualAccount: string, bankCode: string | null }
+            & { __typename: 'PayVirtualAccountAction' }
+          )
+          | (
+            { account: string | null, confirmWith: string }
+            & { __typename: 'ProvideCodeAction' }
+          )
+          | (
+            { upiId: string | null, upiLink: string | null, confirmWith: string }
+            & { __typename: 'ProvideUtrAction' }
+          )
+          | (
+            { url: string }
+            & { __typename: 'RedirectAction' }
+          )
+          | (
+            { qrCode: string, qrCodeImage: string }
+            & { __typename: 'ScanQrCodeAction' }
+          )
+         | null, error: { code: DeclineCode, rawCode: string, message: string, reason: DeclineReason | null } | null }
+        & { __typename: 'BkashPayment' | 'C2cPayment' | 'CardPayment' | 'DcbPayment' | 'EasyPaisaPayment' | 'EwalletPayment' | 'HavalePayment' | 'JazzCashPayment' | 'NagadPayment' | 'OtherPayment' | 'QrisPayment' | 'RocketPayment' | 'SchemePayment' | 'UpiPayment' | 'VirtualAccountPayment' }
+      ) }
+      & { __typename: 'PaymentSuccess' }
+    )
+    | (
+      { code: UserErrorCode, message: string, httpStatus: number }
+      & { __typename: 'RejectedByServiceError' }
+    )
+    | (
+      { code: UserErrorCode, message: string, retryAfterMs: number }
+      & { __typename: 'RequestInProgressError' }
+    )
+   };
+
+export type ConfirmPaymentMutationVariables = Exact<{
+  input: ConfirmPaymentInput;
+}>;
+
+
+export type ConfirmPaymentMutation = { confirmPayment:
+    | (
+      { code: UserErrorCode, message: string, fields: Array<{ path: Array<string>, rule: string, message: string }> }
+      & { __typename: 'InvalidInputError' }
+    )
+    | (
+      { code: UserErrorCode, message: string, idempotencyKey: string | null, externalId: string | null, transactionId: string | null }
+      & { __typename: 'OutcomeUnknownError' }
+    )
+    | (
+      { replayed: boolean, payment: (
+        { id: string, transactionId: string, channel: string, externalId: string | null, method: PaymentMethod, status: PaymentStatus, rawStatus: string, createDate: string | null, amount: { currency: string, value: string, received: string | null } | null, nextAction:
+          | (
+            { pollAfterMs: number }
+            & { __typename: 'AwaitProviderAction' }
+          )
+          | (
+            { cardNumber: string | null, recipient: string | null, confirmWith: string }
+            & { __typename: 'ConfirmTransferAction' }
+          )
+          | (
+            { virtualAccount: string, bankCode: string | null }
+            & { __typename: 'PayVirtualAccountAction' }
+          )
+          | (
+            { account: string | null, confirmWith: string }
+            & { __typename: 'ProvideCodeAction' }
+          )
+          | (
+            { upiId: string | null, upiLink: string | null, confirmWith: string }
+            & { __typename: 'ProvideUtrAction' }
+          )
+          | (
+            { url: string }
+            & { __typename: 'RedirectAction' }
+          )
+          | (
+            { qrCode: string, qrCodeImage: string }
+            & { __typename: 'ScanQrCodeAction' }
+          )
+         | null, error: { code: DeclineCode, rawCode: string, message: string, reason: DeclineReason | null } | null }
+        & { __typename: 'BkashPayment' | 'C2cPayment' | 'CardPayment' | 'DcbPayment' | 'EasyPaisaPayment' | 'EwalletPayment' | 'HavalePayment' | 'JazzCashPayment' | 'NagadPayment' | 'OtherPayment' | 'QrisPayment' | 'RocketPayment' | 'SchemePayment' | 'UpiPayment' | 'VirtualAccountPayment' }
+      ) }
+      & { __typename: 'PaymentSuccess' }
+    )
+    | (
+      { code: UserErrorCode, message: string, httpStatus: number }
+      & { __typename: 'RejectedByServiceError' }
+    )
+    | (
+      { code: UserErrorCode, message: string, retryAfterMs: number }
+      & { __typename: 'RequestInProgressError' }
+    )
+   };
+
+export type PaymentQueryVariables = Exact<{
+  channel: string;
+  transactionId: string;
+}>;
+
+
+export type PaymentQuery = { payment: (
+    { id: string, transactionId: string, channel: string, externalId: string | null, method: PaymentMethod, status: PaymentStatus, rawStatus: string, createDate: string | null, amount: { currency: string, value: string, received: string | null } | null, nextAction:
+      | (
+        { pollAfterMs: number }
+        & { __typename: 'AwaitProviderAction' }
+      )
+      | (
+        { cardNumber: string | null, recipient: string | null, confirmWith: string }
+        & { __typename: 'ConfirmTransferAction' }
+      )
+      | (
+        { virtualAccount: string, bankCode: string | null }
+        & { __typename: 'PayVirtualAccountAction' }
+      )
+      | (
+        { account: string | null, confirmWith: string }
+        & { __typename: 'ProvideCodeAction' }
+      )
+      | (
+        { upiId: string | null, upiLink: string | null, confirmWith: string }
+        & { __typename: 'ProvideUtrAction' }
+      )
+      | (
+        { url: string }
+        & { __typename: 'RedirectAction' }
+      )
+      | (
+        { qrCode: string, qrCodeImage: string }
+        & { __typename: 'ScanQrCodeAction' }
+      )
+     | null, error: { code: DeclineCode, rawCode: string, message: string, reason: DeclineReason | null } | null }
+    & { __typename: 'BkashPayment' | 'C2cPayment' | 'CardPayment' | 'DcbPayment' | 'EasyPaisaPayment' | 'EwalletPayment' | 'HavalePayment' | 'JazzCashPayment' | 'NagadPayment' | 'OtherPayment' | 'QrisPayment' | 'RocketPayment' | 'SchemePayment' | 'UpiPayment' | 'VirtualAccountPayment' }
+  ) | null };
+
+export type PaymentByExternalIdQueryVariables = Exact<{
+  channel: string;
+  externalId: string;
+}>;
+
+
+export type PaymentByExternalIdQuery = { payment: (
+    { id: string, transactionId: string, channel: string, externalId: string | null, method: PaymentMethod, status: PaymentStatus, rawStatus: string, createDate: string | null, amount: { currency: string, value: string, received: string | null } | null, nextAction:
+      | (
+        { pollAfterMs: number }
+        & { __typename: 'AwaitProviderAction' }
+      )
+      | (
+        { cardNumber: string | null, recipient: string | null, confirmWith: string }
+        & { __typename: 'ConfirmTransferAction' }
+      )
+      | (
+        { virtualAccount: string, bankCode: string | null }
+        & { __typename: 'PayVirtualAccountAction' }
+      )
+      | (
+        { account: string | null, confirmWith: string }
+        & { __typename: 'ProvideCodeAction' }
+      )
+      | (
+        { upiId: string | null, upiLink: string | null, confirmWith: string }
+        & { __typename: 'ProvideUtrAction' }
+      )
+      | (
+        { url: string }
+        & { __typename: 'RedirectAction' }
+      )
+      | (
+        { qrCode: string, qrCodeImage: string }
+        & { __typename: 'ScanQrCodeAction' }
+      )
+     | null, error: { code: DeclineCode, rawCode: string, message: string, reason: DeclineReason | null } | null }
+    & { __typename: 'BkashPayment' | 'C2cPayment' | 'CardPayment' | 'DcbPayment' | 'EasyPaisaPayment' | 'EwalletPayment' | 'HavalePayment' | 'JazzCashPayment' | 'NagadPayment' | 'OtherPayment' | 'QrisPayment' | 'RocketPayment' | 'SchemePayment' | 'UpiPayment' | 'VirtualAccountPayment' }
+  ) | null };
+
+export type PaymentsQueryVariables = Exact<{
+  channel: string;
+  transactionIds: Array<string> | string;
+}>;
+
+
+export type PaymentsQuery = { payments: Array<(
+    { id: string, transactionId: string, channel: string, externalId: string | null, method: PaymentMethod, status: PaymentStatus, rawStatus: string, createDate: string | null, amount: { currency: string, value: string, received: string | null } | null, nextAction:
+      | (
+        { pollAfterMs: number }
+        & { __typename: 'AwaitProviderAction' }
+      )
+      | (
+        { cardNumber: string | null, recipient: string | null, confirmWith: string }
+        & { __typename: 'ConfirmTransferAction' }
+      )
+      | (
+        { virtualAccount: string, bankCode: string | null }
+        & { __typename: 'PayVirtualAccountAction' }
+      )
+      | (
+        { account: string | null, confirmWith: string }
+        & { __typename: 'ProvideCodeAction' }
+      )
+      | (
+        { upiId: string | null, upiLink: string | null, confirmWith: string }
+        & { __typename: 'ProvideUtrAction' }
+      )
+      | (
+        { url: string }
+        & { __typename: 'RedirectAction' }
+      )
+      | (
+        { qrCode: string, qrCodeImage: string }
+        & { __typename: 'ScanQrCodeAction' }
+      )
+     | null, error: { code: DeclineCode, rawCode: string, message: string, reason: DeclineReason | null } | null }
+    & { __typename: 'BkashPayment' | 'C2cPayment' | 'CardPayment' | 'DcbPayment' | 'EasyPaisaPayment' | 'EwalletPayment' | 'HavalePayment' | 'JazzCashPayment' | 'NagadPayment' | 'OtherPayment' | 'QrisPayment' | 'RocketPayment' | 'SchemePayment' | 'UpiPayment' | 'VirtualAccountPayment' }
+  ) | null> };
+
+export type WatchPaymentSubscriptionVariables = Exact<{
+  channel: string;
+  transactionId: string;
+}>;
+
+
+export type WatchPaymentSubscription = { paymentUpdated: (
+    { id: string, transactionId: string, channel: string, externalId: string | null, method: PaymentMethod, status: PaymentStatus, rawStatus: string, createDate: string | null, amount: { currency: string, value: string, received: string | null } | null, nextAction:
+      | (
+        { pollAfterMs: number }
+        & { __typename: 'AwaitProviderAction' }
+      )
+      | (
+        { cardNumber: string | null, recipient: string | null, confirmWith: string }
+        & { __typename: 'ConfirmTransferAction' }
+      )
+      | (
+        { virtualAccount: string, bankCode: string | null }
+        & { __typename: 'PayVirtualAccountAction' }
+      )
+      | (
+        { account: string | null, confirmWith: string }
+        & { __typename: 'ProvideCodeAction' }
+      )
+      | (
+        { upiId: string | null, upiLink: string | null, confirmWith: string }
+        & { __typename: 'ProvideUtrAction' }
+      )
+      | (
+        { url: string }
+        & { __typename: 'RedirectAction' }
+      )
+      | (
+        { qrCode: string, qrCodeImage: string }
+        & { __typename: 'ScanQrCodeAction' }
+      )
+     | null, error: { code: DeclineCode, rawCode: string, message: string, reason: DeclineReason | null } | null }
+    & { __typename: 'BkashPayment' | 'C2cPayment' | 'CardPayment' | 'DcbPayment' | 'EasyPaisaPayment' | 'EwalletPayment' | 'HavalePayment' | 'JazzCashPayment' | 'NagadPayment' | 'OtherPayment' | 'QrisPayment' | 'RocketPayment' | 'SchemePayment' | 'UpiPayment' | 'VirtualAccountPayment' }
+  ) };
+
+export type CreatePayoutMutationVariables = Exact<{
+  input: CreatePayoutInput;
+}>;
+
+
+export type CreatePayoutMutation = { createPayout:
+    | (
+      { code: UserErrorCode, message: string }
+      & { __typename: 'IdempotencyConflictError' }
+    )
+    | (
+      { code: UserErrorCode, message: string, fields: Array<{ path: Array<string>, rule: string, message: string }> }
+      & { __typename: 'InvalidInputError' }
+    )
+    | (
+      { code: UserErrorCode, message: string, idempotencyKey: string | null, externalId: string | null, transactionId: string | null }
+      & { __typename: 'OutcomeUnknownError' }
+    )
+    | (
+      { replayed: boolean, payout: (
+        { id: string, transactionId: string, channel: string, externalId: string | null, method: PayoutMethod, status: PayoutStatus, rawStatus: string, amount: { currency: string, value: string, received: string | null } | null, error: { code: DeclineCode, rawCode: string, message: string, reason: DeclineReason | null } | null }
+        & { __typename: 'BankTransferPayout' | 'BkashPayout' | 'CardPayout' | 'DcbPayout' | 'EasyPaisaPayout' | 'ImpsPayout' | 'JazzCashPayout' | 'NagadPayout' | 'OtherPayout' | 'RocketPayout' | 'SchemePayout' }
+      ) }
+      & { __typename: 'PayoutSuccess' }
+    )
+    | (
+      { code: UserErrorCode, message: string, httpStatus: number }
+      & { __typename: 'RejectedByServiceError' }
+    )
+    | (
+      { code: UserErrorCode, message: string, retryAfterMs: number }
+      & { __typename: 'RequestInProgressError' }
+    )
+   };
+
+export type PayoutQueryVariables = Exact<{
+  channel: string;
+  transactionId: string;
+}>;
+
+
+export type PayoutQuery = { payout: (
+    { id: string, transactionId: string, channel: string, externalId: string | null, method: PayoutMethod, status: PayoutStatus, rawStatus: string, amount: { currency: string, value: string, received: string | null } | null, error: { code: DeclineCode, rawCode: string, message: string, reason: DeclineReason | null } | null }
+    & { __typename: 'BankTransferPayout' | 'BkashPayout' | 'CardPayout' | 'DcbPayout' | 'EasyPaisaPayout' | 'ImpsPayout' | 'JazzCashPayout' | 'NagadPayout' | 'OtherPayout' | 'RocketPayout' | 'SchemePayout' }
+  ) | null };
+
+export type PayoutByExternalIdQueryVariables = Exact<{
+  channel: string;
+  externalId: string;
+}>;
+
+
+export type PayoutByExternalIdQuery = { payout: (
+    { id: string, transactionId: string, channel: string, externalId: string | null, method: PayoutMethod, status: PayoutStatus, rawStatus: string, amount: { currency: string, value: string, received: string | null } | null, error: { code: DeclineCode, rawCode: string, message: string, reason: DeclineReason | null } | null }
+    & { __typename: 'BankTransferPayout' | 'BkashPayout' | 'CardPayout' | 'DcbPayout' | 'EasyPaisaPayout' | 'ImpsPayout' | 'JazzCashPayout' | 'NagadPayout' | 'OtherPayout' | 'RocketPayout' | 'SchemePayout' }
+  ) | null };
+
+export type PayoutsQueryVariables = Exact<{
+  channel: string;
+  transactionIds: Array<string> | string;
+}>;
+
+
+export type PayoutsQuery = { payouts: Array<(
+    { id: string, transactionId: string, channel: string, externalId: string | null, method: PayoutMethod, status: PayoutStatus, rawStatus: string, amount: { currency: string, value: string, received: string | null } | null, error: { code: DeclineCode, rawCode: string, message: string, reason: DeclineReason | null } | null }
+    & { __typename: 'BankTransferPayout' | 'BkashPayout' | 'CardPayout' | 'DcbPayout' | 'EasyPaisaPayout' | 'ImpsPayout' | 'JazzCashPayout' | 'NagadPayout' | 'OtherPayout' | 'RocketPayout' | 'SchemePayout' }
+  ) | null> };
+
+export type WatchPayoutSubscriptionVariables = Exact<{
+  channel: string;
+  transactionId: string;
+}>;
+
+
+export type WatchPayoutSubscription = { payoutUpdated: (
+    { id: string, transactionId: string, channel: string, externalId: string | null, method: PayoutMethod, status: PayoutStatus, rawStatus: string, amount: { currency: string, value: string, received: string | null } | null, error: { code: DeclineCode, rawCode: string, message: string, reason: DeclineReason | null } | null }
+    & { __typename: 'BankTransferPayout' | 'BkashPayout' | 'CardPayout' | 'DcbPayout' | 'EasyPaisaPayout' | 'ImpsPayout' | 'JazzCashPayout' | 'NagadPayout' | 'OtherPayout' | 'RocketPayout' | 'SchemePayout' }
+  ) };
+
+export type AmountFieldsFragment = { currency: string, value: string, received: string | null };
+
+export type DeclineFieldsFragment = { code: DeclineCode, rawCode: string, message: string, reason: DeclineReason | null };
+
+export type PaymentFieldsFragment = (
+  { id: string, transactionId: string, channel: string, externalId: string | null, method: PaymentMethod, status: PaymentStatus, rawStatus: string, createDate: string | null, amount: { currency: string, value: string, received: string | null } | null, nextAction:
+    | (
+      { pollAfterMs: number }
+      & { __typename: 'AwaitProviderAction' }
+    )
+    | (
+      { cardNumber: string | null, recipient: string | null, confirmWith: string }
+      & { __typename: 'ConfirmTransferAction' }
+    )
+    | (
+      { virtualAccount: string, bankCode: string | null }
+      & { __typename: 'PayVirtualAccountAction' }
+    )
+    | (
+      { account: string | null, confirmWith: string }
+      & { __typename: 'ProvideCodeAction' }
+    )
+    | (
+      { upiId: string | null, upiLink: string | null, confirmWith: string }
+      & { __typename: 'ProvideUtrAction' }
+    )
+    | (
+      { url: string }
+      & { __typename: 'RedirectAction' }
+    )
+    | (
+      { qrCode: string, qrCodeImage: string }
+      & { __typename: 'ScanQrCodeAction' }
+    )
+   | null, error: { code: DeclineCode, rawCode: string, message: string, reason: DeclineReason | null } | null }
+  & { __typename: 'BkashPayment' | 'C2cPayment' | 'CardPayment' | 'DcbPayment' | 'EasyPaisaPayment' | 'EwalletPayment' | 'HavalePayment' | 'JazzCashPayment' | 'NagadPayment' | 'OtherPayment' | 'QrisPayment' | 'RocketPayment' | 'SchemePayment' | 'UpiPayment' | 'VirtualAccountPayment' }
+);
+
+export type PayoutFieldsFragment = (
+  { id: string, transactionId: string, channel: string, externalId: string | null, method: PayoutMethod, status: PayoutStatus, rawStatus: string, amount: { currency: string, value: string, received: string | null } | null, error: { code: DeclineCode, rawCode: string, message: string, reason: DeclineReason | null } | null }
+  & { __typename: 'BankTransferPayout' | 'BkashPayout' | 'CardPayout' | 'DcbPayout' | 'EasyPaisaPayout' | 'ImpsPayout' | 'JazzCashPayout' | 'NagadPayout' | 'OtherPayout' | 'RocketPayout' | 'SchemePayout' }
+);
+
+export declare const AttemptFieldsDocument: TypedDocumentNode<AttemptFieldsFragment, unknown>;
+export declare const AttemptDocument: TypedDocumentNode<AttemptQuery, AttemptQueryVariables>;
+export declare const AttemptsDocument: TypedDocumentNode<AttemptsQuery, AttemptsQueryVariables>;
+export declare const InvalidInputFieldsDocument: TypedDocumentNode<InvalidInputFieldsFragment, unknown>;
+export declare const RejectedByServiceFieldsDocument: TypedDocumentNode<RejectedByServiceFieldsFragment, unknown>;
+export declare const IdempotencyConflictFieldsDocument: TypedDocumentNode<IdempotencyConflictFieldsFragment, unknown>;
+export declare const RequestInProgressFieldsDocument: TypedDocumentNode<RequestInProgressFieldsFragment, unknown>;
+export declare const OutcomeUnknownFieldsDocument: TypedDocumentNode<OutcomeUnknownFieldsFragment, unknown>;
+export declare const RedirectActionFieldsDocument: TypedDocumentNode<RedirectActionFieldsFragment, unknown>;
+export declare const ProvideUtrActionFieldsDocument: TypedDocumentNode<ProvideUtrActionFieldsFragment, unknown>;
+export declare const ProvideCodeActionFieldsDocument: TypedDocumentNode<ProvideCodeActionFieldsFragment, unknown>;
+export declare const ConfirmTransferActionFieldsDocument: TypedDocumentNode<ConfirmTransferActionFieldsFragment, unknown>;
+export declare const PayVirtualAccountActionFieldsDocument: TypedDocumentNode<PayVirtualAccountActionFieldsFragment, unknown>;
+export declare const ScanQrCodeActionFieldsDocument: TypedDocumentNode<ScanQrCodeActionFieldsFragment, unknown>;
+export declare const AwaitProviderActionFieldsDocument: TypedDocumentNode<AwaitProviderActionFieldsFragment, unknown>;
+export declare const NextActionFieldsDocument: TypedDocumentNode<NextActionFieldsFragment, unknown>;
+export declare const CreatePaymentDocument: TypedDocumentNode<CreatePaymentMutation, CreatePaymentMutationVariables>;
+export declare const ConfirmPaymentDocument: TypedDocumentNode<ConfirmPaymentMutation, ConfirmPaymentMutationVariables>;
+export declare const PaymentDocument: TypedDocumentNode<PaymentQuery, PaymentQueryVariables>;
+export declare const PaymentByExternalIdDocument: TypedDocumentNode<PaymentByExternalIdQuery, PaymentByExternalIdQueryVariables>;
+export declare const PaymentsDocument: TypedDocumentNode<PaymentsQuery, PaymentsQueryVariables>;
+export declare const WatchPaymentDocument: TypedDocumentNode<WatchPaymentSubscription, WatchPaymentSubscriptionVariables>;
+export declare const CreatePayoutDocument: TypedDocumentNode<CreatePayoutMutation, CreatePayoutMutationVariables>;
+export declare const PayoutDocument: TypedDocumentNode<PayoutQuery, PayoutQueryVariables>;
+export declare const PayoutByExternalIdDocument: TypedDocumentNode<PayoutByExternalIdQuery, PayoutByExternalIdQueryVariables>;
+export declare const PayoutsDocument: TypedDocumentNode<PayoutsQuery, PayoutsQueryVariables>;
+export declare const WatchPayoutDocument: TypedDocumentNode<WatchPayoutSubscription, WatchPayoutSubscriptionVariables>;
+export declare const AmountFieldsDocument: TypedDocumentNode<AmountFieldsFragment, unknown>;
+export declare const DeclineFieldsDocument: TypedDocumentNode<DeclineFieldsFragment, unknown>;
+export declare const PaymentFieldsDocument: TypedDocumentNode<PaymentFieldsFragment, unknown>;
+export declare const PayoutFieldsDocument: TypedDocumentNode<PayoutFieldsFragment, unknown>;
+/** Which types a union or interface stands for: `new InMemoryCache({ possibleTypes })`. */
+export declare const possibleTypes: Record<string, string[]>;

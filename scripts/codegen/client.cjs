@@ -1,0 +1,95 @@
+// The documents of the client kit without a build: as ES modules (`format: esm`), as CommonJS (`cjs`), or as what
+// TypeScript knows of them (`types`). A fragment stands there once, and bundlers leave out what nobody imports.
+const { Kind, visit } = require('graphql');
+
+const HEAD = '// Made by `npm run codegen` from client/operations; do not edit.';
+
+const EXPORTS = {
+  esm: (name, value) => `export const ${name} = ${value};`,
+  cjs: (name, value) => `const ${name} = (exports.${name} = ${value});`,
+};
+
+const upperFirst = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+const isFragment = ({ kind }) => kind === Kind.FRAGMENT_DEFINITION;
+
+/** The fragments that a definition spreads, and those that these spread, each once and in a fixed order. */
+function fragmentsOf(definition, byName, found = new Set()) {
+  visit(definition, {
+    FragmentSpread: ({ name: { value } }) => {
+      if (found.has(value)) return;
+      found.add(value);
+      fragmentsOf(byName.get(value), byName, found);
+    },
+  });
+  return [...found];
+}
+
+/** A definition as a value of JavaScript, without where it stood and without lists of nothing. */
+const literal = (definition) =>
+  JSON.stringify(definition, (key, value) =>
+    key === 'loc' || (Array.isArray(value) && value.length === 0) ? undefined : value,
+  );
+
+/** Every operation and fragment: its name, and the names of the definitions that make its document. */
+function documentsOf(files) {
+  const definitions = files.flatMap(({ document }) => document.definitions);
+  const byName = new Map(definitions.filter(isFragment).map((node) => [node.name.value, node]));
+  const documents = definitions.map((node) => ({
+    node,
+    name: `${node.name.value}Document`,
+    fragments: fragmentsOf(node, byName).filter((name) => name !== node.name.value),
+  }));
+  return { documents, byName };
+}
+
+/** The types that typescript-operations gives an operation or a fragment. */
+function typesOf({ kind, operation, name: { value } }) {
+  if (kind === Kind.FRAGMENT_DEFINITION) return [`${value}Fragment`, 'unknown'];
+  const result = `${value}${upperFirst(operation)}`;
+  return [result, `${result}Variables`];
+}
+
+const TYPES_IMPORT = "import type { TypedDocumentNode } from '@graphql-typed-document-node/core';";
+
+function types({ documents }) {
+  const declared = documents.map(
+    ({ node, name }) => `export declare const ${name}: TypedDocumentNode<${typesOf(node).join(', ')}>;`,
+  );
+  const possibleTypes =
+    '/** Which types a union or interface stands for: `new InMemoryCache({ possibleTypes })`. */\nexport declare const possibleTypes: Record<string, string[]>;';
+  return { prepend: [HEAD, TYPES_IMPORT], content: [...declared, possibleTypes].join('\n') };
+}
+
+function values({ documents, byName }, possibleTypes, say) {
+  const fragments = [...byName].map(([name, node]) => `const ${name} = ${literal(node)};`);
+  const said = documents.map(({ node, name, fragments: spread }) => {
+    const own = isFragment(node) ? node.name.value : literal(node);
+    return say(name, `{ kind: 'Document', definitions: [${[own, ...spread].join(', ')}] }`);
+  });
+  return [HEAD, ...fragments, ...said, say('possibleTypes', JSON.stringify(possibleTypes)), ''].join('\n');
+}
+
+/** Which types a union or interface stands for, as in possible-types.json. */
+function possibleTypesOf(schema) {
+  const abstract = Object.values(schema.getTypeMap()).filter((type) => 'resolveType' in type);
+  return Object.fromEntries(
+    abstract
+      .filter(({ name }) => !name.startsWith('__'))
+      .map((type) => [
+        type.name,
+        schema
+          .getPossibleTypes(type)
+          .map(({ name }) => name)
+          .sort(),
+      ])
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
+  );
+}
+
+const plugin = (schema, files, { format }) => {
+  const documents = documentsOf(files);
+  if (format === 'types') return types(documents);
+  return values(documents, possibleTypesOf(schema), EXPORTS[format]);
+};
+
+module.exports = { plugin };

@@ -1,0 +1,81 @@
+// What an application may write with the kit, and what TypeScript must not let it write. Compiled by package.test.ts
+// against the packed package: every error that is expected here has to be one.
+import {
+  CreatePaymentDocument,
+  CreatePayoutDocument,
+  PaymentDocument,
+  type PaymentsDocument,
+  possibleTypes,
+  type CreatePaymentMutation,
+  type NextActionFieldsFragment,
+  type PaymentFieldsFragment,
+} from '@paygraph/client';
+import type { ResultOf, TypedDocumentNode, VariablesOf } from '@graphql-typed-document-node/core';
+
+/** Any client's function that takes typed documents. */
+declare function ask<D, V>(document: TypedDocumentNode<D, V>, variables: V): D;
+
+const channel = '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10';
+const amount = { currency: 'INR', value: '499.00' };
+const order = { idempotencyKey: 'cart-1', channel, amount };
+
+export const created = ask(CreatePaymentDocument, {
+  input: { ...order, method: { upi: { phone: '+919876543210' } } },
+});
+const wrong = { currency: 'INR', value: 499 };
+// @ts-expect-error An amount is text, never a number.
+ask(CreatePaymentDocument, { input: { ...order, amount: wrong, method: { redirect: 'UPI' } } });
+// @ts-expect-error Exactly one method.
+ask(CreatePaymentDocument, { input: { ...order, method: { redirect: 'CARD', upi: { phone: '1' } } } });
+// @ts-expect-error No method of that name.
+ask(CreatePaymentDocument, { input: { ...order, method: { redirect: 'PIGEON' } } });
+// @ts-expect-error The key is missing.
+ask(CreatePaymentDocument, { input: { channel, amount, method: { redirect: 'CARD' } } });
+// @ts-expect-error A payout has its own methods.
+ask(CreatePayoutDocument, { input: { ...order, externalId: '1', method: { redirect: 'CARD' } } });
+// @ts-expect-error The channel is missing.
+ask(PaymentDocument, { transactionId: channel });
+
+/** Every member of the result has to be dealt with: the last line fails to compile when the schema has one more. */
+export function textOf(result: CreatePaymentMutation['createPayment']): string {
+  switch (result.__typename) {
+    case 'PaymentSuccess':
+      return result.payment.status;
+    case 'InvalidInputError':
+      return result.fields.map(({ path, rule }) => `${path.join('.')}: ${rule}`).join();
+    case 'RejectedByServiceError':
+      return String(result.httpStatus);
+    case 'RequestInProgressError':
+      return `${result.retryAfterMs + 1}`;
+    case 'OutcomeUnknownError':
+      return result.idempotencyKey ?? '';
+    case 'IdempotencyConflictError':
+      return result.code;
+    default:
+      return result satisfies never;
+  }
+}
+
+/** One is missing here. */
+export function forgetful(action: NextActionFieldsFragment): string | null {
+  if (action.__typename === 'RedirectAction') return action.url;
+  if (action.__typename === 'ScanQrCodeAction') return action.qrCodeImage;
+  if (action.__typename === 'PayVirtualAccountAction') return action.bankCode;
+  if (action.__typename !== 'AwaitProviderAction') return action.confirmWith;
+  // @ts-expect-error AwaitProviderAction.
+  return action satisfies never;
+}
+
+export function fieldsOf(payment: PaymentFieldsFragment): unknown[] {
+  // @ts-expect-error Not every payment failed.
+  const code = payment.error.code;
+  // @ts-expect-error Only the payment's status, in the words of the schema.
+  const paid = payment.status === 'PAID';
+  return [code, paid, payment.amount?.received, payment.nextAction?.__typename];
+}
+
+type Many = typeof PaymentsDocument;
+export const several: VariablesOf<Many> = { channel, transactionIds: [channel] };
+// @ts-expect-error A payment may not be found.
+export const first = (result: ResultOf<Many>): string => result.payments[0].status;
+export const cache: { possibleTypes: Record<string, string[]> } = { possibleTypes };
