@@ -120,7 +120,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['**/*.ts', 'explorer/**/*.tsx'],
+    files: ['**/*.{ts,tsx}'],
     extends: [...tseslint.configs.strict],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
@@ -164,7 +164,7 @@ export default tseslint.config(
       ],
     },
   },
-  { files: ['src/config.ts'], rules: { 'no-restricted-properties': 'off' } },
+  { files: ['src/config.ts', 'examples/**'], rules: { 'no-restricted-properties': 'off' } },
   {
     files: ['test/**/*.ts'],
     rules: {

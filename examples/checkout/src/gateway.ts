@@ -1,0 +1,39 @@
+import { ApolloClient, ApolloLink, HttpLink, InMemoryCache } from '@apollo/client';
+import { SetContextLink } from '@apollo/client/link/context';
+import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
+import { possibleTypes } from '@paygraph/client';
+import { OperationTypeNode } from 'graphql';
+import { createClient } from 'graphql-ws';
+
+/** Where the gateway is; serve.mjs writes it here. */
+declare const GATEWAY_URL: string;
+
+/** The shop's merchant channel. */
+export const CHANNEL = '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10';
+
+/**
+ * What says who asks. In a shop it is the token of the customer, from your identity provider, and asked for again whenever
+ * a request or a connection begins. The gateway before its sandbox asks nobody.
+ */
+const credentials = (): Promise<Record<string, string>> => Promise.resolve({});
+
+const http = new SetContextLink(async () => ({ headers: await credentials() })).concat(
+  new HttpLink({ uri: `${GATEWAY_URL}/graphql` }),
+);
+const socket = new GraphQLWsLink(
+  createClient({
+    url: `${GATEWAY_URL.replace(/^http/, 'ws')}/graphql`,
+    connectionParams: credentials,
+    retryAttempts: 100,
+  }),
+);
+
+/** Queries and mutations over HTTP, subscriptions over a WebSocket. Nothing is sent twice by itself. */
+export const client = new ApolloClient({
+  link: ApolloLink.split(
+    ({ operationType }) => operationType === OperationTypeNode.SUBSCRIPTION,
+    socket,
+    http,
+  ),
+  cache: new InMemoryCache({ possibleTypes }),
+});

@@ -1,0 +1,71 @@
+import type { NextActionFieldsFragment, PaymentFieldsFragment } from '@paygraph/client';
+import encodeQR from 'qr';
+import { UtrForm } from './utr-form.tsx';
+
+interface NextStepProps {
+  payment: PaymentFieldsFragment;
+  action: NextActionFieldsFragment;
+}
+
+/** What the payer has to do next. A new kind of action in the schema fails to compile here. */
+export function NextStep({ payment, action }: NextStepProps) {
+  switch (action.__typename) {
+    case 'RedirectAction':
+      return (
+        <p>
+          <a className="main" href={action.url}>
+            Go to the payment page
+          </a>
+        </p>
+      );
+    case 'ScanQrCodeAction':
+      return (
+        <figure>
+          <img src={action.qrCodeImage} alt="QR code to scan with your banking app" />
+          <figcaption>Scan it. This page shows it when your money has arrived.</figcaption>
+        </figure>
+      );
+    case 'ProvideUtrAction':
+      return (
+        <>
+          <UpiTarget {...action} />
+          <UtrForm payment={payment} />
+        </>
+      );
+    case 'AwaitProviderAction':
+      return <p>Your payment is being checked. You need not do anything; this page goes on by itself.</p>;
+    case 'ProvideCodeAction':
+    case 'ConfirmTransferAction':
+    case 'PayVirtualAccountAction':
+      // Of methods that this shop does not offer.
+      return <p>Please write to us: this page cannot go on with your payment.</p>;
+    default:
+      return action satisfies never;
+  }
+}
+
+/** Where to pay to by UPI: as text, for the app on this phone, and for a phone that stands before this screen. */
+function UpiTarget({ upiId, upiLink }: { upiId: string | null; upiLink: string | null }) {
+  // It comes from the service: nothing but a UPI link becomes one.
+  const link = upiLink?.startsWith('upi:') ? upiLink : null;
+  return (
+    <>
+      {upiId && (
+        <p>
+          Pay to <strong>{upiId}</strong>
+        </p>
+      )}
+      {link && (
+        <figure>
+          <img
+            src={`data:image/svg+xml,${encodeURIComponent(encodeQR(link, 'svg'))}`}
+            alt="QR code to scan with your UPI app"
+          />
+          <figcaption>
+            Scan it, or <a href={link}>open your UPI app</a>.
+          </figcaption>
+        </figure>
+      )}
+    </>
+  );
+}

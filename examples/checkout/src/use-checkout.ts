@@ -1,0 +1,80 @@
+import { CreatePaymentDocument, type CreatePaymentInput } from '@paygraph/client';
+import { useEffect, useState } from 'react';
+import { client } from './gateway.ts';
+import { currentOrder, keep, newOrder, type Order } from './order.ts';
+import { askAgainAfter, nothingCreated, type Trouble } from './troubles.ts';
+
+/** The order of this tab, and what can be done with it. */
+export interface Checkout {
+  order: Order;
+  /** Whether an answer is waited for. */
+  busy: boolean;
+  /** Why the last sending has not succeeded. */
+  trouble: Trouble | null;
+  pay(input: CreatePaymentInput): void;
+  /** Sends the same order again, with the same key. */
+  again(): void;
+  /** Leaves this order for a new one, with a key of its own. */
+  startOver(): void;
+}
+
+/** Sends an order, and says what it has become. */
+async function send(order: Order): Promise<{ order: Order; trouble: Trouble | null }> {
+  if (!order.input) return { order, trouble: null };
+  const settled = (trouble: Trouble) => ({
+    order: nothingCreated(trouble) ? { key: order.key } : order,
+    trouble,
+  });
+  try {
+    const { data } = await client.mutate({
+      mutation: CreatePaymentDocument,
+      variables: { input: order.input },
+    });
+    if (!data) throw new Error('The answer has no data.');
+    const { createPayment: result } = data;
+    if (result.__typename !== 'PaymentSuccess') return settled({ failure: result });
+    return { order: { ...order, transactionId: result.payment.transactionId }, trouble: null };
+  } catch (thrown) {
+    return settled({ thrown });
+  }
+}
+
+export function useCheckout(): Checkout {
+  const [order, setOrder] = useState(currentOrder);
+  const [busy, setBusy] = useState(false);
+  const [trouble, setTrouble] = useState<Trouble | null>(null);
+
+  const submit = async (sent: Order): Promise<void> => {
+    // Kept before it is sent: whatever happens now, the same order is what is sent next.
+    setOrder(keep(sent));
+    setBusy(true);
+    const end = await send(sent);
+    setOrder(keep(end.order));
+    setTrouble(end.trouble);
+    setBusy(false);
+  };
+  const again = () => void submit(order);
+
+  useEffect(() => {
+    // Reloaded while nobody knew what became of it.
+    if (order.input && !order.transactionId) again();
+  }, []);
+  useEffect(() => {
+    const ms = askAgainAfter(trouble);
+    if (ms === null) return;
+    const timer = setTimeout(again, ms);
+    return () => clearTimeout(timer);
+  }, [trouble]);
+
+  return {
+    order,
+    busy,
+    trouble,
+    again,
+    pay: (input) => void submit({ ...order, input }),
+    startOver: () => {
+      setTrouble(null);
+      setOrder(newOrder());
+    },
+  };
+}
