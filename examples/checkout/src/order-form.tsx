@@ -2,12 +2,12 @@ import { useState, type FormEvent } from 'react';
 import { Field } from './field.tsx';
 import { mistakesIn } from './troubles.ts';
 import type { Checkout } from './use-checkout.ts';
-import { AMOUNT, inputOf, wayOf, WAYS, type WayName } from './ways.ts';
+import { AMOUNT, inputOf, wayOf, WAYS, wayTaken, type WayName } from './ways.ts';
 
 /** How much, and how to pay. Locked from the moment it is sent until it is certain that nothing was created. */
 export function OrderForm({ checkout }: { checkout: Checkout }) {
   const { order, trouble, pay } = checkout;
-  const [way, setWay] = useState<WayName>('card');
+  const [way, setWay] = useState(() => wayTaken(order.input));
   const mistakes = mistakesIn(trouble);
   const { currency, hint, asksPhone } = wayOf(way);
 
@@ -51,6 +51,7 @@ export function OrderForm({ checkout }: { checkout: Checkout }) {
             name="phone"
             label="Your phone number"
             mistake={mistakes['method.upi.phone']}
+            defaultValue={order.input?.method.upi?.phone ?? ''}
             type="tel"
             autoComplete="tel"
             placeholder="+919876543210"

@@ -38,6 +38,12 @@ export const WAYS = {
 export type WayName = keyof typeof WAYS;
 export const wayOf = (name: WayName): Way => WAYS[name];
 
+/** The way that was taken; each has a currency of its own. The first where none was taken yet. */
+export function wayTaken(input?: CreatePaymentInput): WayName {
+  const names = Object.keys(WAYS) as WayName[];
+  return names.find((name) => WAYS[name].currency === input?.amount.currency) ?? 'card';
+}
+
 /** Amounts as the gateway takes them: text, above zero, with at most two decimals. */
 export const AMOUNT = '[0-9]{1,13}(\\.[0-9]{1,2})?';
 

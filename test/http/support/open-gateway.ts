@@ -1,8 +1,9 @@
 import path from 'node:path';
 import { pino } from 'pino';
+import { systemClock } from '../../../src/clock';
 import { readConfig, SANDBOX_CREDENTIALS } from '../../../src/config';
 import { startGateway, type Gateway } from '../../../src/gateway';
-import { temporaryDatabase } from '../../support/gateway';
+import { openPatiently, temporaryDatabase } from '../../support/gateway';
 
 /**
  * A gateway as it is without a real service: open to everybody on this machine, with a page for browsers.
@@ -21,5 +22,7 @@ export async function startOpenGateway(
     ...env,
   });
   const service = { ...config.service, ...SANDBOX_CREDENTIALS, baseUrl: sandboxUrl };
-  return startGateway({ ...config, service }, pino({ level: 'silent' }));
+  return startGateway({ ...config, service }, pino({ level: 'silent' }), systemClock, {
+    open: openPatiently,
+  });
 }

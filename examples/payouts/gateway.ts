@@ -1,0 +1,75 @@
+import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
+import { print } from 'graphql';
+
+/** What a GraphQL error of the gateway says beside its message (docs/results.md). */
+interface Extensions {
+  code: string;
+  retryable: boolean;
+  requestId?: string;
+  retryAfterMs?: number;
+}
+
+interface Answer<D> {
+  data?: D | null;
+  errors?: { message: string; extensions: Extensions }[];
+}
+
+/** Why a call has no data: what the gateway answered, or that it answered nothing. */
+export class GatewayError extends Error {
+  readonly code: string;
+  /** Whether the same call may be repeated with the same key. */
+  readonly retryable: boolean;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(message: string, { code, retryable, retryAfterMs }: Extensions) {
+    super(message);
+    this.code = code;
+    this.retryable = retryable;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** Longer than the gateway takes at most: its two deadlines for the service, and the time for looking. */
+const TIMEOUT_MS = 60_000;
+
+const noAnswer = (what: string): GatewayError =>
+  new GatewayError(what, { code: 'NO_ANSWER', retryable: true });
+
+/** The gateway, asked with typed documents over plain HTTP. */
+export class Gateway {
+  readonly #url: string;
+  readonly #headers: Record<string, string>;
+
+  /**
+   * @param url of /graphql
+   * @param key the client key; none where the gateway asks nobody who it is, as before its sandbox
+   */
+  constructor(url: string, key?: string) {
+    this.#url = url;
+    this.#headers = { 'content-type': 'application/json', ...(key && { authorization: `Bearer ${key}` }) };
+  }
+
+  /** @throws GatewayError */
+  async ask<D, V>(document: TypedDocumentNode<D, V>, variables: V): Promise<D> {
+    const { data, errors } = await this.#post<D>({ query: print(document), variables });
+    const [error] = errors ?? [];
+    if (error) throw new GatewayError(error.message, error.extensions);
+    if (!data) throw noAnswer('The answer holds no data.');
+    return data;
+  }
+
+  async #post<D>(body: object): Promise<Answer<D>> {
+    try {
+      const response = await fetch(this.#url, {
+        method: 'POST',
+        headers: this.#headers,
+        body: JSON.stringify(body),
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      });
+      // Whatever stands in between, a proxy for example, may answer too: that is no JSON.
+      return (await response.json()) as Answer<D>;
+    } catch (cause) {
+      throw noAnswer(`No answer (${cause instanceof Error ? cause.name : 'unknown'}).`);
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs';
+import type { CreatePayoutInput, PayoutMethodInput } from '@paygraph/client';
+import { parse } from 'csv-parse/sync';
+
+/** One payout of the list. */
+export interface Line {
+  /** What it is called in your books; unique. Both the external id and the idempotency key come from it. */
+  reference: string;
+  currency: string;
+  value: string;
+  method: PayoutMethodInput;
+}
+
+/** The list cannot be used; the message is for the person who wrote it. */
+export class ListError extends Error {}
+
+/** A row of a CSV file: the columns after `method` are the fields of that method. Empty ones are left out. */
+function fromRow({ reference, currency, value, method, ...columns }: Record<string, string>): unknown {
+  const fields = Object.fromEntries(Object.entries(columns).filter(([, text]) => text !== ''));
+  return { reference, currency, value, method: method && { [method]: fields } };
+}
+
+function parsed(file: string): unknown[] {
+  try {
+    const text = readFileSync(file, 'utf8');
+    if (file.endsWith('.json')) return [JSON.parse(text) as unknown].flat();
+    const rows = parse<Record<string, string>>(text, {
+      bom: true,
+      columns: true,
+      trim: true,
+      skip_empty_lines: true,
+    });
+    return rows.map(fromRow);
+  } catch (error) {
+    throw new ListError(`${file} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+/** Whether it has what every line has. What is in the fields of a method, the gateway says. */
+function isLine(value: unknown): value is Line {
+  const line = Object(value) as Record<keyof Line, unknown>;
+  const texts = [line.reference, line.currency, line.value];
+  return texts.every((text) => typeof text === 'string' && text !== '') && typeof line.method === 'object';
+}
+
+/**
+ * The payouts of a CSV or JSON file, all of them or none.
+ * @throws ListError where it cannot be read, lacks something, or names a reference twice
+ */
+export function readLines(file: string): Line[] {
+  const lines = parsed(file);
+  const seen = new Set<string>();
+  return lines.map((line, index) => {
+    const where = `${file}, payout ${index + 1}`;
+    if (!isLine(line)) throw new ListError(`${where}: reference, currency, value and method are needed.`);
+    if (seen.has(line.reference)) throw new ListError(`${where}: its reference is there already.`);
+    seen.add(line.reference);
+    return line;
+  });
+}
+
+/**
+ * What is sent for a line. The key depends on the reference alone: the same line is the same payout in every run, and a
+ * line that was changed after it was sent is an IdempotencyConflictError, not a second payout.
+ */
+export const inputOf = (
+  { reference, currency, value, method }: Line,
+  channel: string,
+): CreatePayoutInput => ({
+  idempotencyKey: `payout ${reference}`,
+  externalId: reference,
+  channel,
+  amount: { currency, value },
+  method,
+});

@@ -1,0 +1,91 @@
+// npm run example:payouts -- <list.csv|list.json>: pays out a list through the gateway. It may be killed at any moment
+// and run again: what was paid is not paid twice.
+import { readFileSync } from 'node:fs';
+import process from 'node:process';
+import { parseArgs } from 'node:util';
+import { Gateway } from './gateway.ts';
+import { ListError, readLines, type Line } from './lines.ts';
+import { payOut, type Outcome, type PayOutOptions } from './pay-out.ts';
+import { entryOf, exitCodeOf, reportOf } from './report.ts';
+import { settled } from './settling.ts';
+
+const USAGE = `Pays out a list. It may be run again with the same list as often as you like.
+
+  npm run example:payouts -- <list.csv|list.json> [--channel <uuid>] [--patience <seconds>] [--wait <seconds>]
+
+--channel   the merchant channel; the sandbox takes any
+--patience  how long each payout is tried for while it cannot be reached or is not known; 300 without this
+--wait      how long to wait for the end of what was created; 30 without this
+
+PAYGRAPH_URL is the address of the gateway (http://127.0.0.1:4000 without this), PAYGRAPH_KEY_FILE the file that holds
+your client key.
+
+Exits with 0 when all is paid or under way, 1 when a person has to look at something that was declined or refused, 3 when
+something is not known and it has to be run again, 2 when the list or the settings cannot be used and nothing was sent.
+`;
+
+/** How many are on their way at the same time. */
+const AT_ONCE = 4;
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`);
+
+/** Runs a task over all items, a few at a time, and returns what it returned in their order. */
+async function eachOf<T, R>(items: readonly T[], task: (item: T) => Promise<R>): Promise<R[]> {
+  const results = new Array<R>(items.length);
+  const rest = items.entries();
+  const worker = async (): Promise<void> => {
+    for (const [place, item] of rest) results[place] = await task(item);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  return results;
+}
+
+function gatewayOfSettings(): Gateway {
+  const { PAYGRAPH_URL = 'http://127.0.0.1:4000', PAYGRAPH_KEY_FILE: file } = process.env;
+  return new Gateway(new URL('graphql', `${PAYGRAPH_URL}/`).href, file && readFileSync(file, 'utf8').trim());
+}
+
+interface Run {
+  lines: Line[];
+  options: PayOutOptions;
+  waitMs: number;
+}
+
+/** What was asked for. @throws ListError, or what parseArgs throws */
+function readRun(): Run {
+  const { positionals, values } = parseArgs({
+    allowPositionals: true,
+    options: {
+      channel: { type: 'string', default: '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10' },
+      patience: { type: 'string', default: '300' },
+      wait: { type: 'string', default: '30' },
+    },
+  });
+  const [file, ...others] = positionals;
+  const [patienceMs, waitMs] = [Number(values.patience) * 1000, Number(values.wait) * 1000];
+  if (!file || others.length > 0 || !(patienceMs >= 0) || !(waitMs >= 0)) throw new ListError(USAGE);
+  const onRetry = (line: Line, why: string): void => say(`${line.reference}: ${why}; trying again`);
+  const options = { gateway: gatewayOfSettings(), channel: values.channel, patienceMs, onRetry };
+  return { lines: readLines(file), options, waitMs };
+}
+
+async function payAll({ lines, options, waitMs }: Run): Promise<number> {
+  const outcomes = await eachOf<Line, Outcome>(lines, (line) => payOut(line, options));
+  const created = outcomes.flatMap((outcome) => (outcome.kind === 'created' ? [outcome.payout] : []));
+  const newest = await settled(options.gateway, created, waitMs);
+  const entries = outcomes.flatMap((outcome, place) => {
+    const line = lines[place];
+    return line ? [entryOf(line, outcome, newest)] : [];
+  });
+  say(reportOf(entries));
+  return exitCodeOf(entries);
+}
+
+let run: Run;
+try {
+  run = readRun();
+} catch (error) {
+  process.stderr.write(`${(error as Error).message}\n`);
+  process.exit(2);
+}
+process.exitCode = await payAll(run);

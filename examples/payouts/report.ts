@@ -1,0 +1,55 @@
+import type { PayoutFieldsFragment } from '@paygraph/client';
+import type { Line } from './lines.ts';
+import type { Outcome } from './pay-out.ts';
+
+/** What is said of a line in the end. */
+export type Verdict = 'paid' | 'under way' | 'declined' | 'refused' | 'unknown';
+
+export interface Entry {
+  line: Line;
+  verdict: Verdict;
+  /** What else is known; empty where that is all. */
+  detail: string;
+}
+
+/** How the program exits: by the worst that happened. 2 is for a list or settings that cannot be used. */
+const EXIT_CODES: Record<Verdict, number> = { paid: 0, 'under way': 0, declined: 1, refused: 1, unknown: 3 };
+
+/** @param newest the newest states of payouts, by transaction id */
+export function entryOf(line: Line, outcome: Outcome, newest: Map<string, PayoutFieldsFragment>): Entry {
+  if (outcome.kind !== 'created') return { line, verdict: outcome.kind, detail: outcome.why };
+  const { transactionId } = outcome.payout;
+  const { status, rawStatus, error } = newest.get(transactionId) ?? outcome.payout;
+  const when = outcome.replayed ? ', created before' : '';
+  const detail = `${transactionId}${when}`;
+  if (status === 'COMPLETED') return { line, verdict: 'paid', detail };
+  if (status === 'FAILED')
+    return { line, verdict: 'declined', detail: `${detail}: ${error?.reason ?? error?.code ?? 'no reason'}` };
+  return { line, verdict: 'under way', detail: `${detail} (${rawStatus})` };
+}
+
+export const exitCodeOf = (entries: Entry[]): number =>
+  Math.max(0, ...entries.map(({ verdict }) => EXIT_CODES[verdict]));
+
+/** The report: a line for each payout, then how many of each kind, and what to do. */
+export function reportOf(entries: Entry[]): string {
+  const lines = entries.map(
+    ({ line, verdict, detail }) => `${verdict.padEnd(9)}  ${line.reference}  ${detail}`,
+  );
+  const count = (wanted: Verdict): number => entries.filter(({ verdict }) => verdict === wanted).length;
+  const counts = (Object.keys(EXIT_CODES) as Verdict[]).flatMap((verdict) =>
+    count(verdict) > 0 ? [`${count(verdict)} ${verdict}`] : [],
+  );
+  const advice = [
+    ...(count('unknown') > 0
+      ? ['Run it again with the same list: what is unknown is asked about, and never paid twice.']
+      : []),
+    ...(count('declined') > 0
+      ? ['A declined payout stays declined: pay it out again under another reference.']
+      : []),
+    ...(count('refused') > 0 ? ['Mend what was refused, and run it again with the same references.'] : []),
+  ];
+  return [...lines, '', `${entries.length} payouts: ${counts.join(', ') || 'none'}.`, ...advice, ''].join(
+    '\n',
+  );
+}

@@ -1,0 +1,41 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PayoutsDocument, type PayoutFieldsFragment } from '@paygraph/client';
+import { GatewayError, type Gateway } from './gateway.ts';
+
+/** The most that one lookup may ask for. */
+const AT_ONCE = 100;
+const PACE_MS = 1000;
+
+const isFinal = ({ status }: PayoutFieldsFragment): boolean => status === 'COMPLETED' || status === 'FAILED';
+
+/**
+ * Looks at payouts until all of them are final, or the time is over. The newest state of each, by transaction id.
+ * @param waitMs how long to wait, in milliseconds
+ */
+export async function settled(
+  gateway: Gateway,
+  payouts: PayoutFieldsFragment[],
+  waitMs: number,
+): Promise<Map<string, PayoutFieldsFragment>> {
+  const newest = new Map(payouts.map((payout) => [payout.transactionId, payout]));
+  const giveUpAt = Date.now() + waitMs;
+  for (;;) {
+    const open = [...newest.values()].filter((payout) => !isFinal(payout)).slice(0, AT_ONCE);
+    if (open.length === 0 || Date.now() + PACE_MS > giveUpAt) return newest;
+    await sleep(PACE_MS);
+    for (const payout of await look(gateway, open)) newest.set(payout.transactionId, payout);
+  }
+}
+
+/** What can be seen of them now; nothing where the gateway cannot say, as there is a next time. */
+async function look(gateway: Gateway, open: PayoutFieldsFragment[]): Promise<PayoutFieldsFragment[]> {
+  const [{ channel }] = open as [PayoutFieldsFragment];
+  const transactionIds = open.map(({ transactionId }) => transactionId);
+  try {
+    const { payouts } = await gateway.ask(PayoutsDocument, { channel, transactionIds });
+    return payouts.filter((payout) => payout !== null);
+  } catch (error) {
+    if (error instanceof GatewayError) return [];
+    throw error;
+  }
+}
