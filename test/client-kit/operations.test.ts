@@ -44,7 +44,7 @@ let sandbox: Sandbox;
 let url: string;
 beforeAll(async () => {
   sandbox = await testSandbox();
-  ({ url } = await testGateway(sandbox.url, { env: { SERVICE_TIMEOUT_MS: '30000' } }));
+  ({ url } = await testGateway(sandbox.url, { env: { SERVICE_TIMEOUT_MS: '120000' } }));
 });
 
 test('every document of the kit fits the schema, and says nothing twice', () => {
@@ -214,7 +214,7 @@ describe('Each member', () => {
     expect(conflict).toMatchObject({ __typename: 'IdempotencyConflictError', code: 'IDEMPOTENCY_CONFLICT' });
 
     const slow = paymentInput();
-    sandbox.control.inject({ operation: 'create', fault: 'delay', ms: 60_000, times: 1 });
+    sandbox.control.inject({ operation: 'create', fault: 'delay', ms: 3_600_000, times: 1 });
     const arrived = sandbox.control.counts().payment.creates;
     const first = create(slow);
     await until(
@@ -226,7 +226,7 @@ describe('Each member', () => {
       __typename: 'RequestInProgressError',
       retryAfterMs: expect.any(Number),
     });
-    sandbox.control.advance(60_000);
+    sandbox.control.advance(3_600_000);
     expect(await first).toMatchObject({ __typename: 'PaymentSuccess', replayed: false });
 
     const lost = paymentInput({ externalId: 'order 9' });

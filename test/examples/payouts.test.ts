@@ -18,6 +18,9 @@ interface Line {
   method: object;
 }
 
+/** A gateway that does not take a busy machine for a lost answer. */
+const PATIENT = { env: { SERVICE_TIMEOUT_MS: '60000' } };
+
 let counted = 0;
 /** A line to a mobile wallet, under a reference that no test used before. */
 const line = (over: Partial<Line> = {}): Line => ({
@@ -44,15 +47,15 @@ const endOf = async (run: PayoutsRun) => ({ code: await run.exited, output: run.
 describe('Before the sandbox', () => {
   const start = async () => {
     const sandbox = await testSandbox({ settleAfterMs: 10 });
-    return { sandbox, url: (await testGateway(sandbox.url)).url };
+    return { sandbox, url: (await testGateway(sandbox.url, PATIENT)).url };
   };
 
   test('the list that comes with it is paid out, and a second run pays nothing', async () => {
     const { sandbox, url } = await start();
-    const first = await endOf(runPayouts(url, folder, SAMPLE));
+    const first = await endOf(runPayouts(url, folder, SAMPLE, '--wait', '100'));
     expect(first).toMatchObject({ code: 0, output: expect.stringContaining('3 payouts: 3 paid.') });
     expect(first.output).not.toContain('created before');
-    const again = await endOf(runPayouts(url, folder, SAMPLE));
+    const again = await endOf(runPayouts(url, folder, SAMPLE, '--wait', '100'));
     expect(again.code).toBe(0);
     expect(again.output.match(/created before/g)).toHaveLength(3);
     expect(sandbox.control.counts().payout).toMatchObject({ creates: 3, created: 3 });
@@ -110,7 +113,7 @@ describe('Before a service in trouble', () => {
   let url: string;
   beforeAll(async () => {
     service = closeAfterTests(await FaultyService.start());
-    ({ url } = await testGateway(service.url));
+    ({ url } = await testGateway(service.url, PATIENT));
   });
 
   const paidOnce = (lines: Line[]): void =>
@@ -182,7 +185,7 @@ describe('Before a service in trouble', () => {
     const [port, only] = [await freePort(), line()];
     const run = runPayouts(`http://127.0.0.1:${port}/graphql`, folder, listOf(only), '--wait', '0');
     await prints(run, `${only.reference}: NO_ANSWER; trying again`);
-    await testGateway(service.url, { env: { PORT: String(port) } });
+    await testGateway(service.url, { env: { ...PATIENT.env, PORT: String(port) } });
     expect(await run.exited).toBe(0);
     paidOnce([only]);
   });
