@@ -9,6 +9,7 @@ import fastify, {
 } from 'fastify';
 import type { Logger } from 'pino';
 import { closeConnectionsWhenClosing } from './closing';
+import type { PublicCode } from './public-codes';
 import { Refusal, overloaded } from './refusal';
 import { SAFE_HEADERS } from './safe-headers';
 import { whereOf } from './where';
@@ -124,13 +125,15 @@ const HTTP_FAULTS: Readonly<Record<number, string>> = {
   503: 'The gateway is shutting down.',
 };
 
+const codeOfStatus = (status: number): PublicCode =>
+  status >= 500 ? (status === 503 ? 'SERVICE_UNAVAILABLE' : 'INTERNAL_SERVER_ERROR') : 'BAD_REQUEST';
+
 const httpFault = (message: string, requestId: string, status = 400) => ({
   errors: [
     {
       message,
       extensions: {
-        code:
-          status >= 500 ? (status === 503 ? 'SERVICE_UNAVAILABLE' : 'INTERNAL_SERVER_ERROR') : 'BAD_REQUEST',
+        code: codeOfStatus(status),
         retryable: status === 503,
         requestId,
       },

@@ -2,13 +2,14 @@ import { unwrapResolverError } from '@apollo/server/errors';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { ServiceError, type ServiceErrorKind } from '../datasources/service/service-error';
 import { AccessError } from '../access/caller';
+import type { PublicCode } from './public-codes';
 import { publicMessage, publicVariableMessage } from './public-message';
 import { Refusal, accessRefusal } from './refusal';
 
 /** The one place where faults become GraphQL errors: code, message and extensions are decided here and nowhere else. */
 
 interface Translation {
-  code: string;
+  code: PublicCode;
   retryable: boolean;
 }
 
@@ -30,13 +31,10 @@ const CALLER_FAULTS: Readonly<Record<string, string>> = {
   OPERATION_RESOLUTION_FAILURE: 'Which operation to run is not clear.',
   BAD_REQUEST:
     'Not a GraphQL request that is accepted here: send it by POST, as JSON with content-type application/json. A GET needs the header apollo-require-preflight.',
-};
+} satisfies Partial<Record<PublicCode, string>>;
 
 /** Messages of Apollo's own that clients act on; fixed texts. */
-const PROTOCOL_CODES: ReadonlySet<string> = new Set([
-  'PERSISTED_QUERY_NOT_FOUND',
-  'PERSISTED_QUERY_NOT_SUPPORTED',
-]);
+const PROTOCOL_CODES: ReadonlySet<string> = new Set<PublicCode>(['PERSISTED_QUERY_NOT_FOUND']);
 
 type Place = Pick<GraphQLFormattedError, 'locations' | 'path'>;
 
@@ -104,6 +102,6 @@ export function toPublicError(
   return {
     message: 'Something went wrong in the gateway.',
     ...inPlace(formatted),
-    extensions: { code: 'INTERNAL_SERVER_ERROR', retryable: false },
+    extensions: { code: 'INTERNAL_SERVER_ERROR' satisfies PublicCode, retryable: false },
   };
 }

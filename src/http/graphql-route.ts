@@ -102,7 +102,7 @@ const NOT_HERE = new Refusal({
   message: 'Without credentials the gateway answers under the names of this machine only, such as localhost.',
 });
 
-const BAD_REQUEST = { status: 400, code: 'BAD_REQUEST' };
+const BAD_REQUEST = { status: 400, code: 'BAD_REQUEST' } as const;
 
 const isNamed = (text: string, name: string): boolean =>
   text.length === name.length && text.toLowerCase() === name;

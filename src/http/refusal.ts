@@ -1,12 +1,13 @@
 import { HeaderMap } from '@apollo/server';
 import { GraphQLError } from 'graphql';
 import type { AccessError, AccessFault } from '../access/caller';
+import type { PublicCode } from './public-codes';
 
 interface RefusalFacts {
   /** The HTTP status. */
   status: number;
   /** For `extensions.code`. */
-  code: string;
+  code: PublicCode;
   message: string;
   /** When it may be asked again, in milliseconds; absent where asking again does not help. */
   retryAfterMs?: number;
@@ -50,7 +51,7 @@ const headersOf = ({ headers, retryAfterMs }: RefusalFacts): Record<string, stri
 });
 
 interface AccessTranslation {
-  code: string;
+  code: PublicCode;
   status: number;
   retryAfterMs?: number;
 }

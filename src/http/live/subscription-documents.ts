@@ -14,13 +14,14 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { MAX_TOKENS } from '../document-limits';
+import type { PublicCode } from '../public-codes';
 import { Refusal } from '../refusal';
 
 /** Documents that are kept understood: thousands of watchers ask with the same one. Counted in characters of their texts. */
 const MAX_KEPT = 2_000_000;
 const MAX_ERRORS = 20;
 
-const coded = (error: GraphQLError, code: string, message = error.message): GraphQLError =>
+const coded = (error: GraphQLError, code: PublicCode, message = error.message): GraphQLError =>
   new GraphQLError(message, {
     nodes: error.nodes,
     source: error.source,
