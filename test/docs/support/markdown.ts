@@ -82,7 +82,7 @@ function linksOf(token: Token, line: number): Link[] {
     return [...token.content.matchAll(HTML_LINK)].map(([, href = '']) => ({ href, line }));
   const href = token.attrGet('href') ?? token.attrGet('src');
   const inner = (token.children ?? []).flatMap((child) => linksOf(child, line));
-  return href === null ? inner : [{ href, line }, ...inner];
+  return href === null ? inner : [{ href: String(href), line }, ...inner];
 }
 
 /** Reads a markdown file; `file` is its path from the top folder. */
@@ -126,5 +126,4 @@ export function readPage(file: string): Page {
 export const readPages = (): Page[] => markdownFiles().map(readPage);
 
 /** Everything between single backticks in a cell. */
-export const codesIn = (cell = ''): string[] =>
-  [...cell.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
+export const codesIn = (cell = ''): string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);

@@ -1,0 +1,149 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { closeAfterTests } from '../../support/gateway';
+import { TOP, readPage, type Fence } from './markdown';
+import { Terminal } from './terminal';
+
+/** What a clone has after `npm ci`, as far as tutorials need it. */
+const CLONE = [
+  'src',
+  'scripts',
+  'dist',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'schema.graphql',
+  'possible-types.json',
+];
+
+/** A copy of the project as it is after `npm ci`, gone when the test file ends. */
+export function clone(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-tutorial-'));
+  for (const name of CLONE)
+    cpSync(path.join(TOP, name), path.join(folder, name), { recursive: true, preserveTimestamps: true });
+  symlinkSync(path.join(TOP, 'node_modules'), path.join(folder, 'node_modules'));
+  closeAfterTests({ close: async () => rmSync(folder, { recursive: true, force: true }) });
+  return folder;
+}
+
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+
+interface TutorialOptions {
+  /** Settings that keep it away from what else runs on this machine: free ports above all. */
+  env: Readonly<Record<string, string>>;
+  /** What people do between commands, by the word `by=…` of the block that shows what comes of it. */
+  people?: Readonly<Record<string, (terminal: Terminal) => Promise<void>>>;
+}
+
+/**
+ * Follows a tutorial literally. Its blocks say what they are, in words that readers do not see:
+ *
+ * - `sh` is typed in the reader's first terminal, and has to succeed; with `in=<name>`, in another, where it stays
+ * - `sh before` is what a clone has behind it
+ * - any language with `file=<path>` is saved under that path
+ * - `text` is what the last command prints: every line of it, in this order; ids may be others, but the same each time
+ */
+export class Tutorial {
+  readonly folder = clone();
+  readonly #options: TutorialOptions;
+  readonly #fences: readonly Fence[];
+  readonly #terminals = new Map<string, Terminal>();
+  /** What stands in the tutorial, and what stands for it here. */
+  readonly #here = new Map<string, string>();
+  #last: { terminal: Terminal; text: string | undefined } | undefined;
+
+  constructor(file: string, options: TutorialOptions) {
+    this.#options = options;
+    this.#fences = readPage(file).fences;
+  }
+
+  /** Its blocks, each with a title for a test. */
+  get steps(): (readonly [string, Fence])[] {
+    return this.#fences.map((fence) => [`line ${fence.line}: ${titleOf(fence)}`, fence] as const);
+  }
+
+  async follow(fence: Fence): Promise<void> {
+    const { language, words } = fence;
+    const [name, value = ''] = words[0]?.split('=') ?? [];
+    if (name === 'file') return this.#save(value, fence.code);
+    if (language === 'text') return this.#shows(fence.code, value);
+    if (language === 'sh' && name === 'before') return;
+    if (language !== 'sh') throw new Error(`${fence.file}:${fence.line}: what is this block for?`);
+    await this.#type(fence.code, name === 'in' ? value : '');
+  }
+
+  async #type(code: string, name: string): Promise<void> {
+    const command = this.#translated(code);
+    if (name !== '') {
+      const terminal = this.#terminal(name);
+      terminal.start(command);
+      this.#last = { terminal, text: undefined };
+      return;
+    }
+    const terminal = this.#terminal('first');
+    this.#last = { terminal, text: await terminal.run(command) };
+  }
+
+  #save(file: string, code: string): void {
+    const place = path.join(this.folder, file);
+    mkdirSync(path.dirname(place), { recursive: true });
+    writeFileSync(place, this.#translated(code));
+  }
+
+  async #shows(code: string, by: string): Promise<void> {
+    if (!this.#last) throw new Error('Nothing was typed before.');
+    const { terminal, text } = this.#last;
+    await this.#options.people?.[by]?.(terminal);
+    if (text === undefined) await terminal.printed((output) => this.#isIn(code, output));
+    if (!this.#isIn(code, text ?? terminal.output)) throw new Error(`Not so:\n${code}\nbut\n${text}`);
+    this.#learnAddresses(terminal.output);
+  }
+
+  /** Gateway and sandbox take free ports here. */
+  #learnAddresses(output: string): void {
+    for (const [, port = '', ending = ''] of output.matchAll(/:(\d+)(\/graphql) | sandbox +\S+:(\d+)/g))
+      if (ending) this.#here.set('127.0.0.1:4000', `127.0.0.1:${port}`);
+    const [, sandbox] = /sandbox +http:\/\/127\.0\.0\.1:(\d+)/.exec(output) ?? [];
+    if (sandbox) this.#here.set('127.0.0.1:4001', `127.0.0.1:${sandbox}`);
+  }
+
+  #translated(text: string): string {
+    let here = text;
+    for (const [there, stands] of this.#here) here = here.replaceAll(there, stands);
+    return here;
+  }
+
+  /** Whether every line was printed, in this order. */
+  #isIn(code: string, output: string): boolean {
+    const printed = output.split('\n').map((line) => line.trimEnd());
+    let place = 0;
+    for (const line of code.trimEnd().split('\n')) {
+      const found = printed.slice(place).findIndex((other) => this.#fits(line.trimEnd(), other));
+      if (found === -1) return false;
+      place += found + 1;
+    }
+    return true;
+  }
+
+  #fits(shown: string, printed: string): boolean {
+    const ids = [...shown.matchAll(UUID)].map(([id]) => id);
+    const theirs = [...printed.matchAll(UUID)].map(([id]) => id);
+    if (this.#translated(shown.replaceAll(UUID, '')) !== printed.replaceAll(UUID, '')) return false;
+    if (!ids.every((id, place) => (this.#here.get(id) ?? theirs[place]) === theirs[place])) return false;
+    ids.forEach((id, place) => this.#here.set(id, theirs[place] ?? ''));
+    return true;
+  }
+
+  #terminal(name: string): Terminal {
+    const open = this.#terminals.get(name);
+    if (open) return open;
+    const terminal = closeAfterTests(new Terminal(this.folder, this.#options.env));
+    this.#terminals.set(name, terminal);
+    return terminal;
+  }
+}
+
+const titleOf = ({ words, code }: Fence): string =>
+  words[0]?.startsWith('file=') ? words[0] : (code.split('\n')[0] ?? '');
