@@ -1,28 +1,24 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { closeAfterTests } from '../../support/gateway';
 import { TOP, readPage, type Fence } from './markdown';
 import { Terminal } from './terminal';
 
-/** What a clone has after `npm ci`, as far as tutorials need it. */
-const CLONE = [
-  'src',
-  'scripts',
-  'dist',
-  'package.json',
-  'package-lock.json',
-  'tsconfig.json',
-  'tsconfig.build.json',
-  'schema.graphql',
-  'possible-types.json',
-];
+/** What a clone has not, and what no tutorial needs of it. */
+const LEFT_OUT = new Set(['node_modules', '.git', 'data', 'coverage', 'test', 'bench', 'docs']);
+
+const isOfClone = (name: string): boolean => !LEFT_OUT.has(name) && !name.startsWith('dist-');
 
 /** A copy of the project as it is after `npm ci`, gone when the test file ends. */
 export function clone(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-tutorial-'));
-  for (const name of CLONE)
-    cpSync(path.join(TOP, name), path.join(folder, name), { recursive: true, preserveTimestamps: true });
+  for (const name of readdirSync(TOP).filter(isOfClone))
+    cpSync(path.join(TOP, name), path.join(folder, name), {
+      recursive: true,
+      preserveTimestamps: true,
+      filter: (place) => path.basename(place) !== 'node_modules',
+    });
   symlinkSync(path.join(TOP, 'node_modules'), path.join(folder, 'node_modules'));
   closeAfterTests({ close: async () => rmSync(folder, { recursive: true, force: true }) });
   return folder;
@@ -103,9 +99,9 @@ export class Tutorial {
 
   /** Gateway and sandbox take free ports here. */
   #learnAddresses(output: string): void {
-    for (const [, port = '', ending = ''] of output.matchAll(/:(\d+)(\/graphql) | sandbox +\S+:(\d+)/g))
-      if (ending) this.#here.set('127.0.0.1:4000', `127.0.0.1:${port}`);
+    const [, gateway] = /GraphQL +http:\/\/127\.0\.0\.1:(\d+)/.exec(output) ?? [];
     const [, sandbox] = /sandbox +http:\/\/127\.0\.0\.1:(\d+)/.exec(output) ?? [];
+    if (gateway) this.#here.set('127.0.0.1:4000', `127.0.0.1:${gateway}`);
     if (sandbox) this.#here.set('127.0.0.1:4001', `127.0.0.1:${sandbox}`);
   }
 

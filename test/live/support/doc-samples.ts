@@ -1,25 +1,15 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { build } from 'esbuild';
+import { TOP, readPage } from '../../docs/support/markdown';
 
-const TOP = path.resolve(__dirname, '../../..');
-const DOCUMENT = readFileSync(path.join(TOP, 'docs/live-updates.md'), 'utf8');
-
-interface Fence {
-  language: string;
-  name: string;
-  code: string;
-}
-
-const FENCES: readonly Fence[] = [...DOCUMENT.matchAll(/^```(\w+) ?(\S*)\n(.*?)^```$/gms)].map(
-  ([, language = '', name = '', code = '']) => ({ language, name, code }),
-);
+const FENCES = readPage('docs/live-updates.md').fences;
 
 /** The samples of docs/live-updates.md that are programs, by name. */
 export const SAMPLES: ReadonlyMap<string, string> = new Map(
-  FENCES.filter(({ language }) => language === 'ts').map(({ name, code }) => [name, code]),
+  FENCES.filter(({ language }) => language === 'ts').map(({ words, code }) => [words[0] ?? '', code]),
 );
 /** The languages of all its samples. */
 export const LANGUAGES: ReadonlySet<string> = new Set(FENCES.map(({ language }) => language));

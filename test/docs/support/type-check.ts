@@ -1,0 +1,65 @@
+import path from 'node:path';
+import ts from 'typescript';
+import { TOP, type Fence } from './markdown';
+
+/** What samples take from the application around them. */
+const SURROUNDINGS = `
+declare const PAYMENT_UPDATED: string;
+declare const channel: string;
+declare const transactionId: string;
+declare function getToken(): Promise<string>;
+declare function show(payment: unknown): void;
+`;
+
+const OPTIONS: ts.CompilerOptions = {
+  target: ts.ScriptTarget.ES2024,
+  lib: ['lib.es2024.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'],
+  module: ts.ModuleKind.Preserve,
+  moduleResolution: ts.ModuleResolutionKind.Bundler,
+  jsx: ts.JsxEmit.ReactJSX,
+  types: ['node'],
+  strict: true,
+  skipLibCheck: true,
+  noEmit: true,
+  resolveJsonModule: true,
+  allowJs: true,
+  checkJs: true,
+  // A sample in JavaScript says no types.
+  noImplicitAny: false,
+  paths: { '@paygraph/client': ['./client/src/index.ts'], '@paygraph/client/*': ['./client/src/*'] },
+  baseUrl: TOP,
+  ignoreDeprecations: '6.0',
+};
+
+const ENDINGS: Readonly<Record<string, string>> = { ts: 'ts', tsx: 'tsx', js: 'js' };
+
+/** Samples in TypeScript and JavaScript. */
+export const isProgram = ({ language }: Fence): boolean => Object.hasOwn(ENDINGS, language);
+
+/** What the compiler says against each of these samples, as if it stood beside schema.graphql in the top folder. */
+export function typeFaults(samples: readonly Fence[]): string[] {
+  const files = new Map(
+    samples.map((sample, place) => [path.join(TOP, `sample-${place}.${ENDINGS[sample.language]}`), sample]),
+  );
+  const surroundings = path.join(TOP, 'surroundings.d.ts');
+  const host = ts.createCompilerHost(OPTIONS);
+  const read = host.readFile.bind(host);
+  const exists = host.fileExists.bind(host);
+  // Every sample is a module, also one that imports nothing.
+  const textOf = (file: string): string | undefined => {
+    const sample = files.get(file);
+    return sample ? `${sample.code}\nexport {};\n` : file === surroundings ? SURROUNDINGS : undefined;
+  };
+  host.readFile = (file) => textOf(file) ?? read(file);
+  host.fileExists = (file) => textOf(file) !== undefined || exists(file);
+  host.getSourceFile = (file, version) => {
+    const text = host.readFile(file);
+    return text === undefined ? undefined : ts.createSourceFile(file, text, version);
+  };
+  const program = ts.createProgram([...files.keys(), surroundings], OPTIONS, host);
+  return ts.getPreEmitDiagnostics(program).map(({ file, start = 0, messageText }) => {
+    const sample = files.get(file?.fileName ?? '');
+    const line = (sample?.line ?? 0) + (file?.getLineAndCharacterOfPosition(start).line ?? 0) + 1;
+    return `${sample?.file ?? file?.fileName}:${line} ${ts.flattenDiagnosticMessageText(messageText, '\n')}`;
+  });
+}
