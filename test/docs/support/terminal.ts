@@ -1,9 +1,16 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { until } from '../../exactly-once/support/gate';
 
 /** Programs start and compile in it, while other tests run beside. */
 const PATIENCE_MS = 120_000;
+
+/**
+ * Carries out what it is handed, piece by piece, as an interactive shell does: with jobs that have groups of their own,
+ * and without anything on the standard input of programs, which could read what is meant for the shell.
+ */
+const SHELL = 'set -m; exec 3<&0 </dev/null; while IFS= read -r -d "" -u 3 typed; do eval "$typed"; done';
 
 /** A shell in which commands are typed one after the other, as in a window of one's own. */
 export class Terminal {
@@ -15,10 +22,10 @@ export class Terminal {
   /** @param env what the shell has beside PATH and HOME */
   constructor(cwd: string, env: Readonly<Record<string, string>>) {
     const { PATH = '', HOME = '' } = process.env;
-    this.#shell = spawn('bash', ['--noprofile', '--norc'], {
+    this.#shell = spawn('bash', ['--noprofile', '--norc', '-c', SHELL], {
       cwd,
       env: { PATH, HOME, npm_config_update_notifier: 'false', ...env },
-      // A group of its own, so that what it started ends with it.
+      // A session of its own: what was started in it can be told from everything else.
       detached: true,
     });
     this.#exited = once(this.#shell, 'close');
@@ -34,15 +41,15 @@ export class Terminal {
 
   /** Types a command that stays. */
   start(command: string): void {
-    this.#shell.stdin.write(`${command}\n`);
+    this.#shell.stdin.write(`${command}\0`);
   }
 
-  /** Types commands, and returns what they printed once all have ended; fails when one did not succeed. */
+  /** Types commands, and returns what they printed once all have ended; fails when the last did not succeed. */
   async run(commands: string): Promise<string> {
     this.#typed += 1;
     const before = this.#output.length;
     const ended = new RegExp(`<<${this.#typed} ended with (\\d+)>>`);
-    this.#shell.stdin.write(`(exit 0)\n${commands}\necho "<<${this.#typed} ended with $?>>"\n`);
+    this.start(`${commands}\necho "<<${this.#typed} ended with $?>>"`);
     const text = await until(
       () => this.#output.slice(before),
       (said) => ended.test(said) || this.#shell.exitCode !== null,
@@ -59,8 +66,40 @@ export class Terminal {
 
   /** Ends the shell and everything that was started in it. */
   async close(): Promise<void> {
-    if (this.#shell.exitCode !== null || this.#shell.pid === undefined) return;
-    process.kill(-this.#shell.pid, 'SIGKILL');
+    const { pid, exitCode } = this.#shell;
+    if (pid === undefined) return;
+    for (const group of groupsOf(pid)) kill(-group);
+    if (exitCode === null) kill(pid);
     await this.#exited;
+  }
+}
+
+/** The process groups of a session. Linux tells them; elsewhere it is the shell's own alone. */
+function groupsOf(session: number): Set<number> {
+  const groups = new Set([session]);
+  const processes = existsSync('/proc') ? readdirSync('/proc').filter((name) => /^\d+$/.test(name)) : [];
+  for (const name of processes) {
+    const [, group, itsSession] = statOf(name);
+    if (Number(itsSession) === session) groups.add(Number(group));
+  }
+  return groups;
+}
+
+/** Parent, group and session of a process; nothing where it has ended meanwhile. */
+function statOf(name: string): string[] {
+  try {
+    return readFileSync(`/proc/${name}/stat`, 'utf8')
+      .replace(/^.*\) \S /s, '')
+      .split(' ');
+  } catch {
+    return [];
+  }
+}
+
+function kill(target: number): void {
+  try {
+    process.kill(target, 'SIGKILL');
+  } catch {
+    // It has ended.
   }
 }

@@ -29,6 +29,8 @@ const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 interface TutorialOptions {
   /** Settings that keep it away from what else runs on this machine: free ports above all. */
   env: Readonly<Record<string, string>>;
+  /** What stands here for an address of the tutorial, as it is written there; read whenever something is typed. */
+  here?: Readonly<Record<string, string>>;
   /** What people do between commands, by the word `by=…` of the block that shows what comes of it. */
   people?: Readonly<Record<string, (terminal: Terminal) => Promise<void>>>;
 }
@@ -60,6 +62,12 @@ export class Tutorial {
     return this.#fences.map((fence) => [`line ${fence.line}: ${titleOf(fence)}`, fence] as const);
   }
 
+  /** Ends whatever was started; the folder stays until the test file ends. */
+  async close(): Promise<void> {
+    for (const terminal of this.#terminals.values()) await terminal.close();
+  }
+
+  /** Carries out one of its blocks. Blocks have to come in their order. */
   async follow(fence: Fence): Promise<void> {
     const { language, words } = fence;
     const [name, value = ''] = words[0]?.split('=') ?? [];
@@ -107,7 +115,8 @@ export class Tutorial {
 
   #translated(text: string): string {
     let here = text;
-    for (const [there, stands] of this.#here) here = here.replaceAll(there, stands);
+    const known = [...Object.entries(this.#options.here ?? {}), ...this.#here];
+    for (const [there, stands] of known) here = here.replaceAll(there, stands);
     return here;
   }
 
