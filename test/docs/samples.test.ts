@@ -159,11 +159,13 @@ describe('Commands', () => {
           .map((name) => readFileSync(path.join(TOP, folder, name), 'utf8')),
       )
       .join('\n');
+    const isUsed = (file: string, name: string): boolean =>
+      of('sh').some((other) => other.file === file && new RegExp(`\\$\\{?${name}\\b`).test(other.code));
     const unknown = of('sh').flatMap((sample) =>
       [...sample.code.matchAll(/(?<![\w$-])([A-Z][A-Z0-9_]+)=/g)]
         .map(([, name = '']) => name)
-        // A variable of the shell, for a later command.
-        .filter((name) => !new RegExp(`export ${name}=|\\$\\{?${name}\\b`).test(sample.code))
+        // A variable of the shell, for a later command of the page.
+        .filter((name) => !isUsed(sample.file, name))
         .filter((name) => !settings.has(name) && !new RegExp(`\\b${name}\\b`).test(sources))
         .map((name) => `${where(sample)} ${name}`),
     );
