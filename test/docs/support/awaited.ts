@@ -15,6 +15,7 @@ export const AWAITED: readonly string[] = [
   'docs/federation.md',
   'docs/api-stability.md',
   'docs/images/explorer.png',
+  'deploy/',
   'deploy/nginx/paygraph.conf',
   'npm run schema-check',
   'npm run doctor',
