@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import {
   Kind,
@@ -25,6 +25,12 @@ const CHECKED = ['graphql', 'json', 'yaml', 'sh', 'ts', 'tsx', 'js'];
 /** Samples that show a part of something on purpose: marked `partial`, not checked, and few. */
 const PARTIAL: readonly string[] = [];
 
+/** Pages whose samples need more than this repository around them, and the folder of tests that runs every one. */
+const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
+  'docs/clients.md': 'test/client-kit',
+  'docs/federation.md': 'test/federation',
+};
+
 /** What pages name that a reader makes. */
 const MADE_BY_READERS = ['src/schema/methods/pay-now.ts', 'test/methods/golden/pay_now.json'];
 
@@ -33,6 +39,8 @@ const fences = pages.flatMap((page) => page.fences);
 const whole = fences.filter(({ words }) => !words.includes('partial'));
 const where = ({ file, line }: Fence): string => `${file}:${line}`;
 const of = (language: string): Fence[] => whole.filter((fence) => fence.language === language);
+/** Those that are not run elsewhere. */
+const here = (samples: readonly Fence[]): Fence[] => samples.filter(({ file }) => !(file in RUN_ELSEWHERE));
 
 /** The places of samples for which a check throws, and what it says. */
 const faultsOf = (samples: readonly Fence[], check: (code: string) => unknown): string[] =>
@@ -55,6 +63,16 @@ test('the samples that are parts of something are these and no more', () => {
   expect(partial.map(({ file, language }) => `${file} ${language}`)).toEqual(PARTIAL);
 });
 
+test('what is not run here is run by tests of its own, which read the page', () => {
+  const unread = Object.entries(RUN_ELSEWHERE).filter(([file, folder]) => {
+    if (!existsSync(path.join(TOP, file))) return false;
+    const files = readdirSync(path.join(TOP, folder), { recursive: true, encoding: 'utf8' });
+    const read = files.filter((name) => name.endsWith('.ts')).map((name) => path.join(TOP, folder, name));
+    return !read.some((name) => readFileSync(name, 'utf8').includes(path.basename(file)));
+  });
+  expect(unread).toEqual([]);
+});
+
 describe('GraphQL', () => {
   const schema = gatewaySchema();
   /** A page may show a fragment alone, or a part of another schema, as that of a neighbour in a federation. */
@@ -69,7 +87,7 @@ describe('GraphQL', () => {
 
   test('every sample fits the schema', () => {
     expect(of('graphql').length).toBeGreaterThan(1);
-    expect(faultsOf(of('graphql'), check)).toEqual([]);
+    expect(faultsOf(here(of('graphql')), check)).toEqual([]);
   });
 
   const KNOWN: Readonly<Record<string, unknown>> = { ...STARTER_VARIABLES, channel: CHANNEL };
@@ -88,7 +106,7 @@ describe('GraphQL', () => {
     const sandbox = await testSandbox();
     const gateway = await testGateway(sandbox.url);
     const failed: string[] = [];
-    for (const sample of of('graphql').filter(canRun)) {
+    for (const sample of here(of('graphql')).filter(canRun)) {
       const { errors, text } = await gateway.ask(sample.code, KNOWN);
       if (errors || text.includes('InvalidInputError')) failed.push(`${where(sample)} ${text}`);
     }
@@ -123,7 +141,7 @@ test('every program type-checks', () => {
   // What a tutorial saves has files beside it: its own test has the compiler look at all of them.
   const isOfTutorial = ({ file, words }: Fence): boolean =>
     file.startsWith('docs/start-') && Boolean(words[0]?.startsWith('file='));
-  const programs = whole.filter(isProgram);
+  const programs = here(whole).filter(isProgram);
   expect(programs.length).toBeGreaterThan(4);
   expect(typeFaults(programs.filter((sample) => sample.language === 'js' || !isOfTutorial(sample)))).toEqual(
     [],

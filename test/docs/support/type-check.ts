@@ -26,9 +26,6 @@ const OPTIONS: ts.CompilerOptions = {
   checkJs: true,
   // A sample in JavaScript says no types.
   noImplicitAny: false,
-  paths: { '@paygraph/client': ['./client/src/index.ts'], '@paygraph/client/*': ['./client/src/*'] },
-  baseUrl: TOP,
-  ignoreDeprecations: '6.0',
 };
 
 const ENDINGS: Readonly<Record<string, string>> = { ts: 'ts', tsx: 'tsx', js: 'js' };
