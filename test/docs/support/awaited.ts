@@ -14,6 +14,7 @@ export const AWAITED: readonly string[] = [
   'docs/deployment.md',
   'docs/federation.md',
   'docs/api-stability.md',
+  'docs/decisions/0015-subgraph.md',
   'docs/images/explorer.png',
   'deploy/',
   'deploy/nginx/paygraph.conf',
