@@ -26,6 +26,8 @@ const OPTIONS: ts.CompilerOptions = {
   checkJs: true,
   // A sample in JavaScript says no types.
   noImplicitAny: false,
+  // The client kit, which is a package of its own.
+  paths: { '@paygraph/client': [path.join(TOP, 'client/index.d.ts')] },
 };
 
 const ENDINGS: Readonly<Record<string, string>> = { ts: 'ts', tsx: 'tsx', js: 'js' };
