@@ -48,9 +48,9 @@ const policyFor = (gateway) =>
 
 /** A gateway of the page's own, with the embedded sandbox, on any free ports. It ends with this process. */
 async function startGateway(origin) {
-  const program = path.join(here, '../../scripts/start.mjs');
+  const program = path.join(here, '../../bin/paygraph.mjs');
   const env = { ...process.env, PORT: '0', SANDBOX_PORT: '0', CORS_ORIGINS: origin, LOG_LEVEL: 'warn' };
-  const gateway = spawn(process.execPath, [program], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const gateway = spawn(process.execPath, [program, 'start'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   process.once('exit', () => gateway.kill());
   gateway.once('exit', (code) => process.exit(code ?? 1));
   let said = '';

@@ -1,7 +1,5 @@
-import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { isThere } from './support/awaited';
-import { TOP, readPage, readPages, type Page } from './support/markdown';
+import { isThere, readPage, readPages, type Page } from './support/markdown';
 
 const pages = readPages();
 const isOutside = (href: string): boolean => /^[a-z][a-z+.-]*:/i.test(href);
@@ -16,7 +14,7 @@ function target(page: Page, href: string): { file: string; anchor: string } {
 function isBroken(page: Page, href: string): boolean {
   const { file, anchor } = target(page, href);
   if (file.startsWith('..') || !isThere(file)) return true;
-  const mayHaveAnchor = anchor !== '' && file.endsWith('.md') && existsSync(path.join(TOP, file));
+  const mayHaveAnchor = anchor !== '' && file.endsWith('.md');
   return mayHaveAnchor && !readPage(file).anchors.has(anchor);
 }
 

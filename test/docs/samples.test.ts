@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import {
   Kind,
@@ -14,8 +14,7 @@ import { STARTER_VARIABLES } from '../../src/http/starter-document';
 import { gatewaySchema } from '../../src/resolvers';
 import { SETTINGS } from '../../src/settings-table';
 import { CHANNEL, testGateway, testSandbox } from '../support/gateway';
-import { AWAITED, isThere } from './support/awaited';
-import { TOP, readPages, type Fence } from './support/markdown';
+import { TOP, isThere, readPages, type Fence } from './support/markdown';
 import { isProgram, typeFaults } from './support/type-check';
 
 /** Languages that are shown and not checked here. */
@@ -65,7 +64,7 @@ test('the samples that are parts of something are these and no more', () => {
 
 test('what is not run here is run by tests of its own, which read the page', () => {
   const unread = Object.entries(RUN_ELSEWHERE).filter(([file, folder]) => {
-    if (!existsSync(path.join(TOP, file))) return false;
+    if (!isThere(file)) return false;
     const files = readdirSync(path.join(TOP, folder), { recursive: true, encoding: 'utf8' });
     const read = files.filter((name) => name.endsWith('.ts')).map((name) => path.join(TOP, folder, name));
     return !read.some((name) => readFileSync(name, 'utf8').includes(path.basename(file)));
@@ -152,8 +151,7 @@ describe('Commands', () => {
   const { scripts } = JSON.parse(readFileSync(path.join(TOP, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>;
   };
-  const hasScript = (name: string): boolean =>
-    Object.hasOwn(scripts, name) || AWAITED.includes(`npm run ${name}`);
+  const hasScript = (name: string): boolean => Object.hasOwn(scripts, name);
 
   test('every npm script that is named exists', () => {
     const texts = pages.flatMap(({ file, inline, fences: blocks }) =>

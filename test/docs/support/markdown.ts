@@ -1,9 +1,12 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import MarkdownIt, { type Token } from 'markdown-it';
 
 /** The top folder of the project. */
 export const TOP = path.resolve(__dirname, '../../..');
+
+/** Whether a file of the project is there; `file` is its path from the top folder. */
+export const isThere = (file: string): boolean => existsSync(path.join(TOP, file));
 
 /** A fenced block. */
 export interface Fence {
