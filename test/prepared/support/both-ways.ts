@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { PreparedOperations } from '../../../src/http/prepared/prepared-operations';
+import { until } from '../../exactly-once/support/gate';
 import { CHANNEL, temporaryDatabase, testGateway, type TestClient } from '../../support/gateway';
 import { scriptedService, type ScriptedService, type SeenRequest } from '../../support/scripted-service';
 import { exchange, type Asked, type Exchanged } from './exchange';
@@ -99,10 +100,22 @@ export class BothWays {
     return { told, isPrepared: given !== undefined && given !== null };
   }
 
-  /** A whole round through gateway and service, in which all arrives there that was on its way. */
+  /** A whole round through gateway and service, and until nothing that was on its way there is so any more. */
   async #round(): Promise<void> {
     const query = `query ${MARKER} { payment(channel: "${CHANNEL}", externalId: "${MARKER}") { __typename } }`;
     await exchange(this.client.url, { body: { query: asNew(query) } });
+    await until(
+      () => this.#underWay(),
+      (calls) => calls === 0,
+    );
+  }
+
+  /** How many calls to the service are under way or wait for their turn. */
+  async #underWay(): Promise<number> {
+    const page = await (await fetch(`${this.client.gateway.url}/metrics`)).text();
+    const gauges = [...page.matchAll(/^paygraph_service_calls_(?:under_way|waiting)\{.*\} (\d+)$/gm)];
+    expect(gauges).not.toHaveLength(0);
+    return gauges.reduce((sum, [, calls]) => sum + Number(calls), 0);
   }
 
   /** Asks once, of a gateway that has nothing prepared. */
