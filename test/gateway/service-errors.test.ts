@@ -14,7 +14,8 @@ import {
 import { MEANINGS, SERVICE_FAULTS, type Meaning } from './fixtures/service-faults';
 
 const UNKNOWN = 'OutcomeUnknownError';
-const SHORT_MS = 300;
+/** Enough for a busy machine to have sent what is to be sent. */
+const SHORT_MS = 1000;
 const LONG_MS = 10_000;
 
 let service: ScriptedService;
