@@ -15,7 +15,7 @@ import { MEANINGS, SERVICE_FAULTS, type Meaning } from './fixtures/service-fault
 
 const UNKNOWN = 'OutcomeUnknownError';
 /** Enough for a busy machine to have sent what is to be sent. */
-const SHORT_MS = 1000;
+const SHORT_MS = 500;
 const LONG_MS = 10_000;
 
 let service: ScriptedService;
