@@ -1,7 +1,15 @@
 import { STARTER_VARIABLES } from './http/starter-document';
 
+interface Greeted {
+  gatewayUrl: string;
+  sandboxUrl: string;
+  hasExplorer: boolean;
+  /** Whether callers must say who they are. */
+  wantsKey: boolean;
+}
+
 /** What `npm start` says to a newcomer: where everything is, and one query to paste. */
-export const greeting = (gatewayUrl: string, sandboxUrl: string, hasExplorer: boolean): string => `
+export const greeting = ({ gatewayUrl, sandboxUrl, hasExplorer, wantsKey }: Greeted): string => `
 paygraph is listening.
 
   GraphQL        ${gatewayUrl}/graphql   (open it in a browser for Apollo Sandbox)
@@ -9,7 +17,7 @@ ${hasExplorer ? `  explorer       ${gatewayUrl}/explorer   (every flow ready to 
 
 Create a payment; paste this into another terminal:
 
-  curl -s ${gatewayUrl}/graphql -H 'content-type: application/json' -d '{"query":"mutation { createPayment(input: { idempotencyKey: \\"first-payment\\", channel: \\"${STARTER_VARIABLES.channel}\\", amount: { currency: \\"EUR\\", value: \\"10.00\\" }, method: { redirect: CARD } }) { ... on PaymentSuccess { payment { ... on PaymentResource { transactionId status nextAction { ... on RedirectAction { url } } } } } ... on UserError { message } } }"}'
+  curl -s ${gatewayUrl}/graphql -H 'content-type: application/json'${wantsKey ? ' -H "authorization: Bearer <key>"' : ''} -d '{"query":"mutation { createPayment(input: { idempotencyKey: \\"first-payment\\", channel: \\"${STARTER_VARIABLES.channel}\\", amount: { currency: \\"EUR\\", value: \\"10.00\\" }, method: { redirect: CARD } }) { ... on PaymentSuccess { payment { ... on PaymentResource { transactionId status nextAction { ... on RedirectAction { url } } } } } ... on UserError { message } } }"}'
 
 Stop with Ctrl+C.
 

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import process from 'node:process';
 import type { Logger } from 'pino';
 import { systemClock } from './clock';
-import { readConfig, readSettings, type Config } from './config';
+import { isOpen, readConfig, readSettings, type Config } from './config';
 import type { Gateway, Means, OpenJournal } from './gateway';
 import { greeting } from './greeting';
 import { createLog } from './log';
@@ -43,8 +43,15 @@ async function run(config: Config, open?: OpenJournal): Promise<void> {
   const service = sandbox ? 'embedded sandbox' : config.service.baseUrl;
   log.info({ url: gateway.url, service, workers: config.workers }, 'listening');
   log.flush();
-  if (sandbox) process.stdout.write(greeting(gateway.url, sandbox.url, config.explorer));
+  if (sandbox) process.stdout.write(greeting(greeted(config, gateway.url, sandbox.url)));
 }
+
+const greeted = ({ explorer, access }: Config, gatewayUrl: string, sandboxUrl: string) => ({
+  gatewayUrl,
+  sandboxUrl,
+  hasExplorer: explorer,
+  wantsKey: !isOpen(access),
+});
 
 /** Loaded when it is started: a process that only starts workers does without it, and is sooner there. */
 async function begin(config: Config, log: Logger, means: Means): Promise<Gateway> {

@@ -179,9 +179,11 @@ describe('The setting EXPLORER', () => {
   ];
 
   test('on or off, the greeting says where it is only where it is', () => {
-    const [gatewayUrl, sandbox] = ['http://127.0.0.1:4000', 'http://127.0.0.1:4001/'];
-    expect(greeting(gatewayUrl, sandbox, true)).toContain(`${gatewayUrl}/explorer`);
-    expect(greeting(gatewayUrl, sandbox, false)).not.toContain('explorer');
+    const [gatewayUrl, sandboxUrl] = ['http://127.0.0.1:4000', 'http://127.0.0.1:4001/'];
+    const said = (hasExplorer: boolean): string =>
+      greeting({ gatewayUrl, sandboxUrl, hasExplorer, wantsKey: false });
+    expect(said(true)).toContain(`${gatewayUrl}/explorer`);
+    expect(said(false)).not.toContain('explorer');
   });
 
   test('off: there is none, though there is a sandbox', async () => {
