@@ -181,9 +181,12 @@ describe('The setting EXPLORER', () => {
   test('on or off, the greeting says where it is only where it is', () => {
     const [gatewayUrl, sandboxUrl] = ['http://127.0.0.1:4000', 'http://127.0.0.1:4001/'];
     const said = (hasExplorer: boolean): string =>
-      greeting({ gatewayUrl, sandboxUrl, hasExplorer, wantsKey: false });
+      greeting({ gatewayUrl, sandboxUrl, hasExplorer, wantsKey: hasExplorer });
     expect(said(true)).toContain(`${gatewayUrl}/explorer`);
     expect(said(false)).not.toContain('explorer');
+    // What is to be pasted has a place for a key only where one is asked for.
+    expect(said(true)).toContain('authorization: Bearer <key>');
+    expect(said(false)).not.toContain('authorization');
   });
 
   test('off: there is none, though there is a sandbox', async () => {
