@@ -1,4 +1,5 @@
 import type { ApolloServerPlugin } from '@apollo/server';
+import { getVariableValues } from 'graphql';
 import type { OperationContext } from '../resolvers/context';
 import { costOf, type OperationCost } from './operation-cost';
 import { pointsOf, type RateLimit } from './rate-limit';
@@ -29,7 +30,12 @@ export const costOperations = (rate: RateLimit): ApolloServerPlugin<OperationCon
         // Without an operation there is nothing to carry out: Apollo says why.
         if (!operation) return;
         if (operation.operation === 'subscription') throw notHere();
-        const cost = costOf(schema, document, operation)(request.variables ?? {});
+        const { variableDefinitions = [] } = operation;
+        const given = request.variables ?? {};
+        const { coerced } = getVariableValues(schema, variableDefinitions, given, { maxErrors: 1 });
+        // Variables that do not fit are refused by graphql-js, and nothing is carried out.
+        if (!coerced) return;
+        const cost = costOf(schema, document, operation)(coerced);
         const fault = faultOf(cost);
         if (fault !== null) throw tooLarge(fault);
         const points = pointsOf(cost) - 1;

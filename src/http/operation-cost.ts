@@ -55,13 +55,13 @@ function lookupsOf(field: FieldNode, root: GraphQLObjectType): Count {
       const lists = Object.values(getArgumentValues(definition, field, variables)).filter(Array.isArray);
       return lists.reduce((sum, list) => sum + list.length, lists.length === 0 ? 1 : 0);
     } catch {
-      // Arguments that do not fit are refused when the field is resolved.
+      // Arguments that do not fit are refused when the field is resolved: it looks nothing up.
       return 1;
     }
   };
 }
 
-/** Counts before anything is carried out: from the variables as the caller gave them. */
+/** Counts before anything is carried out, from the variables as the operation has them: defaults are values too. */
 export type CostOf = (variables: Record<string, unknown>) => OperationCost;
 
 /** Prepares counting what an operation costs. The document must be valid. */

@@ -130,6 +130,32 @@ describe('What an operation costs', () => {
     expect(await allowed(say(query), 12)).toBe(3);
   });
 
+  const listOf = (count: number): string => JSON.stringify(Array.from({ length: count }, () => randomUUID()));
+
+  test.each([
+    [
+      'a list',
+      `query ($ids: [UUID!]! = ${listOf(4)}) { payments(channel: "${CHANNEL}", transactionIds: $ids) { __typename } }`,
+    ],
+    [
+      'what stands beside a list',
+      `query ($c: UUID! = "${CHANNEL}") { payments(channel: $c, transactionIds: ${listOf(4)}) { __typename } }`,
+    ],
+  ])('%s costs the same where it is the default of a variable', async (_what, query) => {
+    // The last two are prepared.
+    expect(await allowed(say(query), 16)).toBe(4);
+  });
+
+  test('more lookups than one operation may have are refused, also by default', async () => {
+    const server = await limitedTo(1000);
+    const six = [1, 2, 3, 4, 5, 6];
+    const query = `query (${six.map((n) => `$r${n}: [UUID!]! = ${listOf(100)}`).join(' ')}) {
+      ${six.map((n) => `a${n}: payments(channel: "${CHANNEL}", transactionIds: $r${n}) { __typename }`).join(' ')} }`;
+    const { errors } = await server.client.ask(query);
+    expect(errors?.map(({ extensions }) => extensions['code'])).toEqual(['OPERATION_TOO_LARGE']);
+    expect(server.service.seen).toEqual([]);
+  });
+
   test.each([
     ['a document that does not parse', '{'],
     ['an unknown field', '{ nosuch }'],

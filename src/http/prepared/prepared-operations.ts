@@ -101,7 +101,7 @@ export class PreparedOperations {
     if (contentType === undefined || !operation) return null;
     const given = (asked.variables ?? {}) as Fields;
     const variables = operation.variablesOf(given);
-    const points = variables && pointsBeyondAdmission(operation.costOf(given));
+    const points = variables && pointsBeyondAdmission(operation.costOf(variables));
     if (!variables || points === null) return null;
     const startedAt = performance.now();
     const contextValue = context();
