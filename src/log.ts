@@ -7,6 +7,8 @@ import { pino, type Logger } from 'pino';
  */
 const BUFFER_BYTES = 2048;
 const FLUSH_MS = 100;
+/** More is not kept of what cannot be written, as on a full disk: lines are lost then. */
+const MOST_KEPT_BYTES = 1024 * 1024;
 /** The level from which a line says that something is wrong. */
 const WARN = 40;
 
@@ -15,8 +17,17 @@ const WARN = 40;
  * at once, and all of it before the process ends, unless it is killed.
  */
 export function createLog(level: string): Logger {
-  const output = pino.destination({ fd: 1, sync: true, minLength: BUFFER_BYTES, periodicFlush: FLUSH_MS });
-  process.on('exit', () => output.flushSync());
+  const output = pino.destination({
+    fd: 1,
+    sync: true,
+    minLength: BUFFER_BYTES,
+    periodicFlush: FLUSH_MS,
+    maxLength: MOST_KEPT_BYTES,
+  });
+  // Who read the log may be gone, or its disk full: the gateway goes on.
+  output.on('error', () => undefined);
+  // Not flushSync, which tries for ever to write to a pipe that nobody reads. As the output is synchronous, so is flush.
+  process.on('exit', () => output.flush());
   return pino(
     {
       level,
@@ -24,7 +35,7 @@ export function createLog(level: string): Logger {
       hooks: {
         logMethod(line, method, lineLevel) {
           method.apply(this, line);
-          if (lineLevel >= WARN) output.flushSync();
+          if (lineLevel >= WARN) output.flush();
         },
       },
     },

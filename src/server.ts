@@ -33,6 +33,8 @@ export async function main(open?: OpenJournal): Promise<void> {
 
 async function run(config: Config, open?: OpenJournal): Promise<void> {
   const log = createLog(config.logLevel);
+  // Who reads what is printed may leave (`| head`): a gateway stays.
+  process.stdout.on('error', () => undefined);
   config.warnings.forEach((warning) => log.warn(warning));
   const sandbox = config.sandbox && (await startEmbeddedSandbox(config.sandbox, config.service, log));
   const gateway =

@@ -7,7 +7,8 @@ import { CHECKOUT } from '../gateway/fixtures/program';
 import { clientKeysText, CLIENT_KEY } from '../support/credentials';
 import { API_KEY, SECRET_KEY, testSandbox } from '../support/gateway';
 import { buildContext, dockerfileStages, imageEnvironment, imageSays } from './support/dockerfile';
-import { describeWhere, lacking, notSettings, openFolder, unusedPort } from './support/files';
+import { freePort } from '../support/free-port';
+import { describeWhere, lacking, notSettings, openFolder } from './support/files';
 import { buildImage, runInImage, type Container } from './support/image';
 
 // The project is compiled for it, and other tests run beside this one.
@@ -73,7 +74,7 @@ describeWhere(lacking('bwrap'), 'The image, laid out as the Dockerfile says and 
   beforeAll(async () => {
     image = buildImage();
     const sandbox = await testSandbox();
-    const PORT = String(await unusedPort());
+    const PORT = String(await freePort());
     const keys = path.join(openFolder(), 'clients.json');
     writeFileSync(keys, clientKeysText([{ id: 'test', key: CLIENT_KEY }]));
     const secret = path.join(path.dirname(keys), 'secret-key');

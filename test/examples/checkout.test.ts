@@ -6,7 +6,8 @@ import { until } from '../exactly-once/support/gate';
 import { SANDBOX_CREDENTIALS } from '../../src/config';
 import { temporaryDatabase, testSandbox, closeAfterTests } from '../support/gateway';
 import { startOpenGateway } from '../http/support/open-gateway';
-import { freePort, serveCheckout } from './support/checkout';
+import { freePort } from '../support/free-port';
+import { serveCheckout } from './support/checkout';
 
 jest.setTimeout(120_000);
 

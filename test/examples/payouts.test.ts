@@ -4,7 +4,7 @@ import { gate, until } from '../exactly-once/support/gate';
 import { reset } from '../exactly-once/service/faults';
 import { FaultyService } from '../exactly-once/service/faulty-service';
 import { closeAfterTests, testGateway, testSandbox } from '../support/gateway';
-import { freePort } from './support/checkout';
+import { freePort } from '../support/free-port';
 import { runPayouts, workplace, type PayoutsRun } from './support/payouts';
 
 jest.setTimeout(120_000);

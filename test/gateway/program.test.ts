@@ -3,6 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { until } from '../exactly-once/support/gate';
+import { freePort } from '../support/free-port';
 import { closeAfterTests, testSettings } from '../support/gateway';
 import { scriptedService } from '../support/scripted-service';
 import { DOCUMENTS, accepted, validCall } from './fixtures/calls';
@@ -53,6 +55,26 @@ describe('With nothing configured', () => {
     program.signal('SIGINT');
     expect(await program.exited).toBe(0);
   });
+});
+
+test.each([
+  ['a warning is written first', { SERVICE_API_KEY: 'key-that-is-not-used' }],
+  ['nothing is wrong', {}],
+])('It goes on, and can be stopped, when nobody reads its output any more: %s', async (_what, settings) => {
+  const port = await freePort();
+  const program = startProgram({ ...testSettings(), ...ANY_PORTS, ...settings, PORT: String(port) });
+  program.stopReading();
+  const url = `http://127.0.0.1:${port}`;
+  await until(
+    () => raw(`${url}/healthz`).catch(() => ({ status: 0 })),
+    ({ status }) => status === 200,
+    60_000,
+  );
+  // Lines of the log, at once and later.
+  for (const body of ['{"query":"{ __typename }"}', '{']) await post(`${url}/graphql`, body);
+  expect((await raw(`${url}/healthz`)).status).toBe(200);
+  program.signal('SIGTERM');
+  expect(await program.exited).toBe(0);
 });
 
 describe('On a signal', () => {

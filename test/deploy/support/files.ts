@@ -1,7 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parse } from 'yaml';
@@ -58,20 +56,6 @@ export const graceSeconds = (settings: Readonly<Record<string, string>>): number
 
 /** A call waits for the service twice at most: for its answer, and while a lost one is looked for. */
 export const LONGEST_CALL_SECONDS = (2 * Number(SETTINGS.SERVICE_TIMEOUT_MS.unset)) / 1000;
-
-/** A port where nobody listens: below those that the system gives out, so that nobody gets it meanwhile. */
-export async function unusedPort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(10_000, 30_000);
-    const server = createServer();
-    const isFree = await new Promise<boolean>((resolve) =>
-      server.once('error', () => resolve(false)).listen(port, () => resolve(true)),
-    );
-    if (!isFree) continue;
-    await new Promise((resolve) => server.close(resolve));
-    return port;
-  }
-}
 
 /** Why tests that need these programs are skipped, in words for who reads the tests' names; undefined where all are there. */
 export function lacking(...programs: string[]): string | undefined {

@@ -4,7 +4,8 @@ import { mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { until } from '../../exactly-once/support/gate';
 import { closeAfterTests } from '../../support/gateway';
-import { openFolder, textOf, unusedPort } from './files';
+import { freePort } from '../../support/free-port';
+import { openFolder, textOf } from './files';
 
 const CONFIGURATION = 'deploy/nginx/paygraph.conf';
 
@@ -63,7 +64,7 @@ export interface Nginx {
 /** @param gateways their addresses, for gateway-1 and gateway-2 */
 export async function startNginx(gateways: readonly [string, string]): Promise<Nginx> {
   const folder = openFolder();
-  const port = await unusedPort();
+  const port = await freePort();
   const conf = gateways.reduce(
     (text, gateway, at) => text.replace(`gateway-${at + 1}:4000`, new URL(gateway).host),
     textOf(CONFIGURATION).replace('listen 8080;', `listen 127.0.0.1:${port};`),

@@ -1,20 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { closeAfterTests } from '../../support/gateway';
 
 const PROGRAM = path.resolve(__dirname, '../../../examples/checkout/serve.mjs');
-
-/** A port that nobody listens on: the page's server and its gateway each have to know the other's address first. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** Starts the example as `npm run example:checkout` does, and resolves with the address of its page when it is there. */
 export async function serveCheckout(env: Record<string, string>): Promise<{ url: string; gateway: string }> {

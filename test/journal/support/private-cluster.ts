@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { freePort } from '../../support/free-port';
 
 const PROGRAMS = '/usr/lib/postgresql';
 
@@ -13,14 +13,6 @@ export const noCluster = !version
   : spawnSync('pg_createcluster', ['--help']).error || process.getuid?.() !== 0
     ? 'SKIPPED: pg_createcluster needs to be there, and root to run it'
     : undefined;
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 function run(program: string, ...args: string[]): void {
   const done = spawnSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'ignore', 'pipe'] });
