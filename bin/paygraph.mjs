@@ -25,7 +25,10 @@ async function buildWhereStale() {
 const { engines } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
 const needed = Number(/\d+/.exec(engines.node));
 if (Number.parseInt(process.versions.node, 10) < needed)
-  stop(`paygraph needs Node.js ${needed} or newer; this is ${process.versions.node}.`, 2);
+  stop(
+    `paygraph needs Node.js ${needed} or newer; this is ${process.versions.node}. In a checkout \`npm ci\` brings it, for npm run and npx.`,
+    2,
+  );
 
 await buildWhereStale();
 module.enableCompileCache();

@@ -13,7 +13,7 @@ export const greeting = ({ gatewayUrl, sandboxUrl, hasExplorer, wantsKey }: Gree
 paygraph is listening.
 
   GraphQL        ${gatewayUrl}/graphql   (open it in a browser for Apollo Sandbox)
-${hasExplorer ? `  explorer       ${gatewayUrl}/explorer   (every flow ready to run; needs no other host)\n` : ''}  sandbox        ${sandboxUrl}   (the embedded payment service: no real money)
+${hasExplorer ? `  explorer       ${gatewayUrl}/explorer   (every flow ready to run; needs no other host)\n` : ''}  sandbox        ${sandboxUrl}   (the embedded payment service, not a page: no real money)
 
 Create a payment; paste this into another terminal:
 

@@ -47,7 +47,7 @@ export function moneyMetrics(registry: Registry): MoneyListener {
   const registers = [registry];
   const calls = new Counter({
     name: 'paygraph_money_calls_total',
-    help: 'Calls that move money, by how they ended; replayed: nothing was sent, as the key had been used for the same.',
+    help: 'Calls that move money, by how they ended; replayed: it was there already, as the key had been used for the same.',
     labelNames: ['call', 'outcome', 'replayed'],
     registers,
   });

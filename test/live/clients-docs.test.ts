@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { parse, validate } from 'graphql';
 import { gatewaySchema } from '../../src/resolvers';
 import { Issuer, goodClaims, newKey, tokenBy } from '../access/support/issuer';
@@ -27,6 +28,15 @@ async function tokenServer(token: () => Promise<string>): Promise<{ url: string;
     },
   });
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, asked: () => asked };
+}
+
+/** Nobody is at that port, until somebody has come for nothing. */
+async function refuseOnce(port: number): Promise<void> {
+  const nobody = createTcpServer((socket) => socket.on('error', () => undefined).resetAndDestroy());
+  await new Promise<void>((resolve) => nobody.listen(port, '127.0.0.1', resolve));
+  await once(nobody, 'connection');
+  nobody.close();
+  await once(nobody, 'close');
 }
 
 const running: RunningSample[] = [];
@@ -116,7 +126,9 @@ describe.each(PROGRAMS)('The sample %s', (name) => {
     await shows(sample, ({ length }) => length === 1);
     await gateway.gateway.close();
     sandbox.control.settle(transactionId);
-    await testGateway(sandbox.url, { env: { PORT: new URL(gateway.url).port } });
+    const { port } = new URL(gateway.url);
+    await refuseOnce(Number(port));
+    await testGateway(sandbox.url, { env: { PORT: port } });
     await shows(sample, (shown) => shown.at(-1)?.status === 'COMPLETED');
     expect(different(sample)).toMatchObject([{ status: 'PENDING' }, { status: 'COMPLETED' }]);
     sample.kill();

@@ -31,7 +31,7 @@ async function gatewayWith(env: Record<string, string>): Promise<TestClient> {
   service = await CountedService.start(clock);
   return testGateway(service.url, {
     clock,
-    env: { WATCH_HEARTBEAT_SECONDS: '3600', SERVICE_TIMEOUT_MS: '150', ...env },
+    env: { WATCH_HEARTBEAT_SECONDS: '3600', SERVICE_TIMEOUT_MS: '500', ...env },
   });
 }
 

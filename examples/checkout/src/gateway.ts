@@ -25,6 +25,8 @@ const socket = new GraphQLWsLink(
     url: `${GATEWAY_URL.replace(/^http/, 'ws')}/graphql`,
     connectionParams: credentials,
     retryAttempts: 100,
+    // Also where nobody answers, as while a gateway is started again.
+    shouldRetry: () => true,
   }),
 );
 
