@@ -157,7 +157,10 @@ const OWN_PREFIXES = [
 
 function warningsOf(reader: SettingsReader, sandbox: SandboxConfig | null): string[] {
   const unknown = reader.unknown(OWN_PREFIXES, KNOWN);
-  const warnings = unknown.map((name) => `${name} is no setting of paygraph: see docs/configuration.md.`);
+  const warnings = unknown.map(
+    ([name, meant]) =>
+      `${name} is no setting of paygraph: ${meant ? `did you mean ${meant}?` : 'see docs/configuration.md.'}`,
+  );
   const credentials = ['SERVICE_API_KEY', 'SERVICE_SECRET_KEY'].some((name) => reader.hasSecret(name));
   if (sandbox && credentials) {
     warnings.push(
@@ -211,6 +214,16 @@ export function readConfig(env: Environment = process.env): Config {
   if (reader.faults.length > 0) throw new ConfigError(reader.faults);
   return Object.freeze(config);
 }
+
+/** What the sandbox reads where it is a program of its own. */
+const SANDBOX_SETTINGS = [
+  ...['SANDBOX_PORT', 'SANDBOX_CONTROL', 'LOG_LEVEL'],
+  ...['SERVICE_API_KEY', 'SERVICE_API_KEY_FILE', 'SERVICE_SECRET_KEY', 'SERVICE_SECRET_KEY_FILE'],
+];
+
+/** Reads the settings of the sandbox alone; those of a gateway may stand beside them. Throws a ConfigError. */
+export const readSandboxConfig = (env: Environment = process.env): Config =>
+  readConfig(Object.fromEntries(SANDBOX_SETTINGS.map((name) => [name, env[name]])));
 
 /**
  * The gateway's settings as they are set, and nothing else, with what the files of secrets hold in the place of their

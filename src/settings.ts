@@ -36,11 +36,15 @@ export class SettingsReader {
     return this.has(name) || this.has(`${name}_FILE`);
   }
 
-  /** Names in the environment that look like settings of ours and are none. */
-  unknown(prefixes: readonly string[], known: ReadonlySet<string>): string[] {
-    return Object.keys(this.#env).filter(
-      (name) => prefixes.some((prefix) => name.startsWith(prefix)) && !known.has(name),
-    );
+  /** Names in the environment that look like settings of ours and are none, each with the setting it is nearly called. */
+  unknown(
+    prefixes: readonly string[],
+    known: ReadonlySet<string>,
+  ): [name: string, meant: string | undefined][] {
+    return Object.keys(this.#env)
+      .filter((name) => !known.has(name))
+      .map((name): [string, string | undefined] => [name, nearest(name, known)])
+      .filter(([name, meant]) => meant !== undefined || prefixes.some((prefix) => name.startsWith(prefix)));
   }
 
   /** The text that a setting is set to, itself or by its file; undefined when it is not set, or its file cannot be read. */
@@ -80,6 +84,40 @@ export class SettingsReader {
       return undefined;
     }
   }
+}
+
+/** Shorter names are like too many others. */
+const LEAST_LETTERS = 6;
+/** In so many letters may a long name differ from what is meant; a short one in one. */
+const MOST_TYPOS = 2;
+const LONG = 9;
+
+/** The name that another one is nearly the same as; undefined where there is none. */
+function nearest(name: string, names: ReadonlySet<string>): string | undefined {
+  if (name.length < LEAST_LETTERS) return undefined;
+  const most = name.length < LONG ? 1 : MOST_TYPOS;
+  return [...names].find((other) => {
+    const isComparable = name[0] === other[0] && Math.abs(name.length - other.length) <= most;
+    return isComparable && typosBetween(name, other) <= most;
+  });
+}
+
+/** How many letters have to be changed, added or left out to make one name of another (Levenshtein). */
+function typosBetween(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, place) => place);
+  for (const [line, letter] of [...one].entries()) {
+    const next = [line + 1];
+    for (const [place, its] of [...other].entries())
+      next.push(
+        Math.min(
+          (row[place] ?? 0) + Number(letter !== its),
+          (row[place + 1] ?? 0) + 1,
+          (next[place] ?? 0) + 1,
+        ),
+      );
+    row = next;
+  }
+  return row.at(-1) ?? 0;
 }
 
 /** A whole number between two bounds. */

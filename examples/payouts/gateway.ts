@@ -11,7 +11,7 @@ interface Extensions {
 
 interface Answer<D> {
   data?: D | null;
-  errors?: { message: string; extensions: Extensions }[];
+  errors?: { message: string; extensions?: Extensions }[];
 }
 
 /** Why a call has no data: what the gateway answered, or that it answered nothing. */
@@ -52,9 +52,9 @@ export class Gateway {
   /** @throws GatewayError */
   async ask<D, V>(document: TypedDocumentNode<D, V>, variables: V): Promise<D> {
     const { data, errors } = await this.#post<D>({ query: print(document), variables });
-    const [error] = errors ?? [];
-    if (error) throw new GatewayError(error.message, error.extensions);
-    if (!data) throw noAnswer('The answer holds no data.');
+    const error = errors?.[0];
+    if (error?.extensions) throw new GatewayError(error.message, error.extensions);
+    if (errors || !data || Object.keys(data).length === 0) throw noAnswer('The answer is none of a gateway.');
     return data;
   }
 
@@ -67,7 +67,7 @@ export class Gateway {
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
       // Whatever stands in between, a proxy for example, may answer too: that is no JSON.
-      return (await response.json()) as Answer<D>;
+      return ((await response.json()) ?? {}) as Answer<D>;
     } catch (cause) {
       throw noAnswer(`No answer (${cause instanceof Error ? cause.name : 'unknown'}).`);
     }

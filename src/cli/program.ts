@@ -77,7 +77,9 @@ export function commandLine(terminal: Pick<Terminal, 'print' | 'say'>, declaring
 function failed(error: unknown, terminal: Terminal): number {
   // Its message has been said already.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.misused;
-  const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : '';
+  // Its code alone: the message of a driver may hold a part of an address that was misread.
+  const code = error instanceof Error && (error.cause as NodeJS.ErrnoException | undefined)?.code;
+  const cause = code ? ` (${code})` : '';
   terminal.say(
     error instanceof Error ? error.message + (error instanceof InputError ? '' : cause) : String(error),
   );

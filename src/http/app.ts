@@ -55,6 +55,13 @@ export async function createApp({
       // Some clients offer to speak HTTP/2 in every request: they are answered as if they had not.
       shouldUpgradeCallback: (request) => app.server.listenerCount('upgrade') > 0 && wantsWebSocket(request),
     },
+    // Addresses that fit no route, such as one that is too long: Fastify would quote them.
+    frameworkErrors: (error, request, reply) => {
+      const status = error.statusCode ?? 400;
+      void prepareReply(request, reply)
+        .code(status)
+        .send(httpFault(OTHER_FAULT, request.id, status));
+    },
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     return503OnClosing: true,
     // An address that cannot be decoded is one where nothing is.

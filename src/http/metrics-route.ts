@@ -37,7 +37,11 @@ const isShown = (expected: Buffer, { headers }: FastifyRequest): boolean =>
 
 /** What proxies add to what they pass on. */
 const FORWARDING =
-  /^(forwarded|via|x-forwarded.*|x-real-ip|x-client-ip|x-cluster-client-ip|x-original-.*|x-envoy-.*|true-client-ip|cf-.*|fastly-client-ip)$/;
+  /^(forwarded|via|x-forwarded.*|x-real-ip|x-client-ip|x-cluster-client-ip|x-original-.*|x-envoy-.*|x-azure-.*|true-client-ip|proxy-client-ip|cf-.*|cdn-loop|fastly-client-ip)$/;
+
+/** As Prometheus and curl ask: proxies that add no header still speak HTTP/1.0, or leave something else to be seen. */
+const isPlain = ({ httpVersion, url = '', headersDistinct: { host = [] } }: FastifyRequest['raw']): boolean =>
+  httpVersion !== '1.0' && url.startsWith('/') && host.length === 1 && !/[@/?#\\]/.test(host[0] ?? '');
 
 /**
  * Whether somebody on this machine asks for himself. Not request.ip, which a proxy may have said; and not a page that has
@@ -45,6 +49,6 @@ const FORWARDING =
  */
 function isLocal({ raw, headers }: FastifyRequest): boolean {
   const from = raw.socket.remoteAddress?.replace(/^::ffff:/i, '') ?? '';
-  if (!isLoopback(from) || !isHostHere(headers.host)) return false;
+  if (!isLoopback(from) || !isHostHere(headers.host) || !isPlain(raw)) return false;
   return !Object.keys(headers).some((name) => FORWARDING.test(name));
 }

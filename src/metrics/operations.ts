@@ -21,6 +21,7 @@ const MAX_OUTCOMES = 40;
 const ANONYMOUS = 'anonymous';
 const UNKNOWN_TYPE = 'unknown';
 const OK = 'ok';
+const BUG = 'INTERNAL_SERVER_ERROR';
 
 /** What is counted of one operation. To find a series by its labels takes longer than to add to it, so they are kept. */
 interface Series {
@@ -43,6 +44,12 @@ export function operationMetrics(registry: Registry): OperationEnded {
     help: 'How long queries and mutations took.',
     labelNames: ['type', 'name'],
     buckets: [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers: [registry],
+  });
+  // Of its own and without labels, as it is there from the start: what appears with its first increase shows none.
+  const bugs = new Counter({
+    name: 'paygraph_internal_errors_total',
+    help: 'Operations that ended with INTERNAL_SERVER_ERROR: something happened that should not.',
     registers: [registry],
   });
   const nameLabel = boundedLabel(MAX_NAMES);
@@ -70,6 +77,7 @@ export function operationMetrics(registry: Registry): OperationEnded {
     const name = type === UNKNOWN_TYPE ? OTHER : asked;
     const series = all.get(type)?.get(name) ?? seriesOf(type, name);
     if (seconds !== undefined) series.observe(seconds);
+    if (code === BUG) bugs.inc();
     (series.counts.get(code) ?? countOf(type, series, code)).inc();
   };
 }

@@ -1,13 +1,14 @@
 import 'reflect-metadata';
 import process from 'node:process';
 import { pino } from 'pino';
-import { ConfigError, readConfig } from '../config';
+import { readSandboxConfig } from '../config';
+import { startFault } from '../start-fault';
 import { startEmbeddedSandbox } from './embedded';
 
 /** The sandbox alone: the service of the spec, without a gateway before it. */
 export async function main(): Promise<void> {
   try {
-    const { sandbox: settings, service, logLevel } = readConfig();
+    const { sandbox: settings, service, logLevel } = readSandboxConfig();
     const log = pino({ level: logLevel });
     const port = settings ?? { port: 4001, anyPortIfTaken: true, control: false };
     const sandbox = await startEmbeddedSandbox(port, service, log);
@@ -16,7 +17,7 @@ export async function main(): Promise<void> {
     process.on('SIGTERM', stop);
     process.on('SIGINT', stop);
   } catch (error) {
-    process.stderr.write(`${error instanceof ConfigError ? error.message : String(error)}\n`);
+    process.stderr.write(`${startFault(error)}\n`);
     process.exit(1);
   }
 }

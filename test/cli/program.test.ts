@@ -79,7 +79,9 @@ test('a Node.js that is too old is told so', async () => {
   const old = 'Object.defineProperty(process,"versions",{value:{...process.versions,node:"20.11.1"}})';
   const { code, out, err } = await ran([`--import=data:text/javascript,${encodeURIComponent(old)}`, 'start']);
   expect({ code, out }).toEqual({ code: 2, out: '' });
-  expect(err).toBe('paygraph needs Node.js 24 or newer; this is 20.11.1.\n');
+  expect(err).toBe(
+    'paygraph needs Node.js 24 or newer; this is 20.11.1. In a checkout `npm ci` brings it, for npm run and npx.\n',
+  );
 });
 
 test('where there are no sources what was compiled is run', async () => {

@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { gate, until } from '../exactly-once/support/gate';
 import { reset } from '../exactly-once/service/faults';
@@ -179,6 +182,21 @@ describe('Before a service in trouble', () => {
       output: expect.stringContaining('2 payouts: 1 under way, 1 unknown.\nRun it again with the same list'),
     });
   });
+
+  test.each(['null', '{}', '{"data":{}}', '{"errors":[{"message":"x"}]}', '{"errors":{}}', '<html>'])(
+    'an answer that is none of a gateway is no answer: %s',
+    async (text) => {
+      const server = createServer((_request, response) => response.end(text)).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      closeAfterTests({ close: async () => void server.close() });
+      const at = `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`;
+      const { code, output } = await endOf(
+        runPayouts(at, folder, listOf(line()), '--wait', '0', '--patience', '0'),
+      );
+      expect(output).toContain('1 payouts: 1 unknown.');
+      expect(code).toBe(3);
+    },
+  );
 
   test('it waits for a gateway that is not there yet', async () => {
     service.plan(() => undefined);

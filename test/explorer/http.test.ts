@@ -168,6 +168,15 @@ test.each([
   expect(headers['content-type']).toMatch(/^application\/json/);
 });
 
+test('an address that is too long is not told back', async () => {
+  const { status, headers, body } = await get(url, `/explorer/${'secret'.repeat(30)}`);
+  expect(status).toBe(414);
+  expect(headers['x-request-id']).toBeDefined();
+  expect(headers['cache-control']).toBe('no-store');
+  expect(JSON.parse(String(body))).toMatchObject({ errors: [{ message: 'The request cannot be served.' }] });
+  expect(String(body)).not.toContain('secret');
+});
+
 test('nothing can be sent to it', async () => {
   expect((await get(url, '/explorer', {}, 'POST')).status).toBe(404);
 });

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { inspect } from 'node:util';
-import { ConfigError, readConfig, readSettings, type Config } from '../../src/config';
+import { ConfigError, readConfig, readSandboxConfig, readSettings, type Config } from '../../src/config';
 import { DEFAULT_SCHEDULE } from '../../src/operations/watching/schedule';
 import { SETTINGS } from '../../src/settings-table';
 
@@ -447,6 +447,30 @@ test('However the settings are printed, the password of the database does not sh
   for (const text of [inspect(journal, { depth: 9 }), JSON.stringify(journal)]) {
     expect(text).not.toMatch(/hidden-key/);
   }
+});
+
+test.each([
+  ['CLIENT_KEY_FILE', 'did you mean CLIENT_KEYS_FILE?'],
+  ['WORKER', 'did you mean WORKERS?'],
+  ['LOG_LEVLE', 'did you mean LOG_LEVEL?'],
+  ['SERVICE_TIMOUT_MS', 'did you mean SERVICE_TIMEOUT_MS?'],
+  ['UNKOWN_SETTLE_SECONDS', 'did you mean UNKNOWN_SETTLE_SECONDS?'],
+  ['WATCH_SOMETHING_ELSE', 'see docs/configuration.md.'],
+])('A name that is nearly one of ours is warned of, and nothing else is: %s', (name, hint) => {
+  const others = { HOSTNAME: 'pod-1', PATH: '/bin', LOGNAME: 'root', PORTS: '1', HOSTS: 'a' };
+  expect(readConfig({ ...others, [name]: 'x' }).warnings).toEqual([
+    `${name} is no setting of paygraph: ${hint}`,
+  ]);
+});
+
+test('The sandbox as a program of its own takes none of the settings of a gateway before it', () => {
+  const { sandbox } = readSandboxConfig({
+    ...REAL,
+    PORT: 'any',
+    SANDBOX_PORT: '4301',
+    SANDBOX_CONTROL: 'on',
+  });
+  expect(sandbox).toEqual({ port: 4301, anyPortIfTaken: false, control: true });
 });
 
 test('The settings cannot be changed afterwards', () => {

@@ -1,4 +1,6 @@
+import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { text as readText } from 'node:stream/consumers';
 import { testGateway } from '../support/gateway';
 import { ask } from './support/scrape';
 import { scriptedService, type ScriptedService } from '../support/scripted-service';
@@ -36,13 +38,29 @@ describe('Without METRICS_TOKEN', () => {
     ['X-Real-IP', '127.0.0.1'],
     ['CF-Connecting-IP', '127.0.0.1'],
     ['True-Client-IP', '127.0.0.1'],
+    ['X-Azure-ClientIP', '127.0.0.1'],
+    ['CDN-Loop', 'cdn'],
     ['Host', 'gateway.example'],
+    ['Host', 'gateway.example@localhost'],
   ])('a request that came through a proxy, or under another name, does not: %s: %s', async (name, value) => {
     const { status, text } = await ask(base, { [name]: value });
     expect(status).toBe(403);
     expect(text).toBe(
       'Metrics are shown on this machine only, and not through a proxy; set METRICS_TOKEN to read them from elsewhere.\n',
     );
+  });
+
+  test.each([
+    ['HTTP/1.0', 'GET /metrics HTTP/1.0\r\nHost: localhost'],
+    ['a whole address', 'GET http://gateway.example/metrics HTTP/1.1\r\nHost: localhost'],
+    ['two hosts', 'GET /metrics HTTP/1.1\r\nHost: localhost\r\nHost: gateway.example'],
+  ])('a proxy that adds no header is known by %s', async (_what, head) => {
+    const { hostname, port } = new URL(base);
+    const socket = connect(Number(port), hostname);
+    socket.write(`${head}\r\nConnection: close\r\n\r\n`);
+    const answer = await readText(socket);
+    expect(answer).toMatch(/^HTTP\/1\.1 40[03] /);
+    expect(answer).not.toContain('paygraph_');
   });
 
   test('credentials of callers do not help', async () => {

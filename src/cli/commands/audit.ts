@@ -85,7 +85,7 @@ function describe(verifier: Verifier, findings: Findings, faults: number): strin
       (hash) => `FAULT  ${hash} was expected and is not there: lines are missing or were changed.`,
     ),
     faults === 0
-      ? 'Nothing is missing or changed.'
+      ? `Nothing ${missed > 0 ? 'else ' : ''}is missing or changed.`
       : `THE AUDIT LOG WAS CHANGED: ${counted(faults, 'fault')}.`,
   ].join('\n');
 }

@@ -33,7 +33,8 @@ export function room(folder: string): Finding {
     const { bavail, bsize } = statfsSync(folder);
     const left = Math.floor((bavail * bsize) / MIB);
     const says = `${left} MiB are left on the disk of ${folder}.`;
-    const mend = 'Make room, or move it to a larger disk: when the disk is full nothing can be created.';
+    const mend =
+      'Make room, or move it to a larger disk: when the disk is full nothing can be created or put on record.';
     if (left < ROOM_FAILED_MIB) return failed(says, mend);
     return left < ROOM_WARNING_MIB ? warning(says, mend) : ok(says);
   } catch (error) {
