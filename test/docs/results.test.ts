@@ -1,5 +1,6 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
+import { getMetadataStorage } from 'class-validator';
 import { isEnumType, isUnionType } from 'graphql';
 import { PUBLIC_CODES } from '../../src/http/public-codes';
 import { gatewaySchema } from '../../src/resolvers';
@@ -48,6 +49,28 @@ test('every member of every result of a mutation is explained, and every code of
   const results = ['CreatePaymentResult', 'ConfirmPaymentResult', 'CreatePayoutResult'];
   expect(explained(ANSWERS, '`__typename`').sort()).toEqual(once(results.flatMap(membersOf)));
   expect(explained(ANSWERS, '`code`').sort()).toEqual(enumOf('UserErrorCode').sort());
+});
+
+test('every rule that an input can break is explained once, and no other', () => {
+  type Rule = { type: string; name?: string };
+  const { validationMetadatas } = getMetadataStorage() as unknown as {
+    validationMetadatas: Map<unknown, Rule[]>;
+  };
+  const ofFields = [...validationMetadatas.values()]
+    .flat()
+    .flatMap(({ type, name }) => (type === 'customValidation' && name !== undefined ? [name] : []));
+  // The others are written where they are found broken.
+  const ofOperations = readdirSync(path.join(TOP, 'src/operations'))
+    .filter((name) => name.endsWith('.ts'))
+    .flatMap((name) => [
+      ...readFileSync(path.join(TOP, 'src/operations', name), 'utf8').matchAll(
+        /fieldFault\([^']*(?:\['[^\]]*\]|path), '(\w+)'|: Rule = \[\s*'(\w+)'/g,
+      ),
+    ])
+    .map(([, rule, ofUrls]) => rule ?? ofUrls ?? '');
+  expect(ofOperations).toContain('plainUrl');
+  expect(ofOperations).toContain('noSecret');
+  expect(explained('The rules of inputs', '`rule`').sort()).toEqual(once([...ofFields, ...ofOperations]));
 });
 
 test('every status, decline and reason is explained once', () => {
