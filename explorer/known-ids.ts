@@ -33,7 +33,12 @@ export class KnownIds {
     const id = this.#ids.get(name);
     if (id !== undefined) return id;
     const first = name === 'payment' || name === 'payout' ? `create a ${name}` : `run ${name}`;
-    throw new Error(`Nothing was sent: ${first} first, or put a transactionId in the place of ${text}.`);
+    const hint = new Error(
+      `Nothing was sent: ${first} first, or put a transactionId in the place of ${text}.`,
+    );
+    // GraphiQL would show it below the hint.
+    Reflect.deleteProperty(hint, 'stack');
+    throw hint;
   }
 }
 

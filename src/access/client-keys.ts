@@ -1,5 +1,5 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { isScope, type Caller, type Scope } from './caller';
+import { SCOPES, isScope, type Caller, type Scope } from './caller';
 
 /** An entry of CLIENT_KEYS_FILE, checked. */
 interface ClientKey {
@@ -41,7 +41,7 @@ function readEntry(entry: unknown, place: number): ClientKey {
   if (!isText(keySha256) || !/^[0-9a-f]{64}$/i.test(keySha256))
     throw fault('keySha256: expected the SHA-256 of the key as 64 hexadecimal digits');
   const granted = scopesOf(scopes);
-  if (!granted) throw fault('scopes: expected a list of scopes (docs/security.md names them)');
+  if (!granted) throw fault(`scopes: expected a list of scopes, of ${Object.keys(SCOPES).join(', ')}`);
   const usable = channelsOf(channels);
   if (!usable) throw fault('channels: expected ["*"] or a list of UUIDs');
   if (Object.keys(entry).some((name) => !ENTRY_FIELDS.includes(name)))

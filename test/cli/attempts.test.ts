@@ -84,7 +84,7 @@ test.each<[args: string[], code: number, says: string]>([
   [['settle', 'nothing', 'not_sent'], 1, 'There is no such attempt'],
   [['settle', 'nothing', 'lost'], 2, 'Settle as not_sent or as succeeded.'],
   [['settle', 'nothing', 'succeeded'], 2, 'Give --transaction-id <uuid>.'],
-  [['settle', 'nothing', 'succeeded', '--transaction-id', '1'], 2, 'Give --transaction-id <uuid>.'],
+  [['settle', 'nothing', 'succeeded', '--transaction-id', '1'], 2, '--transaction-id: expected a UUID.'],
 ])('what cannot be done is said: %j', async (args, code, says) => {
   const ran = await attempts(...args);
   expect(ran).toMatchObject({ code, out: '' });

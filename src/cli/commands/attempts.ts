@@ -139,6 +139,7 @@ function settlementOf({ outcome, transactionId, status }: Settling): Settlement 
   const settledAt = Date.now();
   if (outcome === 'not_sent') return { outcome, settledAt };
   if (outcome !== 'succeeded') throw new UsageError('Settle as not_sent or as succeeded.');
-  if (!transactionId || !isUuid(transactionId)) throw new UsageError('Give --transaction-id <uuid>.');
+  if (!transactionId) throw new UsageError('Give --transaction-id <uuid>.');
+  if (!isUuid(transactionId)) throw new UsageError('--transaction-id: expected a UUID.');
   return { outcome, transactionId: transactionId.toLowerCase(), status, settledAt };
 }
