@@ -10,7 +10,7 @@ import {
 import type { Credentials } from './credentials';
 import type { Lane } from './guard';
 import { LookupRetries } from './lookup-retries';
-import { callOf, failureOf, resultOf, type CallListener } from './call-listener';
+import { callOf, failureOf, resultOf, type CallListener, type CallResult } from './call-listener';
 import { ServiceError } from './service-error';
 import { CallFailure, serviceTime, type Call, type RawAnswer, type ServiceTransport } from './transport';
 
@@ -106,19 +106,22 @@ export class ServiceClient {
         ...fault,
         ms: Math.round(performance.now() - startedAt),
       });
+    const ended = (result: CallResult): void =>
+      this.heard.ended(callOf(call), result, performance.now() - startedAt);
+    let raw: RawAnswer;
     try {
-      const raw = await this.transport.send(call, lane, timeoutMs);
-      const { status } = raw;
-      this.heard.ended(callOf(call), resultOf(raw, this.notFoundStatus), performance.now() - startedAt);
-      if (status === 401) report({ status, channel: call.channel });
-      else if (status >= 300 && status !== this.notFoundStatus) report({ status });
-      return raw;
+      raw = await this.transport.send(call, lane, timeoutMs);
     } catch (failure) {
-      this.heard.ended(callOf(call), failureOf(failure), performance.now() - startedAt);
+      ended(failureOf(failure));
       if (failure instanceof ServiceError) report({ code: 'NO_CREDENTIALS', channel: call.channel });
       else report({ code: failure instanceof CallFailure ? failure.code : 'UNKNOWN' });
       throw failure;
     }
+    const { status } = raw;
+    ended(resultOf(raw, this.notFoundStatus));
+    if (status === 401) report({ status, channel: call.channel });
+    else if (status >= 300 && status !== this.notFoundStatus) report({ status });
+    return raw;
   }
 }
 
