@@ -5,7 +5,7 @@ import type { OperationContext } from '../resolvers/context';
 
 /** A name that callers chose: logged only when it looks like one. */
 export const loggable = (name: unknown): string | undefined =>
-  typeof name === 'string' && /^[_A-Za-z][_0-9A-Za-z]{0,63}$/.test(name) && name.replace(/\D/g, '').length < 5
+  typeof name === 'string' && /^[_A-Za-z][_0-9A-Za-z]{0,63}$/.test(name) && !/(\d\D*){5}/.test(name)
     ? name
     : undefined;
 
@@ -35,18 +35,22 @@ export type CountOperation = (
 export const firstCode = ([first]: readonly Pick<GraphQLFormattedError, 'extensions'>[]):
   string | undefined => first && String(first.extensions?.['code']);
 
+const NONE: readonly GraphQLFormattedError[] = [];
+
 /** One line per operation: what was asked by name, how long it took and how it ended. Never documents, variables or results. */
 export const operationLog =
   (log: Logger, count: CountOperation = () => undefined): OperationLog =>
-  ({ context, operation, name, startedAt, errors = [] }) => {
-    count(operation, loggable(name), firstCode(errors), (performance.now() - startedAt) / 1000);
+  ({ context, operation, name: given, startedAt, errors = NONE }) => {
+    const name = loggable(given);
+    const ms = performance.now() - startedAt;
+    count(operation, name, firstCode(errors), ms / 1000);
     log.info(
       {
         requestId: context.requestId,
         caller: context.caller.id,
         operation,
-        name: loggable(name),
-        ms: Math.round(performance.now() - startedAt),
+        name,
+        ms: Math.round(ms),
         errors: errors.length > 0 ? errors.map(({ extensions }) => extensions?.['code']) : undefined,
       },
       'operation',

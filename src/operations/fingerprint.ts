@@ -18,10 +18,11 @@ export interface CanonicalInput {
 function canonicalText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalText).join()}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null);
-  const fields = Object.entries(value)
-    .filter(([, inner]) => inner !== null && inner !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, inner]) => `${JSON.stringify(name)}:${canonicalText(inner)}`);
+  const fields: string[] = [];
+  for (const name of Object.keys(value).sort()) {
+    const inner = (value as Record<string, unknown>)[name];
+    if (inner !== null && inner !== undefined) fields.push(`${JSON.stringify(name)}:${canonicalText(inner)}`);
+  }
   return `{${fields.join()}}`;
 }
 

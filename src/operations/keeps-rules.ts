@@ -58,15 +58,25 @@ function fieldRules([name, metadatas]: [string, ValidationMetadata[]]): FieldRul
 export function keepsRules(input: unknown): boolean {
   if (!(input instanceof Object)) return false;
   const rules = rulesOf(input.constructor);
-  return rules?.every((field) => keepsFieldRules(input, field)) ?? false;
+  if (!rules) return false;
+  for (const field of rules) if (!keepsFieldRules(input, field)) return false;
+  return true;
 }
 
 function keepsFieldRules(input: object, { name, conditions, tests, isNested }: FieldRules): boolean {
   const value: unknown = Reflect.get(input, name);
-  if (!conditions.every((mustBeChecked) => mustBeChecked(input, value))) return true;
-  const args = { targetName: input.constructor.name, property: name, object: input, value, constraints: [] };
-  return (
-    tests.every((test) => test(value, args) === true) &&
-    (!isNested || value === undefined || keepsRules(value))
-  );
+  for (const mustBeChecked of conditions) if (!mustBeChecked(input, value)) return true;
+  if (tests.length > 0) {
+    const args = {
+      targetName: input.constructor.name,
+      property: name,
+      object: input,
+      value,
+      constraints: NONE,
+    };
+    for (const test of tests) if (test(value, args) !== true) return false;
+  }
+  return !isNested || value === undefined || keepsRules(value);
 }
+
+const NONE: unknown[] = [];

@@ -16,7 +16,7 @@ type RootField = GraphQLField<unknown, OperationContext>;
 
 /** The channel that the arguments of a root field name, where they name one. */
 function channelOf(args: Record<string, unknown>): string | undefined {
-  const { channel } = { ...(args['input'] as object | undefined), ...args } as { channel?: unknown };
+  const channel = args['channel'] ?? (args['input'] as { channel?: unknown } | undefined)?.channel;
   return typeof channel === 'string' ? channel : undefined;
 }
 
@@ -63,12 +63,21 @@ export function guardRootField(field: RootField): void {
   };
 }
 
+/** As the root value of an operation: what its mutation came to, so that it is not carried out a second time. */
+export class CarriedOut {
+  /** @param result what the resolver of its root field returned */
+  constructor(readonly result: unknown) {}
+}
+
+/** Its resolver throws nothing before it promises its result: whoever has called it once can tell. */
 function record(field: RootField): void {
   const { resolve = defaultFieldResolver } = field;
-  field.resolve = (source, args: { input: MoneyInput }, context, info) =>
-    context.audited(
-      field.name as MoneyCall,
-      args.input,
-      async () => resolve(source, args, context, info) as unknown,
-    );
+  field.resolve = async (source, args: { input: MoneyInput }, context, info) =>
+    source instanceof CarriedOut
+      ? source.result
+      : context.audited(
+          field.name as MoneyCall,
+          args.input,
+          async () => resolve(source, args, context, info) as unknown,
+        );
 }

@@ -1,4 +1,4 @@
-import { passesLuhn } from './rules';
+import { hasDigitsEnough, passesLuhn } from './rules';
 
 /** Finding card numbers in texts: for what goes out, and for what is kept. */
 
@@ -39,23 +39,17 @@ const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi;
 const withoutUuids = (text: string): string =>
   text.replace(UUID, (uuid) => (/[a-f]/i.test(uuid) ? 'u'.repeat(uuid.length) : uuid));
 
-/** Whether a text has digits enough for a card number at all. Most texts have not: that is cheap to see. */
-function hasDigitsEnough(text: string): boolean {
-  let digits = 0;
-  for (let place = 0; place < text.length && digits < CARD_LENGTH.min; place += 1) {
-    const unit = text.charCodeAt(place);
-    if (unit >= 0x30 && unit <= 0x39) digits += 1;
-  }
-  return digits >= CARD_LENGTH.min;
+function findSpans(text: string, fits: (digits: string) => boolean): readonly Span[] {
+  if (!hasDigitsEnough(text)) return NONE;
+  // Nothing but digits, as numbers that the payer pays to mostly are: one group.
+  if (/^\d+$/.test(text)) return isCardLength(text) && fits(text) ? [[0, text.length]] : NONE;
+  return [...withoutUuids(text).matchAll(RUN)].flatMap(({ 0: run, index }) => spansIn(run, index, fits));
 }
 
-const findSpans = (text: string, fits: (digits: string) => boolean): Span[] =>
-  hasDigitsEnough(text)
-    ? [...withoutUuids(text).matchAll(RUN)].flatMap(({ 0: run, index }) => spansIn(run, index, fits))
-    : [];
+const NONE: readonly Span[] = [];
 
 /** Every place that holds 12 to 19 digits, together or in groups, with the check digit of a card number. */
-export const cardNumberSpans = (text: string): Span[] => findSpans(text, passesLuhn);
+export const cardNumberSpans = (text: string): readonly Span[] => findSpans(text, passesLuhn);
 
 /** How the numbers of the card schemes begin, and how long they are (ISO/IEC 7812). */
 const SCHEMES: readonly RegExp[] = [

@@ -51,8 +51,16 @@ registerEnumType(PaymentState, {
 
 /** A word of the service as the enum value of the same name; UNKNOWN where there is none. */
 export function readWord<V extends string>(words: Record<string, V>, unknown: V, raw: string): V {
-  return Object.values(words).find((word) => word.toLowerCase() === raw.toLowerCase()) ?? unknown;
+  let bySmall = wordsBySmall.get(words) as Map<string, V> | undefined;
+  if (!bySmall) {
+    bySmall = new Map(Object.values(words).map((word) => [word.toLowerCase(), word]));
+    wordsBySmall.set(words, bySmall);
+  }
+  return bySmall.get(raw.toLowerCase()) ?? unknown;
 }
+
+/** The words of each list, by themselves in small letters. */
+const wordsBySmall = new WeakMap<object, Map<string, string>>();
 
 /** The sub-state of a server-to-server payment; every method that has one uses this field. */
 export const StateField = (): PropertyDecorator =>

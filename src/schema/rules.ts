@@ -158,8 +158,19 @@ function holdsCardNumber(groups: readonly string[]): boolean {
   });
 }
 
+/** Whether a text has digits enough for a card number at all. Most texts have not: that is cheap to see. */
+export function hasDigitsEnough(text: string): boolean {
+  let digits = 0;
+  for (let place = 0; place < text.length && digits < CARD_LENGTH.min; place += 1) {
+    const unit = text.charCodeAt(place);
+    if (unit >= 0x30 && unit <= 0x39) digits += 1;
+  }
+  return digits >= CARD_LENGTH.min;
+}
+
 /** Whether a text holds 12 to 19 digits, together or in groups, with the check digit of a card number. */
 export const looksLikeCardNumber = (text: string): boolean =>
+  hasDigitsEnough(text) &&
   (text.match(/\d+(?:[^\p{L}\p{N}]{1,2}\d+)*/gu) ?? []).some((run) =>
     holdsCardNumber(run.match(/\d+/g) ?? []),
   );

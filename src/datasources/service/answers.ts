@@ -4,7 +4,7 @@ import { withoutSecrets, type MustNotComeBack } from './echoes';
 import { readJsonObject } from './json-body';
 import { readRefusalText } from './refusal-text';
 import { ServiceError } from './service-error';
-import { CallFailure, type RawAnswer } from './transport';
+import { CallFailure, type RawAnswer } from './exchange';
 
 /** What an answer must agree with to be believed: the question. */
 export interface Question extends MustNotComeBack {

@@ -1,4 +1,5 @@
-import { CallFailure, type Call, type RawAnswer } from './transport';
+import { CallFailure, type RawAnswer } from './exchange';
+import type { Call } from './transport';
 
 /** The calls that the service knows, in words for metrics. */
 export type CallName =

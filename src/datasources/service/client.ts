@@ -11,8 +11,9 @@ import type { Credentials } from './credentials';
 import type { Lane } from './guard';
 import { LookupRetries } from './lookup-retries';
 import { callOf, failureOf, resultOf, type CallListener, type CallResult } from './call-listener';
+import { CallFailure, type RawAnswer } from './exchange';
 import { ServiceError } from './service-error';
-import { CallFailure, serviceTime, type Call, type RawAnswer, type ServiceTransport } from './transport';
+import { serviceTime, type Call, type ServiceTransport } from './transport';
 
 /** What a transaction is looked up by: at least one of the two ids (spec 4.1, 4.3). */
 export interface LookupKey {
@@ -98,31 +99,48 @@ export class ServiceClient {
   }
 
   /** Sends a call and tells the operator when it did not go well. */
-  async #send(call: Call, lane: Lane, timeoutMs?: number): Promise<RawAnswer> {
+  #send(call: Call, lane: Lane, timeoutMs?: number): Promise<RawAnswer> {
     const startedAt = performance.now();
-    const report = (fault: Pick<CallFault, 'status' | 'code' | 'channel'>): void =>
-      this.heard.fault({
-        call: `${'query' in call ? 'GET' : 'POST'} ${call.path}`,
-        ...fault,
-        ms: Math.round(performance.now() - startedAt),
-      });
-    const ended = (result: CallResult): void =>
-      this.heard.ended(callOf(call), result, performance.now() - startedAt);
-    let raw: RawAnswer;
-    try {
-      raw = await this.transport.send(call, lane, timeoutMs);
-    } catch (failure) {
-      ended(failureOf(failure));
-      if (failure instanceof ServiceError) report({ code: 'NO_CREDENTIALS', channel: call.channel });
-      else report({ code: failure instanceof CallFailure ? failure.code : 'UNKNOWN' });
-      throw failure;
-    }
-    const { status } = raw;
-    ended(resultOf(raw, this.notFoundStatus));
-    if (status === 401) report({ status, channel: call.channel });
-    else if (status >= 300 && status !== this.notFoundStatus) report({ status });
-    return raw;
+    return this.transport.send(call, lane, timeoutMs).then(
+      (raw) => {
+        this.#ended(call, startedAt, resultOf(raw, this.notFoundStatus), this.#faultIn(raw));
+        return raw;
+      },
+      (failure: unknown) => {
+        this.#ended(call, startedAt, failureOf(failure), faultOf(failure));
+        throw failure;
+      },
+    );
   }
+
+  #ended(call: Call, startedAt: number, result: CallResult, fault: NamedFault | null): void {
+    const ms = performance.now() - startedAt;
+    this.heard.ended(callOf(call), result, ms);
+    if (!fault) return;
+    const { ofChannel, ...facts } = fault;
+    const name = `${'query' in call ? 'GET' : 'POST'} ${call.path}`;
+    this.heard.fault({
+      call: name,
+      ...facts,
+      ...(ofChannel && { channel: call.channel }),
+      ms: Math.round(ms),
+    });
+  }
+
+  /** What the operator has to know of an answer; null where it went well. */
+  #faultIn({ status }: RawAnswer): NamedFault | null {
+    if (status < 300 || (status === this.notFoundStatus && status !== 401)) return null;
+    return { status, ofChannel: status === 401 };
+  }
+}
+
+/** What went wrong, and whether the operator has to know on which channel: where its credentials were refused or are missing. */
+type NamedFault = Pick<CallFault, 'status' | 'code'> & { ofChannel: boolean };
+
+/** What the operator has to know of a call without an answer. */
+function faultOf(failure: unknown): NamedFault {
+  if (failure instanceof ServiceError) return { code: 'NO_CREDENTIALS', ofChannel: true };
+  return { code: failure instanceof CallFailure ? failure.code : 'UNKNOWN', ofChannel: false };
 }
 
 /** The query string: written once, signed and sent as it is. */

@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import path from 'node:path';
+import { Secret } from '../../secret';
 import { WatchedFile } from '../../watched-file';
 import { readCredentialsFile, type CredentialEntry, type CredentialTable } from './credentials-file';
 import { Signer } from './signature';
@@ -23,10 +25,14 @@ export class Signers {
     return this.#secretKeys[this.#preferred] ?? '';
   }
 
-  /** The signers in the order in which they are to be tried. */
-  inOrder(): Signer[] {
-    const preferred = this.#signers.filter((_signer, place) => place === this.#preferred);
-    return [...preferred, ...this.#signers.filter((_signer, place) => place !== this.#preferred)];
+  /** The one to be tried first. */
+  get preferred(): Signer | undefined {
+    return this.#signers[this.#preferred];
+  }
+
+  /** The one to be tried after another, where there are two. */
+  otherThan(tried: Signer): Signer | undefined {
+    return this.#signers.find((signer) => signer !== tried);
   }
 
   /** Puts that one first from now on. Tells its place in the file, from 1, or undefined where it was first already. */
@@ -66,6 +72,12 @@ export class Credentials {
   readonly #options: CredentialsOptions;
   readonly #file: WatchedFile<InForce> | undefined;
   readonly #fixed: InForce;
+
+  /** Made up: who accepts them accepts everybody. */
+  static ofNobody(): Credentials {
+    const settings = { apiKey: new Secret(randomUUID()), secretKeys: [new Secret(randomUUID())] };
+    return new Credentials({ file: null, settings, heard: () => undefined });
+  }
 
   /** Throws an Error that says what is wrong with the file. */
   constructor(options: CredentialsOptions) {

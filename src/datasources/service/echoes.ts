@@ -69,8 +69,17 @@ export interface MustNotComeBack {
 export function remover({ secrets = [], credentials = [], isToken }: MustNotComeBack): Remove {
   const removers = [...secrets.filter(isSecret).map(removerOf), removerOfCredentials(credentials)];
   if (isToken) removers.push(removerOfTokens(isToken));
-  return (text) => removers.reduce((soFar, remove) => remove(soFar), text);
+  return inTurn(removers);
 }
+
+/** One after the other. No function is made for a text: every text of every answer comes here. */
+const inTurn =
+  (removers: readonly Remove[]): Remove =>
+  (text) => {
+    let left = text;
+    for (const remove of removers) left = remove(left);
+    return left;
+  };
 
 const TOKEN_LENGTH = 43;
 
@@ -125,9 +134,8 @@ function removeAny(values: readonly string[]): Remove {
     .flatMap((value) => [value, ...encodings(value)]);
   const mayHold = headsOf(texts);
   const removeTexts = texts.length > 0 ? removeAll(texts) : (text: string): string => text;
-  const removers = digits.map(removerOf);
-  return (text) =>
-    removers.reduce((soFar, remove) => remove(soFar), mayHold(text) ? removeTexts(text) : text);
+  const removeDigits = inTurn(digits.map(removerOf));
+  return (text) => removeDigits(mayHold(text) ? removeTexts(text) : text);
 }
 
 /** Deeper than anything that is documented; what is deeper is not passed on. */
@@ -150,16 +158,23 @@ function cleanedObject(
   verified: readonly string[] = [],
 ): WireObject {
   let changed: [string, unknown][] | undefined;
-  Object.keys(object).forEach((name, place, names) => {
+  for (const name in object) {
     const value = object[name];
     const isVerified = verified.includes(name);
     const shown = isVerified ? name : remove(name);
     const clean = isVerified ? value : cleaned(value, remove, depth + 1);
-    if (changed === undefined && (shown !== name || clean !== value))
-      changed = names.slice(0, place).map((before) => [before, object[before]]);
+    if (changed === undefined && (shown !== name || clean !== value)) changed = entriesBefore(name, object);
     changed?.push([shown, clean]);
-  });
+  }
   return changed ? Object.fromEntries(changed) : object;
+}
+
+function entriesBefore(name: string, object: WireObject): [string, unknown][] {
+  const entries = Object.entries(object);
+  return entries.slice(
+    0,
+    entries.findIndex(([each]) => each === name),
+  );
 }
 
 /**

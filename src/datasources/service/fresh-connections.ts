@@ -75,12 +75,13 @@ export class FreshConnections {
         createConnection: () => socket,
         method,
         path,
-        headers: {
+        // In a list they are written as they are, and not looked through once more.
+        headers: Object.entries({
           host: this.#host,
           connection: 'close',
           ...headers,
-          'content-length': Buffer.byteLength(body),
-        },
+          'content-length': String(Buffer.byteLength(body)),
+        }).flat(),
       })
         .on('response', (response) => {
           handler.onResponseStart(

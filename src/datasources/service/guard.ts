@@ -5,11 +5,10 @@ import {
   bulkhead,
   circuitBreaker,
   handleWhen,
-  wrap,
   type BulkheadPolicy,
   type CircuitBreakerPolicy,
 } from 'cockatiel';
-import { CallFailure, type RawAnswer } from './transport';
+import { CallFailure, type RawAnswer } from './exchange';
 
 /** Calls that share a limit: so many at a time, so that a stall of one kind leaves the others working. */
 export type Lane = 'lookups' | 'payments' | 'payouts';
@@ -53,11 +52,10 @@ export class Guard {
     breaker: new ConsecutiveBreaker(FAILURES_IN_A_ROW),
     halfOpenAfter: halfOpenAfter(),
   });
-  readonly #breakers = wrap(this.#silence, this.#failures);
 
   /** Rejects at once, and runs nothing, while the service counts as down or too many wait. */
   run<T extends RawAnswer>(lane: Lane, call: () => Promise<T>): Promise<T> {
-    return this.#breakers.execute(() => this.#lanes[lane].execute(call));
+    return this.#silence.execute(() => this.#failures.execute(() => this.#lanes[lane].execute(call)));
   }
 
   /** By which of its breakers the service counts as down now, also while it is being tried. */

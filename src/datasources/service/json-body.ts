@@ -1,5 +1,5 @@
 import { isWireObject, type WireObject } from '../../schema/wire';
-import type { RawAnswer } from './transport';
+import type { RawAnswer } from './exchange';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -54,9 +54,12 @@ function namesIn(value: unknown): number {
   const open: unknown[] = [value];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (typeof next !== 'object' || next === null) continue;
-    const inner: unknown[] = Object.values(next);
-    if (!Array.isArray(next)) names += inner.length;
-    for (const each of inner) if (typeof each === 'object') open.push(each);
+    const isList = Array.isArray(next);
+    for (const name in next) {
+      if (!isList) names += 1;
+      const inner = (next as WireObject)[name];
+      if (typeof inner === 'object') open.push(inner);
+    }
   }
   return names;
 }

@@ -20,6 +20,14 @@ const pause = (ms: number): Promise<void> =>
     setTimeout(resolve, ms);
   });
 
+interface Repeatable<T> {
+  call(timeoutMs: number): Promise<T>;
+  /** For all tries, in milliseconds. */
+  timeoutMs: number;
+  /** Its end, on the clock of performance.now(). */
+  deadline: number;
+}
+
 /** Tries lookups again while that may help: within their deadline, with jitter, and within a budget. */
 export class LookupRetries {
   #budget = MAX_BUDGET;
@@ -31,23 +39,27 @@ export class LookupRetries {
   }
 
   /** Runs a call that may be repeated. It is told how many milliseconds it has. */
-  async run<T>(timeoutMs: number, call: (timeoutMs: number) => Promise<T>): Promise<T> {
+  run<T>(timeoutMs: number, call: (timeoutMs: number) => Promise<T>): Promise<T> {
     const deadline = performance.now() + timeoutMs;
     this.#budget = Math.min(MAX_BUDGET, this.#budget + EARNED_PER_CALL);
-    let first: unknown;
+    return call(timeoutMs).catch((first: unknown) => this.#again(first, { deadline, timeoutMs, call }));
+  }
+
+  async #again<T>(first: unknown, { deadline, timeoutMs, call }: Repeatable<T>): Promise<T> {
+    let error = first;
     for (let tries = 1; ; tries += 1) {
+      const delay = this.#delayBefore(tries + 1, error);
+      if (delay === undefined || performance.now() + delay >= deadline - timeoutMs * LEAST_LEFT) {
+        // When the service said how long to wait, that says more than that there was no time left for it.
+        throw isTimeout(error) && saidWhen(first) ? first : error;
+      }
+      this.#budget -= 1;
+      await pause(delay);
+      this.#retried();
       try {
         return await call(deadline - performance.now());
-      } catch (error) {
-        first ??= error;
-        const delay = this.#delayBefore(tries + 1, error);
-        if (delay === undefined || performance.now() + delay >= deadline - timeoutMs * LEAST_LEFT) {
-          // When the service said how long to wait, that says more than that there was no time left for it.
-          throw isTimeout(error) && saidWhen(first) ? first : error;
-        }
-        this.#budget -= 1;
-        await pause(delay);
-        this.#retried();
+      } catch (next) {
+        error = next;
       }
     }
   }

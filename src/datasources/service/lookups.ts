@@ -1,11 +1,12 @@
-import { bulkhead } from 'cockatiel';
+import { bulkhead, type BulkheadPolicy } from 'cockatiel';
 import DataLoader from 'dataloader';
 import type { LookupKey } from './client';
 
 const MAX_AT_A_TIME = 16;
 
-const nameOf = ({ channel, transactionId, externalId }: LookupKey): string =>
-  JSON.stringify([channel, transactionId ?? null, externalId ?? null]);
+/** What the client chose stands last: nothing in it can pass for another question. */
+const nameOf = ({ channel, transactionId = '', externalId }: LookupKey): string =>
+  externalId === undefined ? `${channel} ${transactionId}` : `${channel} ${transactionId} ${externalId}`;
 
 type LookUp<T> = (key: LookupKey) => Promise<T | null>;
 
@@ -55,15 +56,19 @@ const settleAll = <T>(
       (found) => [found],
       (error: unknown) => [asError(error)],
     );
-  return Promise.all(keys.map((key) => limit.execute(() => lookUp(key)).catch(asError)));
+  const limited = limit();
+  return Promise.all(keys.map((key) => limited.execute(() => lookUp(key)).catch(asError)));
 };
 
 export type LookupLimit = ReturnType<typeof lookupLimit>;
 
 export type Loader<T> = DataLoader<LookupKey, T | null, string>;
 
-/** What all loaders of one operation share: at most 16 lookups at a time. */
-export const lookupLimit = () => bulkhead(MAX_AT_A_TIME, Infinity);
+/** What all loaders of one operation share: at most 16 lookups at a time. Made when there are several at once. */
+export function lookupLimit(): () => BulkheadPolicy {
+  let limit: BulkheadPolicy | undefined;
+  return () => (limit ??= bulkhead(MAX_AT_A_TIME, Infinity));
+}
 
 /** The lookups of one GraphQL operation: one call per distinct transaction. The service has no bulk lookup. */
 export const operationLoader = <T>(lookUp: LookUp<T>, limit: LookupLimit): Loader<T> =>

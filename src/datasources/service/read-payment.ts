@@ -23,6 +23,7 @@ export interface KnownPayment {
 }
 
 const MAX_URL_OUT = 8192;
+const NOTHING: WireObject = {};
 
 /** A payment from the service's answer; what the answer lacks comes from what is known, else stays undefined. */
 export function readPayment(answer: WireObject, known: KnownPayment): PaymentResource {
@@ -43,7 +44,7 @@ export function readPayment(answer: WireObject, known: KnownPayment): PaymentRes
     createDate: readTime(answer['create_date']) ?? undefined,
     error: readError(answer['error']),
   });
-  readMethodFields(payment, { method, answer, sent: known.fields ?? {} });
+  readMethodFields(payment, { method, answer, sent: known.fields ?? NOTHING });
   return payment;
 }
 
@@ -66,9 +67,10 @@ interface MethodSources {
 }
 
 function readMethodFields(payment: PaymentResource, { method, answer, sent }: MethodSources): void {
-  for (const { name, find } of serviceFieldsOf(Object.getPrototypeOf(payment))) {
-    Reflect.set(payment, name, find(method, answer) ?? find(sent, {}));
-  }
+  const fields: WireObject = {};
+  for (const { name, find } of serviceFieldsOf(Object.getPrototypeOf(payment)))
+    fields[name] = find(method, answer) ?? find(sent, NOTHING);
+  Object.assign(payment, fields);
 }
 
 /** Whether an answer is one of the short ones (spec 2.3, 4.4, 4.5): it leaves out what the service knows. */

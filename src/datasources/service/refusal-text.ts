@@ -3,7 +3,7 @@ import { hideNumbers, readMessage } from '../../schema/shown-text';
 import { isWireObject } from '../../schema/wire';
 import { remover, type MustNotComeBack } from './echoes';
 import { readJson } from './json-body';
-import type { RawAnswer } from './transport';
+import type { RawAnswer } from './exchange';
 
 /**
  * The words of a 4xx answer. Their format is not documented (spec 7.1), so the common shapes are tried: message,

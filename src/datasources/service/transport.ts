@@ -1,33 +1,10 @@
-import { Pool, type Dispatcher } from 'undici';
-import { turn } from '../../turn';
-import type { Credentials } from './credentials';
-import { FreshConnections, type AnswerHandler, type BodyRequest, type Controller } from './fresh-connections';
+import { Pool } from 'undici';
+import type { Credentials, Signers } from './credentials';
+import { Exchange, leastUsefulMs, type RawAnswer } from './exchange';
+import { FreshConnections, type BodyRequest } from './fresh-connections';
 import { Guard, type Lane } from './guard';
 import { ServiceError } from './service-error';
 import type { Signer } from './signature';
-
-/** An answer of the service, whole: its head and the bytes of its body. */
-export interface RawAnswer {
-  status: number;
-  headers: Record<string, string | string[] | undefined>;
-  body: Buffer;
-}
-
-/**
- * A call that did not end with an answer. `nothingSent`: it is certain that no byte of the request left, so the
- * service cannot have acted on it.
- */
-export class CallFailure extends Error {
-  constructor(
-    readonly reason: 'timeout' | 'too-large' | 'broken' | 'refused',
-    readonly nothingSent: boolean,
-    /** The system's word for it, for logs: ECONNREFUSED, UND_ERR_SOCKET, … */
-    readonly code: string,
-  ) {
-    super(`The call to the service failed (${code}).`);
-    this.name = 'CallFailure';
-  }
-}
 
 /** What a call sends: a query string, or a body, never both; signed for its channel. */
 export type Call = { channel: string; path: string } & ({ query: string } | { body: string });
@@ -35,7 +12,8 @@ export type Call = { channel: string; path: string } & ({ query: string } | { bo
 /** Goes around one request and its answer, and changes nothing of them. Sent again it is the same call. */
 export type AroundExchange = (call: Call, exchange: () => Promise<RawAnswer>) => Promise<RawAnswer>;
 
-interface TransportOptions {
+/** What a transport needs to know. */
+export interface TransportOptions {
   baseUrl: string;
   credentials: Credentials;
   timeoutMs: number;
@@ -44,11 +22,7 @@ interface TransportOptions {
   around?: AroundExchange | undefined;
 }
 
-/** More than any documented answer needs. */
-const MAX_ANSWER_BYTES = 256 * 1024;
 const MAX_CONNECTIONS = 256;
-/** A request begun with less time than this left could not be answered before its deadline anyway. */
-const LEAST_USEFUL_MS = 1000;
 /** The service accepts timestamps of the last five minutes: a smaller difference is not what it refused. */
 const NOTABLE_SKEW_MS = 60_000;
 const MAX_SKEW_MS = 24 * 60 * 60 * 1000;
@@ -114,27 +88,33 @@ export class ServiceTransport {
    * @throws ServiceError where the channel has no credentials
    */
   async send(call: Call, lane: Lane, timeoutMs = this.timeoutMs): Promise<RawAnswer> {
-    const { credentials } = this.#options;
-    const signers = credentials.of(call.channel);
-    const [signer, other] = signers?.inOrder() ?? [];
+    const signers = this.#options.credentials.of(call.channel);
+    const signer = signers?.preferred;
     if (!signers || !signer) throw noCredentials();
     const deadline = performance.now() + timeoutMs;
-    const isInTime = (): boolean => deadline - performance.now() >= Math.min(LEAST_USEFUL_MS, timeoutMs / 4);
-    let attempt: Attempt = { signer, skewMs: this.#skewMs, deadline };
-    let raw = await this.#exchange(call, lane, attempt);
-    if (raw.status !== 401) return raw;
+    const attempt: Attempt = { signer, skewMs: this.#skewMs, deadline };
+    const raw = await this.#exchange(call, lane, attempt);
+    return raw.status === 401 ? this.#sendMended({ call, lane, timeoutMs, signers, raw, attempt }) : raw;
+  }
+
+  /** Sends what was refused with 401 again, with what may mend it. */
+  async #sendMended({ call, lane, timeoutMs, signers, ...refused }: Refused): Promise<RawAnswer> {
+    const { deadline, signer } = refused.attempt;
+    const isInTime = (): boolean => deadline - performance.now() >= leastUsefulMs(timeoutMs);
+    let { attempt, raw } = refused;
     const skewMs = this.#differentClock(raw, attempt.skewMs);
     if (skewMs !== undefined && isInTime()) {
       attempt = { ...attempt, skewMs };
       raw = await this.#exchange(call, lane, attempt);
       if (raw.status !== 401) this.#skewMs = skewMs;
     }
+    const other = signers.otherThan(signer);
     if (raw.status === 401 && other && isInTime()) {
       attempt = { ...attempt, signer: other };
       raw = await this.#exchange(call, lane, attempt);
       if (raw.status !== 401) {
         this.#skewMs = attempt.skewMs;
-        credentials.worked(signers, other);
+        this.#options.credentials.worked(signers, other);
       }
     }
     return raw;
@@ -192,6 +172,16 @@ interface LookupRequest {
   headers: Record<string, string>;
 }
 
+/** A call that was refused with 401, and how. */
+interface Refused {
+  call: Call;
+  lane: Lane;
+  timeoutMs: number;
+  signers: Signers;
+  raw: RawAnswer;
+  attempt: Attempt;
+}
+
 interface Attempt {
   signer: Signer;
   skewMs: number;
@@ -201,86 +191,3 @@ interface Attempt {
 
 const noCredentials = (): ServiceError =>
   new ServiceError('AUTH_FAILED', 'The gateway has no credentials for this channel; nothing was sent.');
-
-/** One request and its answer under one deadline. */
-class Exchange implements Dispatcher.DispatchHandler, AnswerHandler {
-  readonly answer: Promise<RawAnswer>;
-  readonly #timer: NodeJS.Timeout;
-  /** The last moment at which it is worth beginning. */
-  readonly #beginUntil: number;
-  readonly #chunks: Buffer[] = [];
-  #resolve!: (answer: RawAnswer) => void;
-  #reject!: (failure: CallFailure) => void;
-  #controller: Controller | undefined;
-  #failure: CallFailure | undefined;
-  #size = 0;
-  #status = 0;
-  #headers: RawAnswer['headers'] = {};
-
-  constructor(timeoutMs: number) {
-    this.answer = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
-    this.#timer = setTimeout(() => this.#fail('timeout', 'DEADLINE'), timeoutMs);
-    this.#beginUntil = performance.now() + timeoutMs - Math.min(LEAST_USEFUL_MS, timeoutMs / 4);
-  }
-
-  /** Dispatches the request, unless its time has run out while it waited for its turn. */
-  begin(dispatch: () => void): Promise<RawAnswer> {
-    this.#checkTime();
-    if (!this.#failure) dispatch();
-    return this.answer;
-  }
-
-  /** Ends an exchange that never got its turn; does nothing to one that has ended. */
-  refuse(error: unknown): void {
-    this.#fail('refused', error instanceof Error ? error.name : 'REFUSED');
-  }
-
-  /** Called when a connection is there, before the first byte is written: an exchange that failed while it waited sends nothing. */
-  onRequestStart(controller: Controller): void {
-    this.#checkTime();
-    if (this.#failure) controller.abort(this.#failure);
-    else this.#controller = controller;
-  }
-
-  /** Ends an exchange whose turn came too late; also one whose timer is due in this very tick. */
-  #checkTime(): void {
-    if (performance.now() > this.#beginUntil) this.#fail('timeout', 'DEADLINE');
-  }
-
-  onResponseStart(_controller: Controller, status: number, headers: RawAnswer['headers']): void {
-    // Informational answers (1xx) come before the real one.
-    this.#status = status;
-    this.#headers = headers;
-  }
-
-  onResponseData(_controller: Controller, chunk: Buffer): void {
-    this.#size += chunk.length;
-    if (this.#size > MAX_ANSWER_BYTES) this.#fail('too-large', 'ANSWER_TOO_LARGE');
-    else this.#chunks.push(chunk);
-  }
-
-  onResponseEnd(): void {
-    if (this.#failure) return;
-    clearTimeout(this.#timer);
-    const [first, ...rest] = this.#chunks;
-    // Most answers come in one piece.
-    const body = first && rest.length === 0 ? first : Buffer.concat(this.#chunks);
-    const answer = { status: this.#status, headers: this.#headers, body };
-    void turn().then(() => this.#resolve(answer));
-  }
-
-  onResponseError(_controller: Controller | undefined, error: Error): void {
-    this.#fail('broken', 'code' in error ? String(error.code) : error.name);
-  }
-
-  #fail(reason: CallFailure['reason'], code: string): void {
-    if (this.#failure) return;
-    clearTimeout(this.#timer);
-    this.#failure = new CallFailure(reason, this.#controller === undefined, code);
-    this.#controller?.abort(this.#failure);
-    this.#reject(this.#failure);
-  }
-}

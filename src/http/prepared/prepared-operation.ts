@@ -6,8 +6,9 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import type { OperationContext } from '../../resolvers/context';
+import { CarriedOut } from '../../resolvers/root-fields';
 import { costOf, type CostOf } from '../operation-cost';
-import { compileQuery, type CompiledQuery } from './compiled-query';
+import { compileOperation, type CompiledOperation } from './compiled-operation';
 import { Detour } from './selection';
 import { variablesReader, type ReadVariables } from './variables';
 
@@ -31,7 +32,7 @@ export class PreparedOperation {
   readonly costOf: CostOf;
   readonly #known: KnownOperation;
   readonly #variablesOf: ReadVariables;
-  #compiled: CompiledQuery | null;
+  #compiled: CompiledOperation | null;
 
   constructor(known: KnownOperation) {
     const { schema, document, operation } = known;
@@ -40,7 +41,7 @@ export class PreparedOperation {
     this.name = operation.name?.value ?? null;
     this.costOf = costOf(schema, document, operation);
     this.#variablesOf = variablesReader(schema, operation);
-    this.#compiled = compileQuery(schema, document, operation);
+    this.#compiled = compileOperation(schema, document, operation);
   }
 
   /** The variables as the operation has them; null where one does not fit. */
@@ -54,19 +55,27 @@ export class PreparedOperation {
    * @param variables the same as variablesOf() has them
    */
   async run(context: OperationContext, given: Variables, variables: Variables): Promise<ExecutionResult> {
-    if (this.#compiled) {
+    const compiled = this.#compiled;
+    let carriedOut: CarriedOut | undefined;
+    if (compiled) {
       try {
-        return { data: await this.#compiled(context, variables) };
+        const started = compiled.start(context, variables);
+        if (this.type === 'mutation') carriedOut = new CarriedOut(started);
+        const value = await started;
+        // What the items of a list promise has to arrive too.
+        return { data: compiled.read(Array.isArray(value) ? await Promise.all(value) : value) };
       } catch (error) {
-        // What has failed fails there again, with its place: what one operation has looked up it does not look up twice.
         if (error instanceof Detour) this.#compiled = null;
       }
     }
+    // What has failed fails there again, with its place: what one operation has looked up it does not look up twice, and
+    // what moves money has been carried out already.
     const { schema, document, operation } = this.#known;
     return execute({
       schema,
       document,
       operationName: operation.name?.value,
+      rootValue: carriedOut,
       variableValues: given,
       contextValue: context,
     });

@@ -1,5 +1,4 @@
 import {
-  coerceInputValue,
   isInputType,
   isNonNullType,
   typeFromAST,
@@ -7,6 +6,7 @@ import {
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'graphql';
+import { InputReaders } from './input-reader';
 
 type Variables = Record<string, unknown>;
 
@@ -18,21 +18,23 @@ export function variablesReader(
   schema: GraphQLSchema,
   { variableDefinitions = [] }: OperationDefinitionNode,
 ): ReadVariables {
+  const readers = readersFor(schema);
   const defined = variableDefinitions.map(({ variable, type: node, defaultValue }) => {
     const type = typeFromAST(schema, node);
     if (!isInputType(type)) throw new TypeError('The operation is not valid.');
+    const read = readers.of(type);
     const byDefault = defaultValue && { value: valueFromAST(defaultValue, type) };
-    return { name: variable.name.value, type, isRequired: isNonNullType(type), byDefault };
+    return { name: variable.name.value, read, isRequired: isNonNullType(type), byDefault };
   });
   return (given) => {
     const variables: Variables = {};
     try {
-      for (const { name, type, isRequired, byDefault } of defined) {
+      for (const { name, read, isRequired, byDefault } of defined) {
         if (!Object.hasOwn(given, name)) {
           if (byDefault) variables[name] = byDefault.value;
           else if (isRequired) return null;
         } else if (isRequired && given[name] === null) return null;
-        else variables[name] = coerceInputValue(given[name], type, stop);
+        else variables[name] = read(given[name]);
       }
     } catch {
       return null;
@@ -41,8 +43,11 @@ export function variablesReader(
   };
 }
 
-const MISFIT = new Error('A variable does not fit.');
+/** One set for each schema: the readers of its input types are many, and the same for every operation. */
+const readersOf = new WeakMap<GraphQLSchema, InputReaders>();
 
-function stop(): never {
-  throw MISFIT;
+function readersFor(schema: GraphQLSchema): InputReaders {
+  const known = readersOf.get(schema) ?? new InputReaders();
+  readersOf.set(schema, known);
+  return known;
 }

@@ -130,7 +130,6 @@ export function givenArm(oneOf: Record<string, object | string | null | undefine
   arm: string;
   given: object | string;
 } {
-  const [found] = Object.entries(oneOf).flatMap(([arm, given]) => (given ? [{ arm, given }] : []));
-  if (!found) throw new Error('A @oneOf input came without a field: the schema lets none through.');
-  return found;
+  for (const [arm, given] of Object.entries(oneOf)) if (given) return { arm, given };
+  throw new Error('A @oneOf input came without a field: the schema lets none through.');
 }

@@ -70,12 +70,15 @@ export function chosenPayoutMethod(method: PayoutMethodInput): Chosen<PayoutRoom
   return { arm, room, ...armFacts(type, room.input, given), shown: room.show?.(given) ?? {} };
 }
 
+const ARMS_WITH_CARD_NUMBERS: ReadonlySet<string> = new Set(
+  [...paymentRooms, ...payoutRooms].flatMap(({ input }) =>
+    input?.secretFields?.includes('pan') ? input.arm : [],
+  ),
+);
+
 /** Whether the chosen method hands in a full card number: the caller then has to comply with PCI-DSS. */
 export function takesCardNumber(method: PaymentMethodInput | PayoutMethodInput): boolean {
-  const { arm } = givenArm(method);
-  return [...paymentRooms, ...payoutRooms].some(
-    ({ input }) => input?.arm === arm && input.secretFields?.includes('pan') === true,
-  );
+  return ARMS_WITH_CARD_NUMBERS.has(givenArm(method).arm);
 }
 
 /** The method by whose arm a payment is confirmed. */

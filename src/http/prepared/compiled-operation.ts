@@ -15,14 +15,16 @@ import { Detour, Selections, type Read } from './selection';
 
 type Variables = Record<string, unknown>;
 
-/** Carries a query out, and answers its data. Throws where something is wrong, and a Detour where it cannot do it. */
-export type CompiledQuery = (
-  context: OperationContext,
-  variables: Variables,
-) => Promise<Record<string, unknown>>;
+/** An operation with one root field at most, whose selection has been looked up. */
+export interface CompiledOperation {
+  /** Begins to carry it out; what it returns is, or promises, what the root field comes to. Throws a Detour before that. */
+  start(context: OperationContext, variables: Variables): unknown;
+  /** The data of it. Throws a Detour where graphql-js has to read what the root field came to. */
+  read(value: unknown): Record<string, unknown>;
+}
 
 interface Root {
-  start(context: OperationContext, variables: Variables): unknown;
+  start: CompiledOperation['start'];
   read: Read;
 }
 
@@ -59,22 +61,16 @@ function rootOf(field: GraphQLField<unknown, unknown>, node: FieldNode): Root['s
   return (context, variables) => resolve(undefined, read(variables), context, NO_INFO);
 }
 
-/** The value of a root field, whole: what it promises, and what the items of a list promise, has arrived. */
-async function arrived(value: unknown): Promise<unknown> {
-  const whole: unknown = await value;
-  return Array.isArray(whole) ? Promise.all(whole) : whole;
-}
-
 /**
- * Looks everything about a query up in the schema once. Null for what graphql-js has to carry out: mutations,
- * introspection, several root fields (which of them fail, and in which order, is told by it), and selections that a
- * directive decides on or that are very large.
+ * Looks everything about an operation up in the schema once. Null for what graphql-js has to carry out: introspection,
+ * several root fields (which of them fail, and in which order, is told by it), and selections that a directive decides on
+ * or that are very large.
  */
-export function compileQuery(
+export function compileOperation(
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
-): CompiledQuery | null {
+): CompiledOperation | null {
   try {
     return compile(schema, document, operation);
   } catch (error) {
@@ -87,10 +83,10 @@ function compile(
   schema: GraphQLSchema,
   document: DocumentNode,
   { operation, directives, selectionSet, variableDefinitions = [] }: OperationDefinitionNode,
-): CompiledQuery {
-  const type = schema.getQueryType();
+): CompiledOperation {
+  const type = operation === 'mutation' ? schema.getMutationType() : schema.getQueryType();
   const isPlain = variableDefinitions.every((variable) => !variable.directives?.length);
-  if (operation !== 'query' || !type || directives?.length || !isPlain) throw Detour.TAKEN;
+  if (operation === 'subscription' || !type || directives?.length || !isPlain) throw Detour.TAKEN;
   for (const definition of document.definitions)
     if (definition.kind === Kind.FRAGMENT_DEFINITION && definition.directives?.length) throw Detour.TAKEN;
   const selections = new Selections(schema, fragmentsOf(document));
@@ -101,11 +97,14 @@ function compile(
   const [key, ...others] = keys.filter((each) => !isName(each));
   if (others.length > 0) throw Detour.TAKEN;
   const root = key === undefined ? null : rootOfNodes(key);
-  return async (context, variables) => {
-    const value = root && root.read(await arrived(root.start(context, variables)));
-    const data: Record<string, unknown> = {};
-    for (const each of keys) data[each] = each === key ? value : type.name;
-    return data;
+  return {
+    start: (context, variables) => root?.start(context, variables),
+    read: (value) => {
+      const read = root?.read(value);
+      const data: Record<string, unknown> = {};
+      for (const each of keys) data[each] = each === key ? read : type.name;
+      return data;
+    },
   };
 
   function rootOfNodes(of: string): Root {
