@@ -9,12 +9,11 @@ const NOWHERE = {
   objectSrc: ["'none'"],
 };
 
-/** No answer of the gateway is a page, and nothing of it may be framed or loaded by others. */
-const STRICT: HelmetOptions = {
-  contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], ...NOWHERE } },
+/** Nothing of this gateway may be framed or loaded by others. */
+const STRICT = {
   referrerPolicy: { policy: 'no-referrer' },
   xFrameOptions: { action: 'deny' },
-};
+} as const;
 
 /** What helmet sets: the same for every answer, so it is asked once. */
 function headersBy(options: HelmetOptions): Readonly<Record<string, string>> {
@@ -24,8 +23,16 @@ function headersBy(options: HelmetOptions): Readonly<Record<string, string>> {
   return { ...response.getHeaders() } as Record<string, string>;
 }
 
-/** What browsers are told of every answer. */
-export const SAFE_HEADERS = headersBy(STRICT);
+/** What browsers are told of every answer. None of them is a page: what says something of pages only is left out. */
+export const SAFE_HEADERS = headersBy({
+  ...STRICT,
+  contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], ...NOWHERE } },
+  originAgentCluster: false,
+  xDnsPrefetchControl: false,
+  xDownloadOptions: false,
+  xPermittedCrossDomainPolicies: false,
+  xXssProtection: false,
+});
 
 /** The same for Apollo's page, which says itself, with a new nonce each time, which scripts and frames it needs. */
 export const PAGE_HEADERS = headersBy({
