@@ -31,7 +31,7 @@ describe('Before a service that is as it should be', () => {
     expect(report.of('service connection')).toMatchObject([{ status: 'ok' }]);
   });
 
-  test('it is asked once for each entry of the credentials, by signed lookups only', async () => {
+  test('it is asked once for each entry of the credentials, and once with made up ones, by signed lookups only', async () => {
     const service = await scriptedService();
     const file = path.join(temporaryFolder(), 'credentials.json');
     const entry = (name: string) => ({ apiKey: `key-${name}`, secretKeys: ['secret'] });
@@ -43,7 +43,8 @@ describe('Before a service that is as it should be', () => {
       const { channel } = Object.fromEntries(new URLSearchParams(query));
       return [method, to, channel, headers['x-api-key']];
     });
-    expect(asked).toHaveLength(3);
+    expect(asked).toHaveLength(4);
+    expect(asked.every(([method, to]) => method === 'GET' && to === '/api/v1/payment/')).toBe(true);
     expect(asked).toContainEqual(['GET', '/api/v1/payment/', CHANNEL, 'key-a']);
     expect(asked).toContainEqual(['GET', '/api/v1/payment/', OTHER_CHANNEL, 'key-b']);
   });
@@ -51,8 +52,14 @@ describe('Before a service that is as it should be', () => {
   test('the default credentials are tried on the channel that --channel names', async () => {
     const service = await scriptedService();
     await doctor(goodSettings(service.url), '--channel', OTHER_CHANNEL);
-    expect(service.seen.map(({ query }) => query)).toEqual([
-      expect.stringContaining(`channel=${OTHER_CHANNEL}&`),
+    const asked = service.seen.map(({ query, headers }) => [
+      query.includes(`channel=${OTHER_CHANNEL}&`),
+      headers['x-api-key'] === service.seen[0]?.headers['x-api-key'],
+    ]);
+    // The other one is by nobody.
+    expect(asked).toEqual([
+      [true, true],
+      [false, false],
     ]);
   });
 });
@@ -127,6 +134,20 @@ describe('Where the service answers otherwise', () => {
       status: found,
       mend: expect.stringContaining(mend),
     });
+  });
+
+  test('with 404 to everybody, as any web server does where it has nothing: the address is doubted', async () => {
+    const service = await scriptedService(() => ({ status: 404, json: {} }));
+    const report = await doctor(goodSettings(`${service.url}wrong/path/`));
+    expect(report.of('credentials')).toContainEqual(
+      expect.objectContaining({
+        status: 'warning',
+        says: 'A lookup with an API key that nobody has is answered with 404, and not refused (401).',
+        mend: expect.stringContaining('SERVICE_BASE_URL, its path too'),
+      }),
+    );
+    const keys = service.seen.map(({ headers }) => headers['x-api-key']);
+    expect(new Set(keys).size).toBe(2);
   });
 
   test.each([

@@ -5,12 +5,8 @@ import { SANDBOX_CREDENTIALS } from '../../config';
 import { lookupQuery } from '../../datasources/service/client';
 import { Credentials, type CredentialEvent } from '../../datasources/service/credentials';
 import { readCredentialsFile } from '../../datasources/service/credentials-file';
-import {
-  CallFailure,
-  ServiceTransport,
-  serviceTime,
-  type RawAnswer,
-} from '../../datasources/service/transport';
+import { CallFailure, type RawAnswer } from '../../datasources/service/exchange';
+import { ServiceTransport, serviceTime, type TransportOptions } from '../../datasources/service/transport';
 import { faultOfFile } from '../../watched-file';
 import { NO_SERVICE, failed, ok, warning, type Check, type Examined, type Finding } from './check';
 
@@ -21,7 +17,8 @@ const NOTABLE_SKEW_MS = 30_000;
 
 /**
  * One signed lookup of a payment that does not exist, for every entry of the credentials: the service has to answer that
- * there is none. And by the date of its answers, whether the clocks agree. Nothing is created.
+ * there is none. One more with credentials that nobody has: it has to be refused, or something else than the service
+ * answers there. And by the date of its answers, whether the clocks agree. Nothing is created.
  */
 export const credentials: Check = {
   name: 'credentials',
@@ -84,12 +81,8 @@ async function askForAll(
   switched: readonly CredentialEvent[],
 ): Promise<Finding[]> {
   const { baseUrl, timeoutMs, notFoundStatus } = config.service;
-  const transport = new ServiceTransport({
-    baseUrl,
-    timeoutMs: Math.min(timeoutMs, ANSWER_MS),
-    credentials: known,
-    now,
-  });
+  const options = { baseUrl, timeoutMs: Math.min(timeoutMs, ANSWER_MS), now };
+  const transport = new ServiceTransport({ ...options, credentials: known });
   const findings: Finding[] = [];
   let skewMs: number | undefined;
   const ask = async ([entry, channel]: [string, string]): Promise<void> => {
@@ -107,7 +100,25 @@ async function askForAll(
   while (waiting.length > 0) await Promise.all(waiting.splice(0, AT_ONCE).map(ask));
   // The calls have ended: what is left are connections that nobody uses.
   void transport.close();
+  if (findings.every(({ status }) => status === 'ok')) findings.push(...(await askAsNobody(options)));
   return [...findings, ...switched.flatMap(oneKeyOnly), judgeClock(skewMs)];
+}
+
+/** Whether it is the service that says that there is no such payment: any web server answers 404 where it has nothing. */
+async function askAsNobody(options: Omit<TransportOptions, 'credentials'>): Promise<Finding[]> {
+  const transport = new ServiceTransport({ ...options, credentials: Credentials.ofNobody() });
+  const channel = randomUUID();
+  const query = lookupQuery({ channel, transactionId: randomUUID() });
+  const raw = await transport.send({ channel, path: 'payment/', query }, 'lookups').catch(() => null);
+  void transport.close();
+  // Without an answer nothing can be said of it; those before had one.
+  if (!raw || raw.status === 401) return [];
+  return [
+    warning(
+      `A lookup with an API key that nobody has is answered with ${raw.status}, and not refused (401).`,
+      'Check SERVICE_BASE_URL, its path too: something else than the payment service may answer there.',
+    ),
+  ];
 }
 
 function judge(entry: string, { status }: RawAnswer, notFoundStatus: number): Finding {
