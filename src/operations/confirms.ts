@@ -3,6 +3,7 @@ import type { MoneyOutcome } from '../datasources/service/answers';
 import type { ConfirmRequest, PaymentService } from '../datasources/service/payments';
 import { PaymentState, PaymentStatus, type PaymentResource } from '../schema/payment';
 import { known } from '../schema/service-field';
+import { UnderWay } from '../under-way';
 import { pause, within } from './deadline';
 import type { JournalHand } from './journal-hand';
 
@@ -31,7 +32,7 @@ const FINISHED: ReadonlySet<PaymentStatus> = new Set([
 /** Confirms one at a time per payment, and never twice what may have been done already. */
 export class Confirms {
   readonly #options: ConfirmsOptions;
-  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #underWay = new UnderWay();
 
   constructor(options: ConfirmsOptions) {
     this.#options = options;
@@ -39,15 +40,12 @@ export class Confirms {
 
   /** Goes on to its end when the caller leaves. */
   confirm(request: ConfirmRequest): Promise<ConfirmEnd> {
-    const work = this.#options.hand.alive(() => this.#claimed(request));
-    this.#underWay.add(work);
-    void work.catch(() => undefined).finally(() => this.#underWay.delete(work));
-    return work;
+    return this.#underWay.follow(this.#options.hand.alive(() => this.#claimed(request)));
   }
 
   /** Resolves when no confirm is under way. */
   async idle(): Promise<void> {
-    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
+    await this.#underWay.idle();
   }
 
   async #claimed(request: ConfirmRequest): Promise<ConfirmEnd> {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Attempt, NewAttempt } from '../datasources/journal/journal';
 import type { MoneyOutcome } from '../datasources/service/answers';
+import { UnderWay } from '../under-way';
 import { pause, within } from './deadline';
 import { newExternalId } from './external-id';
 import type { CanonicalInput, Fingerprints } from './fingerprint';
@@ -52,7 +53,7 @@ const isFreed = ({ outcome }: Attempt): boolean => outcome === 'rejected' || out
 /** Creates at most once per key, whatever fails: the heart of the gateway. See docs/exactly-once.md. */
 export class Creates {
   readonly #options: CreatesOptions;
-  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #underWay = new UnderWay();
 
   constructor(options: CreatesOptions) {
     this.#options = options;
@@ -65,14 +66,12 @@ export class Creates {
       const end = (await this.#once(plan, false)) ?? (await this.#once(plan, true));
       return end ?? { kind: 'in_progress' as const };
     });
-    this.#underWay.add(work);
-    void work.catch(() => undefined).finally(() => this.#underWay.delete(work));
-    return work;
+    return this.#underWay.follow(work);
   }
 
   /** Resolves when no create is under way. */
   async idle(): Promise<void> {
-    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
+    await this.#underWay.idle();
   }
 
   /** Undefined when the key has just become free. */

@@ -23,7 +23,7 @@ interface BatcherOptions<Op, Result> {
 /** Group commit: what arrives while a batch is being written goes into the next one, so that many share one sync. */
 export class Batcher<Op, Result> {
   readonly #options: BatcherOptions<Op, Result>;
-  readonly #waiting = new Set<Waiting<Op, Result>>();
+  #waiting: Waiting<Op, Result>[] = [];
   #underWay = 0;
   #closed: PromiseWithResolvers<void> | undefined;
 
@@ -36,9 +36,9 @@ export class Batcher<Op, Result> {
     return new Promise((resolve, reject) => {
       const { deadlineMs } = this.#options;
       const waiting = { op, until: Date.now() + deadlineMs, resolve, reject };
-      this.#waiting.add(waiting);
+      this.#waiting.push(waiting);
       // What else arrives in this turn of the event loop goes along.
-      if (this.#waiting.size === 1) setImmediate(() => this.#run());
+      if (this.#waiting.length === 1) setImmediate(() => this.#run());
       // An answer that is there already, but was not read while this process was busy, comes first.
       const timer = setTimeout(() => setImmediate(() => this.#giveUp(waiting)), deadlineMs);
       waiting.resolve = (result) => (clearTimeout(timer), resolve(result));
@@ -54,13 +54,13 @@ export class Batcher<Op, Result> {
   }
 
   #giveUp(waiting: Waiting<Op, Result>): void {
-    this.#waiting.delete(waiting);
+    this.#waiting = this.#waiting.filter((each) => each !== waiting);
     waiting.reject(new JournalUnavailable(new Error('It took too long.')));
     this.#run();
   }
 
   #run(): void {
-    while (this.#waiting.size > 0 && this.#underWay < this.#options.concurrency) {
+    while (this.#waiting.length > 0 && this.#underWay < this.#options.concurrency) {
       const batch = this.#take();
       this.#underWay += 1;
       void this.#options
@@ -77,23 +77,24 @@ export class Batcher<Op, Result> {
           this.#run();
         });
     }
-    if (this.#waiting.size === 0 && this.#underWay === 0) this.#closed?.resolve();
+    if (this.#waiting.length === 0 && this.#underWay === 0) this.#closed?.resolve();
   }
 
   #take(): Waiting<Op, Result>[] {
     const { maxBatch, wants } = this.#options;
     const wanted = new Map<string, unknown>();
+    const mayGo = ({ op }: Waiting<Op, Result>): boolean => {
+      const want = wants?.(op);
+      if (!want) return true;
+      if (wanted.has(want.thing) && wanted.get(want.thing) !== want.by) return false;
+      wanted.set(want.thing, want.by);
+      return true;
+    };
     const batch: Waiting<Op, Result>[] = [];
-    for (const waiting of this.#waiting) {
-      if (batch.length === maxBatch) break;
-      const want = wants?.(waiting.op);
-      if (want) {
-        if (wanted.has(want.thing) && wanted.get(want.thing) !== want.by) continue;
-        wanted.set(want.thing, want.by);
-      }
-      batch.push(waiting);
-    }
-    batch.forEach((waiting) => this.#waiting.delete(waiting));
+    const later: Waiting<Op, Result>[] = [];
+    for (const waiting of this.#waiting)
+      (batch.length < maxBatch && mayGo(waiting) ? batch : later).push(waiting);
+    this.#waiting = later;
     return batch;
   }
 }

@@ -1,4 +1,5 @@
 import { Client, Pool, type PoolClient } from 'pg';
+import { UnderWay } from '../../under-way';
 import { within } from './deadline';
 import { JournalUnavailable } from './journal';
 import { migrate } from './migrations';
@@ -17,7 +18,7 @@ export class PostgresPool {
   readonly #url: string;
   readonly #deadlineMs: number;
   readonly #pool: Pool;
-  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #underWay = new UnderWay();
   /** Short names of statements: a statement with a name is parsed once per connection. */
   readonly #names = new Map<string, string>();
   #migrated: Promise<readonly string[]> | undefined;
@@ -44,13 +45,13 @@ export class PostgresPool {
 
   query(text: string, values: unknown[], until = Date.now() + this.#deadlineMs): Promise<Row[]> {
     if (this.#closing) return Promise.reject(new JournalUnavailable(new Error('It is closed.')));
-    return this.#track(this.#query({ name: this.#nameOf(text), text, values }, until));
+    return this.#underWay.follow(this.#query({ name: this.#nameOf(text), text, values }, until));
   }
 
   /** Makes the tables, once; tried again at the next use where that failed. Returns the names of the steps taken. */
   migrate(): Promise<readonly string[]> {
     if (this.#closing) return Promise.reject(new JournalUnavailable(new Error('It is closed.')));
-    this.#migrated ??= this.#track(this.#migrate()).catch((error: unknown) => {
+    this.#migrated ??= this.#underWay.follow(this.#migrate()).catch((error: unknown) => {
       this.#migrated = undefined;
       throw new JournalUnavailable(error);
     });
@@ -59,7 +60,7 @@ export class PostgresPool {
 
   /** Waits for what is under way. */
   close(): Promise<void> {
-    this.#closing ??= Promise.allSettled(this.#underWay).then(() => this.#pool.end());
+    this.#closing ??= this.#underWay.idle().then(() => this.#pool.end());
     return this.#closing;
   }
 
@@ -99,13 +100,6 @@ export class PostgresPool {
       // What was not committed is undone with the connection, which may be one that never ends.
       void client.end().catch(() => undefined);
     }
-  }
-
-  #track<T>(work: Promise<T>): Promise<T> {
-    this.#underWay.add(work);
-    const done = (): boolean => this.#underWay.delete(work);
-    work.then(done, done);
-    return work;
   }
 
   #nameOf(text: string): string {

@@ -15,20 +15,22 @@ type LookUp<T> = (key: LookupKey) => Promise<T | null>;
  * the others, and nothing is kept once the answer has arrived.
  */
 export class SharedLookups<T> {
-  readonly #inFlight = new Map<string, { channel: string; call: Promise<T | null> }>();
+  readonly #inFlight = new Map<string, Shared<T>>();
 
   constructor(private readonly lookUp: LookUp<T>) {}
 
   load(key: LookupKey): Promise<T | null> {
     const name = nameOf(key);
-    const shared = this.#inFlight.get(name);
-    if (shared) return shared.call;
+    const known = this.#inFlight.get(name)?.call;
+    if (known) return known;
     const call = this.lookUp(key);
+    const shared: Shared<T> = { channel: key.channel, call };
     const ended = (): void => {
-      if (this.#inFlight.get(name)?.call === call) this.#inFlight.delete(name);
+      shared.call = undefined;
+      if (this.#inFlight.get(name) === shared) this.#inFlight.delete(name);
     };
     call.then(ended, ended);
-    this.#inFlight.set(name, { channel: key.channel, call });
+    this.#inFlight.set(name, shared);
     return call;
   }
 
@@ -38,6 +40,12 @@ export class SharedLookups<T> {
       if (shared.channel === channel) this.#inFlight.delete(name);
     }
   }
+}
+
+interface Shared<T> {
+  channel: string;
+  /** Until it has ended: V8 may keep what once stood in a Map for long after it was deleted. */
+  call: Promise<T | null> | undefined;
 }
 
 const asError = (error: unknown): Error =>
