@@ -37,7 +37,7 @@ the exit code is 0; what keeps the gateway from starting is said, and the exit c
       examples(
         'paygraph start',
         'PORT=8080 SANDBOX_CONTROL=on paygraph start',
-        'node --max-semi-space-size=32 bin/paygraph.mjs start    as npm start does: fewer pauses under load',
+        'node --max-semi-space-size=64 bin/paygraph.mjs start    as npm start does: fewer pauses under load',
       ),
     )
     .action(() => serves(SERVERS.start));
