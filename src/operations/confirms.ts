@@ -44,8 +44,8 @@ export class Confirms {
   }
 
   /** Resolves when no confirm is under way. */
-  async idle(): Promise<void> {
-    await this.#underWay.idle();
+  idle(): Promise<void> {
+    return this.#underWay.idle();
   }
 
   async #claimed(request: ConfirmRequest): Promise<ConfirmEnd> {

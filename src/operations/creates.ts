@@ -70,8 +70,8 @@ export class Creates {
   }
 
   /** Resolves when no create is under way. */
-  async idle(): Promise<void> {
-    await this.#underWay.idle();
+  idle(): Promise<void> {
+    return this.#underWay.idle();
   }
 
   /** Undefined when the key has just become free. */
