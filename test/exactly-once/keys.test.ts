@@ -148,6 +148,25 @@ describeStores('A key', (rigs) => {
       expect(end).toMatchObject({ result: SUCCESS[kind], replayed: true });
       expect(rig.service.created(key)).toHaveLength(1);
     });
+
+    test('whose caller has left is recorded before its gateway has closed', async () => {
+      const key = newKey();
+      const closing = await rigs.start(PATIENT);
+      const hold = gate();
+      closing.service.next(`create-${kind}`, { acts: true, first: hold.opened });
+      const leaving = new AbortController();
+      const left = closing.create(kind, key, {}, leaving.signal).catch(() => 'left');
+      await untilAsked(closing, kind, key);
+      leaving.abort();
+      expect(await left).toBe('left');
+      const closed = closing.close();
+      const answers = () => fetch(closing.parts.gateway.url).then(Boolean, () => false);
+      await until(answers, (does) => !does);
+      hold.open();
+      await closed;
+      const next = await rigs.start({ service: closing.service, clock: closing.clock });
+      expect(await next.attempt(key)).toMatchObject({ outcome: 'SUCCEEDED' });
+    });
   });
 
   test('of a payment without external id gets one: unique, printable, ordered by time, the same at a replay', async () => {
