@@ -13,6 +13,8 @@ export interface ServiceConfig {
   credentialsFile: string | null;
   timeoutMs: number;
   notFoundStatus: number;
+  /** Names that the JSON body of an answer with that status has in any case. */
+  notFoundFields: readonly string[];
 }
 
 /** Who may call. Both null: everybody, from this machine only. */

@@ -49,6 +49,7 @@ function readService(reader: SettingsReader): ServiceConfig {
     credentialsFile,
     timeoutMs: reader.get('SERVICE_TIMEOUT_MS', SETTINGS.SERVICE_TIMEOUT_MS) ?? 10_000,
     notFoundStatus: reader.get('SERVICE_NOT_FOUND_STATUS', SETTINGS.SERVICE_NOT_FOUND_STATUS) ?? 404,
+    notFoundFields: reader.get('SERVICE_NOT_FOUND_FIELDS', SETTINGS.SERVICE_NOT_FOUND_FIELDS) ?? [],
   };
 }
 

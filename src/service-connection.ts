@@ -49,13 +49,13 @@ interface Observers {
 
 /** A signed way to the payment service. Throws a ConfigError where the credentials cannot be used. */
 export function connectService(config: Config, clock: Clock, log: Logger, { metrics, around }: Observers) {
-  const { baseUrl, timeoutMs, notFoundStatus } = config.service;
+  const { baseUrl, timeoutMs, notFoundStatus, notFoundFields } = config.service;
   const credentials = openCredentials(config, log);
   const transport = new ServiceTransport({ baseUrl, timeoutMs, credentials, now: () => clock.now(), around });
   const callbackTokens = new CallbackTokens(config.journal.fingerprintKey.reveal());
   const isToken = (text: string): boolean => callbackTokens.read(text) !== null;
   const own = { credentials, ...(config.publicUrl !== null && { isToken }) };
-  const client = new ServiceClient(transport, notFoundStatus, own, {
+  const client = new ServiceClient(transport, { status: notFoundStatus, fields: notFoundFields }, own, {
     fault: (fault) =>
       log.warn(
         { requestId: requestScope.getStore()?.requestId, ...fault },

@@ -62,6 +62,12 @@ export const SETTINGS = {
     unset: '404',
     ...wholeNumber(400, 499),
   },
+  SERVICE_NOT_FOUND_FIELDS: {
+    about:
+      'Names, separated by commas, that the JSON body of that answer has in any case. A 404 with another body comes from something in front of the service: it never frees an idempotency key.',
+    unset: "any JSON object is the service's own",
+    ...listOf('names of JSON fields', (text) => (/^[\w.-]{1,64}$/.test(text) ? text : undefined)),
+  },
   DATABASE_URL: {
     about:
       'Where the journal of creates is kept: a SQLite file that the processes of one machine may share, or PostgreSQL for several machines.',

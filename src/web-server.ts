@@ -66,7 +66,7 @@ export async function startWebServer(parts: WebServerParts): Promise<WebServer> 
   tracing?.follow(app);
   addCallbacks(app, { hint: (token) => operations.callbacks.hint(token) });
   let draining = false;
-  addHealth(app, { ...parts, isDraining: () => draining });
+  addHealth(app, { ...parts, isClockSteady: () => operations.isClockSteady(), isDraining: () => draining });
   addMetricsPage(app, parts);
   if (config.explorer) addExplorer(app, { sandbox: landingPage, credentials: !authenticator.isOpen });
   const contextFor = contextFactory(operations, recordAndCount(audit, metrics));

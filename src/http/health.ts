@@ -6,6 +6,8 @@ export interface HealthParts {
   isJournalUp(): Promise<boolean>;
   /** Whether the payment service counts as down. */
   isServiceDown(): boolean;
+  /** Whether no clock has stepped lately. A step delays the release of idempotency keys, and nothing else. */
+  isClockSteady(): boolean;
   /** Whether the gateway is being stopped. */
   isDraining(): boolean;
 }
@@ -27,6 +29,7 @@ export function addHealth(app: FastifyInstance, parts: HealthParts): void {
       checks: {
         journal: isJournalUp ? 'up' : 'down',
         service: parts.isServiceDown() ? 'down' : 'up',
+        clock: parts.isClockSteady() ? 'steady' : 'stepped',
         draining,
       },
     });

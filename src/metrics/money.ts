@@ -15,6 +15,8 @@ export interface MoneyListener {
   followedUp(kind: string, result: string): void;
   /** A round of the background has ended: all of it was done, or the journal failed. */
   round(done: boolean): void;
+  /** A clock has stepped: the machine's or the journal's. */
+  clockStepped(clock: string): void;
 }
 
 /** What the journal says of outcomes that nobody knows. */
@@ -66,7 +68,15 @@ export function moneyMetrics(registry: Registry): MoneyListener {
     registers,
   });
   for (const result of ['done', 'failed']) rounds.inc({ result }, 0);
+  const steps = new Counter({
+    name: 'paygraph_clock_steps_total',
+    help: "Steps of more than a second of the machine's wall clock (system) or of the journal's clock (journal). After one no idempotency key is released for UNKNOWN_SETTLE_SECONDS.",
+    labelNames: ['clock'],
+    registers,
+  });
+  for (const clock of ['system', 'journal']) steps.inc({ clock }, 0);
   return {
+    clockStepped: (clock) => steps.inc({ clock }),
     moneyCall: (call, outcome, replayed) =>
       calls.inc({ call, outcome: outcomeLabel(outcome), replayed: String(replayed) }),
     followedUp: (kind, result) => followUps.inc({ kind, result }),

@@ -25,7 +25,7 @@ interface Recent {
   isBusy: boolean;
   /** Whether there was another hint meanwhile. */
   again: boolean;
-  /** When all that was spent on it has been earned again, in milliseconds since 1970. */
+  /** When all that was spent on it has been earned again, by the monotonic clock. */
   evenAt: number;
 }
 
@@ -76,7 +76,7 @@ export class Callbacks {
 
   #lookWhenDue(attemptId: string, recent: Recent): void {
     recent.isBusy = true;
-    const ms = Math.min(COST_MS, recent.evenAt - CREDIT_MS - this.#clock.now());
+    const ms = Math.min(COST_MS, recent.evenAt - CREDIT_MS - this.#clock.monotonic());
     if (ms <= 0) void this.#look(attemptId, recent);
     else this.#clock.after(ms, () => void this.#look(attemptId, recent));
   }
@@ -84,7 +84,7 @@ export class Callbacks {
   async #look(attemptId: string, recent: Recent): Promise<void> {
     const { hand, look } = this.#options;
     recent.again = false;
-    recent.evenAt = Math.max(recent.evenAt, this.#clock.now()) + COST_MS;
+    recent.evenAt = Math.max(recent.evenAt, this.#clock.monotonic()) + COST_MS;
     try {
       await this.#limit.execute(async () => {
         const attempt = await hand.journal.findById(hand.service, attemptId);
@@ -99,9 +99,9 @@ export class Callbacks {
   }
 
   #forgetLater(attemptId: string, recent: Recent): void {
-    this.#clock.after(Math.max(0, recent.evenAt - this.#clock.now()), () => {
+    this.#clock.after(Math.max(0, recent.evenAt - this.#clock.monotonic()), () => {
       if (recent.isBusy) return;
-      if (recent.evenAt > this.#clock.now()) this.#forgetLater(attemptId, recent);
+      if (recent.evenAt > this.#clock.monotonic()) this.#forgetLater(attemptId, recent);
       else if (this.#recent.get(attemptId) === recent) this.#recent.delete(attemptId);
     });
   }

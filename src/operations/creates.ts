@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Attempt, NewAttempt } from '../datasources/journal/journal';
+import { NO_ABSENCE, type Attempt, type Begun, type NewAttempt } from '../datasources/journal/journal';
 import type { MoneyOutcome } from '../datasources/service/answers';
+import type { MoneySendOptions, MoneySlot, SendQueue } from '../datasources/service/client';
 import { UnderWay } from '../under-way';
 import { pause, within } from './deadline';
 import { newExternalId } from './external-id';
@@ -21,8 +22,9 @@ export interface CreatePlan<T extends Transaction> {
   finder: Finder<T>;
   /** Present where an external id must not have been used before: whether the service has nothing under it. */
   isFree?(externalId: string): Promise<boolean>;
+  queue: SendQueue;
   /** Sends it once. Throws ServiceErrors, and only where it is certain that the service did not act. */
-  send(attempt: Pick<NewAttempt, 'id' | 'externalId'>): Promise<MoneyOutcome<T>>;
+  send(attempt: Pick<NewAttempt, 'id' | 'externalId'>, options: MoneySendOptions): Promise<MoneyOutcome<T>>;
 }
 
 /** How a create ended for its caller. */
@@ -79,11 +81,27 @@ export class Creates {
     plan: CreatePlan<T>,
     isLast: boolean,
   ): Promise<CreateEnd<T> | undefined> {
+    const { hand } = this.#options;
+    if (!hand.clock.isSynchronized) await hand.clockKnown();
     if (!(await this.#mayUse(plan))) return this.#taken(plan, isLast);
+    if (!plan.queue.hasFreeSlot()) {
+      // A key that was used needs no slot: its caller does not wait for those who do.
+      const before = await this.#find(plan);
+      if (before && !isFreed(before)) return this.#again(before, plan);
+    }
+    // What is written to the journal as begun is sent at once: an attempt that waits would be taken for sent after a crash.
+    const slot = await plan.queue.reserve(plan.input.channel);
     const attempt = this.#newAttempt(plan);
-    const begun = await this.#options.hand.begin(attempt);
-    if (begun.kind === 'started') return this.#send(attempt, plan);
-    return begun.kind === 'reserved' ? this.#taken(plan, isLast) : this.#again(begun.attempt, plan);
+    let begun: Begun;
+    let outcome: MoneyOutcome<T> | undefined;
+    try {
+      begun = await hand.begin(attempt);
+      if (begun.kind === 'started') outcome = await this.#send(attempt, plan, slot);
+    } finally {
+      slot.release();
+    }
+    if (outcome) return this.#conclude(attempt, plan, outcome);
+    return begun.kind === 'exists' ? this.#again(begun.attempt, plan) : this.#taken(plan, isLast);
   }
 
   /**
@@ -124,6 +142,7 @@ export class Creates {
       owner: hand.owner,
       leaseUntil: hand.leaseUntil(),
       startedAt: now,
+      serviceStartedAt: plan.queue.serviceNow(),
       sendUntil: now + hand.patienceMs + SLACK_MS + timeoutMs,
     };
   }
@@ -136,12 +155,25 @@ export class Creates {
     return (before !== null && !isFreed(before)) || plan.isFree(externalId);
   }
 
-  async #send<T extends Transaction>(attempt: NewAttempt, plan: CreatePlan<T>): Promise<CreateEnd<T>> {
-    const { hand, followUps } = this.#options;
-    const outcome = await plan.send(attempt).catch(async (error: unknown) => {
+  async #send<T extends Transaction>(
+    attempt: NewAttempt,
+    plan: CreatePlan<T>,
+    slot: MoneySlot,
+  ): Promise<MoneyOutcome<T>> {
+    const { hand } = this.#options;
+    const mayRepeat = (): Promise<boolean> => hand.holds(attempt.id);
+    return plan.send(attempt, { slot, mayRepeat }).catch(async (error: unknown) => {
       await hand.settle(attempt.id, { outcome: 'not_sent', settledAt: hand.clock.now() });
       throw error;
     });
+  }
+
+  async #conclude<T extends Transaction>(
+    attempt: NewAttempt,
+    plan: CreatePlan<T>,
+    outcome: MoneyOutcome<T>,
+  ): Promise<CreateEnd<T>> {
+    const { hand, followUps } = this.#options;
     if (outcome.kind === 'accepted') {
       // A transaction that another attempt has created is not the answer to this one.
       const isOwn = await followUps.record(attempt, outcome.answer);
@@ -172,7 +204,7 @@ export class Creates {
       if (performance.now() + step >= deadline) break;
       await pause(step);
     }
-    await followUps.leaveUnknown(attempt.id, 0);
+    await followUps.leaveUnknown(begun);
     return { kind: 'unknown', externalId: attempt.externalId };
   }
 
@@ -205,4 +237,5 @@ const NOTHING_KNOWN = {
   settledAt: null,
   nextCheckAt: null,
   checks: 0,
+  absence: NO_ABSENCE,
 } as const;

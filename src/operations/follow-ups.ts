@@ -1,6 +1,8 @@
-import type { Attempt } from '../datasources/journal/journal';
+import { LRUCache } from 'lru-cache';
+import { NO_ABSENCE, type Absence, type Attempt } from '../datasources/journal/journal';
+import type { ClockGuard } from './clock-guard';
 import { within } from './deadline';
-import type { Finder, Transaction } from './finder';
+import type { Finder, Hit, Transaction } from './finder';
 import type { JournalHand } from './journal-hand';
 import type { OperationsListener } from './operations-listener';
 
@@ -14,6 +16,7 @@ export type FollowedUp<T> =
 
 interface FollowUpOptions {
   hand: JournalHand;
+  clocks: ClockGuard;
   timeoutMs: number;
   /** How long after the last possible moment of sending a payment may still turn up, in milliseconds. */
   settleMs: number;
@@ -24,15 +27,19 @@ interface FollowUpOptions {
 const FIRST_CHECK_MS = 500;
 const MAX_CHECK_MS = 60_000;
 
-/** When to look again: soon at first, then less and less often, never all at once. */
-const checkDelay = (checks: number): number =>
-  Math.round(Math.min(MAX_CHECK_MS, FIRST_CHECK_MS * 2 ** Math.min(checks, 10)) * (0.75 + Math.random() / 2));
+/** At least so many lookups, spread over the settling time, have to find nothing before a key is released. */
+const MIN_LOOKUPS = 4;
+
+/** A lookup that is forgotten proves nothing; the next one counts from there. */
+const MAX_REMEMBERED = 10_000;
 
 /** Finds out what became of attempts whose outcome is not known. */
 export class FollowUps {
   readonly #options: FollowUpOptions;
   /** Follow-ups of this instance under way, by attempt. */
   readonly #underWay = new Map<string, Promise<FollowedUp<Transaction>>>();
+  /** When this instance last made a lookup that counts, by attempt and the monotonic clock. */
+  readonly #countedAt = new LRUCache<string, number>({ max: MAX_REMEMBERED });
 
   constructor(options: FollowUpOptions) {
     this.#options = options;
@@ -48,9 +55,9 @@ export class FollowUps {
     return claimed && this.follow(claimed, finder);
   }
 
-  /** A claim that outlives one look. */
+  /** A claim that outlives one look, and the lookup that makes sure of it. */
   claim() {
-    return this.#options.hand.claim(this.#options.timeoutMs + 2000);
+    return this.#options.hand.claim(this.#options.timeoutMs * 2 + 2000);
   }
 
   /** Looks for an attempt that this instance has claimed, and records what it found. */
@@ -66,16 +73,48 @@ export class FollowUps {
 
   async #look<T extends Transaction>(attempt: Attempt, finder: Finder<T>): Promise<FollowedUp<T>> {
     const { hand, timeoutMs, settleMs } = this.#options;
-    const askedAt = hand.clock.now();
+    const startedAt = hand.clock.monotonic();
+    const mayCount = hand.clock.now() > attempt.sendUntil;
     const hit = await within(timeoutMs, finder.find(attempt)).catch(() => undefined);
-    if (hit?.kind === 'found' && (await this.record(attempt, hit.found))) return hit;
-    const proven = hit?.kind === 'nothing' && askedAt > attempt.sendUntil + settleMs;
-    if (proven && attempt.kind === 'payment') {
+    if (hit?.kind === 'found' && (await this.record(attempt, hit.found))) return this.#ended(attempt, hit);
+    const absence =
+      hit && mayCount ? await this.#absenceAfter(hit, { attempt, finder, startedAt }) : attempt.absence;
+    const isProven = absence.lookups >= MIN_LOOKUPS && absence.spanMs >= settleMs;
+    if (attempt.kind === 'payment' && hit?.kind === 'nothing' && absence !== attempt.absence && isProven) {
       await hand.settle(attempt.id, { outcome: 'not_sent', settledAt: hand.clock.now() });
-      return { kind: 'not_sent' };
+      return this.#ended(attempt, { kind: 'not_sent' });
     }
-    await this.leaveUnknown(attempt.id, attempt.checks);
+    await this.leaveUnknown(attempt, absence);
     return { kind: 'missing' };
+  }
+
+  /** What has been proven when a lookup came to this; the same object where it does not count. */
+  async #absenceAfter<T extends Transaction>(
+    hit: Hit<T>,
+    { attempt, finder, startedAt }: { attempt: Attempt; finder: Finder<T>; startedAt: number },
+  ): Promise<Absence> {
+    const { hand, clocks, timeoutMs, settleMs } = this.#options;
+    const { absence } = attempt;
+    // Something else under the external id may hide the payment that is looked for.
+    if (hit.kind !== 'nothing') return NO_ABSENCE;
+    if (!hit.isOwn || !clocks.isSteady()) return absence;
+    const showsKnown = await within(timeoutMs, finder.showsKnown(attempt)).catch(() => false);
+    if (!showsKnown) return absence;
+    // Only the instance that made the last lookup knows how long ago it was, whatever the clocks of the others say.
+    const last = absence.observer === hand.owner ? this.#countedAt.get(attempt.id) : undefined;
+    const elapsed = last === undefined ? 0 : startedAt - last;
+    this.#countedAt.set(attempt.id, startedAt);
+    return {
+      lookups: absence.lookups + 1,
+      // However long nobody looked, one lookup proves no more than its share of the settling time.
+      spanMs: Math.round(absence.spanMs + Math.min(elapsed, settleMs / (MIN_LOOKUPS - 1))),
+      observer: hand.owner,
+    };
+  }
+
+  #ended<R>({ id }: Attempt, result: R): R {
+    this.#countedAt.delete(id);
+    return result;
   }
 
   /** Records that an attempt created this. False where another attempt has created it: then this one has not. */
@@ -86,8 +125,15 @@ export class FollowUps {
   }
 
   /** Records that it is not known, to be looked for again later. */
-  async leaveUnknown(id: string, checks: number): Promise<void> {
+  async leaveUnknown({ id, checks }: Pick<Attempt, 'id' | 'checks'>, absence?: Absence): Promise<void> {
     const { hand } = this.#options;
-    await hand.settle(id, { outcome: 'unknown', nextCheckAt: hand.clock.now() + checkDelay(checks) });
+    const nextCheckAt = Math.round(hand.clock.now() + this.#checkDelay(checks));
+    await hand.settle(id, { outcome: 'unknown', nextCheckAt, ...(absence && { absence }) });
+  }
+
+  /** Exponential backoff with jitter. Short settling times are looked at more often: each lookup proves its share only. */
+  #checkDelay(checks: number): number {
+    const most = Math.min(MAX_CHECK_MS, Math.max(FIRST_CHECK_MS, this.#options.settleMs / (2 * MIN_LOOKUPS)));
+    return Math.min(most, FIRST_CHECK_MS * 2 ** Math.min(checks, 10)) * (0.75 + Math.random() / 2);
   }
 }

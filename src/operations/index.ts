@@ -7,10 +7,12 @@ import { AttemptOperations } from './attempt-operations';
 import { asItIs, type Background } from './background';
 import { Callbacks } from './callbacks';
 import type { CallbackTokens } from './callback-tokens';
+import { ClockGuard } from './clock-guard';
 import { Confirms } from './confirms';
 import { Creates } from './creates';
 import { Fingerprints } from './fingerprint';
 import { FollowUps } from './follow-ups';
+import { JournalClock } from './journal-clock';
 import { JournalHand } from './journal-hand';
 import type { OperationsListener } from './operations-listener';
 import { PaymentFinder } from './payment-finder';
@@ -49,12 +51,17 @@ interface OperationsOptions {
   heard: OperationsListener;
 }
 
+const CLOCK_STEPPED =
+  'a clock stepped: no idempotency key is released and nothing is purged until the settling time has passed';
+
 /** Everything that the gateway does with money. */
 export interface Operations {
   payments: PaymentOperations;
   payouts: PayoutOperations;
   attempts: AttemptOperations;
   callbacks: Callbacks;
+  /** Whether no clock has stepped lately; while one has, no idempotency key is released. */
+  isClockSteady(): boolean;
   /** Lets what is under way end, also what its caller no longer waits for. */
   stop(): Promise<void>;
 }
@@ -63,15 +70,24 @@ export interface Operations {
 export function startOperations({ settings, feed, ...options }: OperationsOptions): Operations {
   const { timeoutMs, settleMs, keepMs, preflight, urls } = settings;
   const { payments, payouts, clock, service, heard, background = asItIs } = options;
-  const hand = new JournalHand(options);
-  const followUps = new FollowUps({ hand, timeoutMs, settleMs, heard });
+  const clocks = new ClockGuard({
+    clock,
+    holdMs: settleMs,
+    onStep: (source, stepMs) => {
+      heard.clockStepped(source);
+      options.warn({ event: 'clock_stepped', clock: source, stepMs }, CLOCK_STEPPED);
+    },
+  });
+  const journalClock = new JournalClock({ journal: options.journal, clock, guard: clocks });
+  const hand = new JournalHand({ ...options, clock: journalClock });
+  const followUps = new FollowUps({ hand, clocks, timeoutMs, settleMs, heard });
   const fingerprints = new Fingerprints(settings.fingerprintKey.reveal());
   const creates = new Creates({ hand, followUps, fingerprints, timeoutMs });
   const confirms = new Confirms({ hand, payments, timeoutMs });
   const paymentFinder = new PaymentFinder(payments, hand);
   const payoutFinder = new PayoutFinder(payouts, hand);
   const finders = [paymentFinder, payoutFinder];
-  const reconciler = new Reconciler({ hand, followUps, keepMs, finders, background, heard });
+  const reconciler = new Reconciler({ hand, clocks, followUps, keepMs, finders, background, heard });
   reconciler.start();
   const callbacks = new Callbacks({
     publicUrl: settings.publicUrl,
@@ -102,11 +118,12 @@ export function startOperations({ settings, feed, ...options }: OperationsOption
   return {
     ...operations,
     attempts: new AttemptOperations(hand),
+    isClockSteady: () => clocks.isSteady(),
     callbacks,
     stop: async () => {
       await Promise.all([creates.idle(), confirms.idle(), reconciler.stop()]);
       // Once more: who comes after this instance must not take for unknown what was never sent.
-      await hand.withdraw();
+      await hand.recordAgain();
     },
   };
 }

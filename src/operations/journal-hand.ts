@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock, Timer } from '../clock';
+import type { Timer } from '../clock';
 import type { Begun, Claim, Journal, NewAttempt, Settlement } from '../datasources/journal/journal';
 import { ServiceError } from '../datasources/service/service-error';
 import { within } from './deadline';
+import type { JournalClock } from './journal-clock';
 
 /** The journal itself says when its time is up; one that does not even do that is waited for so much longer. */
 const SPARE_MS = 50;
@@ -13,11 +14,19 @@ const RENEW_EVERY_MS = 1000;
 const SETTLE_PATIENCE_MS = 250;
 
 /** How long a write that was given up may still be on its way. */
-const WITHDRAW_FOR_MS = 60_000;
+const RECORD_AGAIN_FOR_MS = 60_000;
+
+/** An outcome that the journal may not have recorded. */
+interface Unrecorded {
+  outcome: Settlement;
+  /** By the monotonic clock. */
+  since: number;
+}
 
 interface RecordOptions {
   journal: Journal;
-  clock: Clock;
+  /** The journal's clock. */
+  clock: JournalClock;
   /** Names the service and the credentials used there. */
   service: string;
   /** Hears of what could not be written. */
@@ -27,13 +36,13 @@ interface RecordOptions {
 /** This instance's hand in the journal: fails closed before money moves, and never fails after it has. */
 export class JournalHand {
   readonly journal: Journal;
-  readonly clock: Clock;
+  readonly clock: JournalClock;
   readonly service: string;
   /** Names this instance. */
   readonly owner = randomUUID();
   readonly #warn: RecordOptions['warn'];
-  /** Attempts that were not sent although the journal may say that they were begun. */
-  readonly #withdrawn = new Map<string, number>();
+  /** Outcomes that the journal may not have recorded, by attempt. */
+  readonly #unrecorded = new Map<string, Unrecorded>();
   #underWay = 0;
   #renewal: Timer | undefined;
 
@@ -77,29 +86,45 @@ export class JournalHand {
     try {
       return await this.required(begun);
     } catch (error) {
-      this.#withdrawn.set(attempt.id, this.clock.now());
+      this.#recordLater(attempt.id, { outcome: 'not_sent', settledAt: this.clock.now() });
       void begun.then(
-        () => this.withdraw(),
+        () => this.recordAgain(),
         () => undefined,
       );
       throw error;
     }
   }
 
+  /** Waits until the journal's clock is known. Throws where the journal does not say it in time. */
+  async clockKnown(): Promise<void> {
+    if (!this.clock.isSynchronized) await this.required(this.clock.synchronize());
+  }
+
+  /** Whether an attempt of this instance is still its own to send: nobody has taken it for lost meanwhile. */
+  async holds(id: string): Promise<boolean> {
+    const attempt = await this.required(this.journal.findById(this.service, id)).catch(() => null);
+    return attempt?.outcome === 'in_progress' && attempt.owner === this.owner;
+  }
+
+  #recordLater(id: string, outcome: Settlement): void {
+    this.#unrecorded.set(id, { outcome, since: this.clock.monotonic() });
+  }
+
   /**
-   * Tells the journal of attempts that were never sent. For a while again and again: a write that was given up may
-   * still arrive after it was taken back.
+   * Records outcomes that the journal may not have taken. Again for a while where nothing was sent: a begin that was
+   * given up may still be written after this.
    */
-  async withdraw(): Promise<void> {
-    const now = this.clock.now();
-    const tell = async ([id, since]: [string, number]): Promise<void> => {
-      const told = await this.journal.settle(id, { outcome: 'not_sent', settledAt: now }).then(
+  async recordAgain(): Promise<void> {
+    const now = this.clock.monotonic();
+    const record = async ([id, { outcome, since }]: [string, Unrecorded]): Promise<void> => {
+      const isRecorded = await this.journal.settle(id, outcome).then(
         () => true,
         () => false,
       );
-      if (told && now - since > WITHDRAW_FOR_MS) this.#withdrawn.delete(id);
+      if (isRecorded && (outcome.outcome === 'succeeded' || now - since > RECORD_AGAIN_FOR_MS))
+        this.#unrecorded.delete(id);
     };
-    await Promise.all([...this.#withdrawn].map(tell));
+    await Promise.all([...this.#unrecorded].map(record));
   }
 
   /**
@@ -108,8 +133,7 @@ export class JournalHand {
    */
   settle(id: string, settlement: Settlement): Promise<boolean> {
     const settled = this.journal.settle(id, settlement).catch(() => {
-      if (settlement.outcome === 'not_sent' || settlement.outcome === 'rejected')
-        this.#withdrawn.set(id, this.clock.now());
+      if (settlement.outcome !== 'unknown') this.#recordLater(id, settlement);
       this.#warn({ attempt: id, outcome: settlement.outcome }, 'a settlement could not be recorded');
       return true;
     });

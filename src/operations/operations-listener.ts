@@ -1,4 +1,5 @@
 import type { AttemptKind } from '../datasources/journal/journal';
+import type { ClockSource } from './clock-guard';
 import type { FollowedUp } from './follow-ups';
 
 /** What a look at a watched transaction came to. */
@@ -10,6 +11,8 @@ export interface OperationsListener {
   followedUp(kind: AttemptKind, result: FollowedUp<unknown>['kind']): void;
   /** A round of the reconciler has ended: all of it was done, or the journal failed. */
   round(done: boolean): void;
+  /** A clock has stepped. */
+  clockStepped(source: ClockSource): void;
   /** A watch has looked at its transaction. */
   looked(kind: AttemptKind, result: LookResult): void;
 }

@@ -29,11 +29,20 @@ export class PaymentFinder implements Finder<PaymentResource> {
   async find(attempt: Attempt): Promise<Hit<PaymentResource>> {
     const { secrets } = this;
     const { channel, externalId } = attempt;
-    const hit = await this.payments.lookUp({ channel, externalId, secrets });
-    if (!hit) return { kind: 'nothing' };
-    if (!agrees(hit, attempt) || !this.#createdSince(hit, attempt.startedAt)) return { kind: 'other' };
-    const holder = await this.hand.journal.findByTransaction(this.hand.service, 'payment', hit.transactionId);
-    return holder && holder.id !== attempt.id ? { kind: 'other' } : { kind: 'found', found: hit };
+    const { journal, service } = this.hand;
+    const { found, isOwn } = await this.payments.search({ channel, externalId, secrets });
+    if (!found) return { kind: 'nothing', isOwn };
+    if (!agrees(found, attempt) || !this.#createdSince(found, attempt)) return { kind: 'other' };
+    const holder = await journal.findByTransaction(service, 'payment', found.transactionId);
+    if (holder) return holder.id === attempt.id ? { kind: 'found', found } : { kind: 'other' };
+    // Whose outcome is not recorded yet may have created it as well.
+    return (await journal.hasRival(attempt)) ? { kind: 'other' } : { kind: 'found', found };
+  }
+
+  async showsKnown(attempt: Attempt): Promise<boolean> {
+    const { channel } = attempt;
+    const transactionId = await this.hand.journal.lastCreated(attempt);
+    return transactionId === null || (await this.payments.lookUp({ channel, transactionId })) !== null;
   }
 
   async current(attempt: Attempt): Promise<PaymentResource> {
@@ -55,10 +64,15 @@ export class PaymentFinder implements Finder<PaymentResource> {
   }
 
   /** Order numbers are used again: a payment older than the attempt is another one. Measured by the service's own clock. */
-  #createdSince({ createDate, serviceTime }: PaymentResource, startedAt: number): boolean {
+  #createdSince(
+    { createDate, serviceTime }: PaymentResource,
+    { startedAt, serviceStartedAt }: Attempt,
+  ): boolean {
     const created = Date.parse(known(createDate) ?? '');
+    if (serviceStartedAt !== null) return created >= serviceStartedAt - CLOCK_GRAIN_MS;
+    const elapsed = this.hand.clock.since(startedAt);
+    if (elapsed === undefined) return false;
     if (serviceTime === undefined) return created >= startedAt - UNKNOWN_SKEW_MS;
-    const elapsed = this.hand.clock.now() - startedAt;
     return created >= serviceTime - elapsed - CLOCK_GRAIN_MS;
   }
 }

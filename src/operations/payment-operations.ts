@@ -71,9 +71,10 @@ export class PaymentOperations {
       input: { ...input, externalId: input.externalId ?? null, kind: 'payment', method: method.canonical },
       shown: {},
       finder: finder.knowing(secrets),
-      send: ({ id, externalId }) => {
+      queue: payments.queue,
+      send: ({ id, externalId }, options) => {
         const called = callbacks.of(id, input.callbackUrl, secrets);
-        return payments.create({ ...input, externalId, room, fields, ...called });
+        return payments.create({ ...input, externalId, room, fields, ...called }, options);
       },
     });
     if (end.kind !== 'success') return createFailure(end, input.idempotencyKey);

@@ -33,11 +33,16 @@ export class PayoutFinder implements Finder<PayoutResource> {
     const { channel, externalId } = attempt;
     const known = knownFromJournal(attempt);
     const key = { channel, externalId, amount: attempt, secrets: this.secrets };
-    const hit = await this.payouts.lookUp(key, () => known);
-    if (!hit) return { kind: 'nothing' };
+    const { found: hit, isOwn } = await this.payouts.search(key, () => known);
+    if (!hit) return { kind: 'nothing', isOwn };
     if (hit.wireType !== attempt.method) return { kind: 'other' };
     const holder = await this.hand.journal.findByTransaction(this.hand.service, 'payout', hit.transactionId);
     return holder && holder.id !== attempt.id ? { kind: 'other' } : { kind: 'found', found: hit };
+  }
+
+  /** A payout that is not found proves nothing, so nobody asks. */
+  async showsKnown(): Promise<boolean> {
+    return Promise.resolve(true);
   }
 
   async current(attempt: Attempt): Promise<PayoutResource> {

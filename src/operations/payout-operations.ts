@@ -1,5 +1,6 @@
 import type { LookupKey } from '../datasources/service/client';
-import type { PayoutService } from '../datasources/service/payouts';
+import type { KnownPayout, PayoutService } from '../datasources/service/payouts';
+import { ServiceError } from '../datasources/service/service-error';
 import { chosenPayoutMethod } from '../schema/methods/chosen';
 import type { PayoutResource } from '../schema/payout';
 import { PayoutSuccess, type CreatePayoutInput, type CreatePayoutResult } from '../schema/payout-mutations';
@@ -48,13 +49,23 @@ export class PayoutOperations {
 
   /** A payout as the service has it, with what the journal knows of its method; null when the service has none. */
   #ask(key: LookupKey): Promise<PayoutResource | null> {
-    const { payouts, hand } = this.parts;
-    return payouts.lookUp(key, async (transactionId) => {
-      const asked = hand.journal.findByTransaction(hand.service, 'payout', transactionId);
-      const attempt = await within(DETAILS_PATIENCE_MS, asked).catch(() => undefined);
-      if (attempt === undefined) return { ...key, isPartial: true };
-      return attempt?.channel === key.channel ? knownFromJournal(attempt) : key;
-    });
+    return this.parts.payouts.lookUp(key, (transactionId) => this.#knownOf(key, transactionId));
+  }
+
+  async #knownOf(key: LookupKey, transactionId: string): Promise<KnownPayout> {
+    const { hand } = this.parts;
+    const asked = hand.journal.findByTransaction(hand.service, 'payout', transactionId);
+    const attempt = await within(DETAILS_PATIENCE_MS, asked).catch(() => undefined);
+    if (attempt === undefined) return { ...key, isPartial: true };
+    return attempt?.channel === key.channel ? knownFromJournal(attempt) : key;
+  }
+
+  /** Whether the service has no payout. Throws where it is something in front of the service that says so. */
+  async #hasNone(key: LookupKey): Promise<boolean> {
+    const { found, isOwn } = await this.parts.payouts.search(key, (id) => this.#knownOf(key, id));
+    if (!found && !isOwn)
+      throw new ServiceError('UNAVAILABLE', 'The payment service cannot be reached; nothing was sent.', 1000);
+    return found === null;
   }
 
   /** Creates a payout, once per key of the client. Mistakes in the input are found before anything is sent. */
@@ -71,8 +82,7 @@ export class PayoutOperations {
 
     const { room, type, fields, shown, secrets } = method;
     const { channel, idempotencyKey } = input;
-    const isFree = async (externalId: string): Promise<boolean> =>
-      (await this.#ask({ channel, externalId })) === null;
+    const isFree = (externalId: string): Promise<boolean> => this.#hasNone({ channel, externalId });
     const askedAt = performance.now();
     const end = await creates.create({
       client,
@@ -82,9 +92,10 @@ export class PayoutOperations {
       shown,
       finder: finder.knowing(secrets),
       ...(preflight && { isFree }),
-      send: ({ id, externalId }) => {
+      queue: payouts.queue,
+      send: ({ id, externalId }, options) => {
         const called = callbacks.of(id, input.callbackUrl, secrets);
-        return payouts.create({ ...input, externalId, room, type, fields, shown, ...called });
+        return payouts.create({ ...input, externalId, room, type, fields, shown, ...called }, options);
       },
     });
     if (end.kind !== 'success') return createFailure(end, idempotencyKey);

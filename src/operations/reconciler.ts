@@ -1,6 +1,7 @@
 import type { Timer } from '../clock';
 import type { Attempt } from '../datasources/journal/journal';
 import type { Background } from './background';
+import type { ClockGuard } from './clock-guard';
 import type { Finder, Transaction } from './finder';
 import type { FollowUps } from './follow-ups';
 import type { JournalHand } from './journal-hand';
@@ -8,6 +9,7 @@ import type { OperationsListener } from './operations-listener';
 
 interface ReconcilerOptions {
   hand: JournalHand;
+  clocks: ClockGuard;
   followUps: FollowUps;
   finders: readonly Finder<Transaction>[];
   /** How long settled attempts are kept, in milliseconds. */
@@ -50,9 +52,11 @@ export class Reconciler {
 
   /** One round. Never throws: where the journal or the service fails, the next round tries again. */
   async #run(): Promise<void> {
-    const { hand, followUps } = this.#options;
+    const { hand, followUps, clocks } = this.#options;
     try {
-      await hand.withdraw();
+      clocks.check();
+      await hand.clock.synchronize();
+      await hand.recordAgain();
       const due = await hand.journal.claimDue(followUps.claim(), AT_A_TIME);
       await Promise.all(due.map((attempt) => this.#follow(attempt)));
       await this.#purge();
@@ -72,9 +76,9 @@ export class Reconciler {
   }
 
   async #purge(): Promise<void> {
-    const { hand, keepMs } = this.#options;
+    const { hand, keepMs, clocks } = this.#options;
     const now = hand.clock.now();
-    if (now < this.#purgeAt) return;
+    if (now < this.#purgeAt || !clocks.isSteady()) return;
     this.#purgeAt = now + PURGE_EVERY_MS;
     await hand.journal.purge(now - keepMs);
   }

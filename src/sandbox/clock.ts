@@ -7,11 +7,14 @@ export interface Timer {
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
+  /** Milliseconds since an arbitrary moment; never steps back. */
+  monotonic(): number;
   after(ms: number, run: () => void): Timer;
 }
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   after(ms, run) {
     const handle = setTimeout(run, ms);
     return { cancel: () => clearTimeout(handle) };
@@ -20,7 +23,7 @@ export const systemClock: Clock = {
 
 /** A clock that stands still. Under an AdvancingClock it makes one that only a test moves. */
 export function frozenClock(at: number): Clock {
-  return { now: () => at, after: () => ({ cancel: () => undefined }) };
+  return { now: () => at, monotonic: () => 0, after: () => ({ cancel: () => undefined }) };
 }
 
 interface Pending {
@@ -38,6 +41,10 @@ export class AdvancingClock implements Clock {
 
   now(): number {
     return this.base.now() + this.offset;
+  }
+
+  monotonic(): number {
+    return this.base.monotonic() + this.offset;
   }
 
   /** How far it has been pushed, in milliseconds. */

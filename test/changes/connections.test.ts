@@ -26,11 +26,12 @@ function recordingClock(base: Clock) {
   const clock = new AdvancingClock(base);
   const waits: number[] = [];
   const now = () => clock.now();
+  const monotonic = () => clock.monotonic();
   const after: Clock['after'] = (ms, run) => {
     if (![TOGETHER_MS, ANSWER_MS, CHECK_MS].includes(ms)) waits.push(ms);
     return clock.after(ms, run);
   };
-  return { clock: { now, after }, waits, advance: (ms: number) => clock.advance(ms) };
+  return { clock: { now, monotonic, after }, waits, advance: (ms: number) => clock.advance(ms) };
 }
 
 (noPostgres ? describe.skip : describe)(

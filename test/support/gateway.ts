@@ -50,6 +50,12 @@ export function temporaryDatabase(): string {
 
 const folders: string[] = [];
 
+/** The same, for a journal that takes its time from a test's clock. */
+export const openWithClock =
+  (clock: Pick<Clock, 'now'>, open: OpenJournal = openPatiently): OpenJournal =>
+  async (url) =>
+    Object.assign(await open(url), { time: () => Promise.resolve(clock.now()) });
+
 /** Opens the journal of a gateway that does not refuse a create because the machine is busy. */
 export const openPatiently: OpenJournal = (url) => openJournal(url, PATIENT_GATEWAY_MS);
 
@@ -92,7 +98,7 @@ export async function testGateway(serviceUrl: string, options: TestGatewayOption
   const clock = options.clock ?? (options.now ? { ...systemClock, now: options.now } : systemClock);
   const gateway = closeAfterTests(
     await startGateway({ ...config, service: { ...config.service, baseUrl: serviceUrl } }, log, clock, {
-      open: openPatiently,
+      open: openWithClock(clock),
     }),
   );
   return new TestClient(gateway);

@@ -88,7 +88,7 @@ async function askForAll(
   const ask = async ([entry, channel]: [string, string]): Promise<void> => {
     const query = lookupQuery({ channel, transactionId: randomUUID() });
     try {
-      const raw = await transport.send({ channel, path: 'payment/', query }, 'lookups');
+      const raw = await transport.send({ channel, path: 'payment/', query }, { lane: 'lookups' });
       const time = serviceTime(raw);
       if (time !== undefined) skewMs ??= now() - time;
       findings.push(judge(entry, raw, notFoundStatus));
@@ -109,7 +109,9 @@ async function askAsNobody(options: Omit<TransportOptions, 'credentials'>): Prom
   const transport = new ServiceTransport({ ...options, credentials: Credentials.ofNobody() });
   const channel = randomUUID();
   const query = lookupQuery({ channel, transactionId: randomUUID() });
-  const raw = await transport.send({ channel, path: 'payment/', query }, 'lookups').catch(() => null);
+  const raw = await transport
+    .send({ channel, path: 'payment/', query }, { lane: 'lookups' })
+    .catch(() => null);
   void transport.close();
   // Without an answer nothing can be said of it; those before had one.
   if (!raw || raw.status === 401) return [];

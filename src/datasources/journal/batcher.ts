@@ -1,8 +1,9 @@
+import { monotonicMs } from './deadline';
 import { JournalUnavailable } from './journal';
 
 interface Waiting<Op, Result> {
   op: Op;
-  /** When it is given up, in milliseconds since 1970. */
+  /** When it is given up, by `monotonicMs`. */
   until: number;
   resolve(result: Result): void;
   reject(error: unknown): void;
@@ -35,7 +36,7 @@ export class Batcher<Op, Result> {
     if (this.#closed) return Promise.reject(new JournalUnavailable(new Error('It is closed.')));
     return new Promise((resolve, reject) => {
       const { deadlineMs } = this.#options;
-      const waiting = { op, until: Date.now() + deadlineMs, resolve, reject };
+      const waiting = { op, until: monotonicMs() + deadlineMs, resolve, reject };
       this.#waiting.push(waiting);
       // What else arrives in this turn of the event loop goes along.
       if (this.#waiting.length === 1) setImmediate(() => this.#run());

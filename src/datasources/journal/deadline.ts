@@ -3,6 +3,9 @@ import { JournalUnavailable } from './journal';
 /** Callers hear within half a second that the journal cannot be reached; this leaves them time to say so. */
 export const DEADLINE_MS = 400;
 
+/** Monotonic time in milliseconds, the same for every thread and process of a machine. A deadline never moves with the wall clock. */
+export const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
+
 /** Waits for something, but not longer; what comes later is left to `late`. */
 export function within<T>(ms: number, waited: Promise<T>, late: (value: T) => void = () => {}): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -40,11 +40,25 @@ export interface NewAttempt extends AttemptKey {
   /** Until when the owner is believed to be alive, unless it says so again. */
   leaseUntil: number;
   startedAt: number;
+  /** The same moment by the service's own clock; null where that was not known. */
+  serviceStartedAt: number | null;
   /** The last possible moment at which the request can be sent. */
   sendUntil: number;
 }
 
-/** An attempt as it stands in the journal. Times are in milliseconds since 1970. */
+/** What lookups that found nothing have proven so far, for an attempt of unknown outcome. */
+export interface Absence {
+  /** How many of them count. */
+  lookups: number;
+  /** How much time they span, in milliseconds, measured by monotonic clocks alone. */
+  spanMs: number;
+  /** The instance that made the last of them; empty where there is none. Only it can tell how long ago that was. */
+  observer: string;
+}
+
+export const NO_ABSENCE: Absence = { lookups: 0, spanMs: 0, observer: '' };
+
+/** An attempt as it stands in the journal. Times are in milliseconds since 1970, by the journal's clock. */
 export interface Attempt extends Omit<NewAttempt, 'reserve'> {
   /** Grows from attempt to attempt. */
   seq: number;
@@ -57,6 +71,7 @@ export interface Attempt extends Omit<NewAttempt, 'reserve'> {
   nextCheckAt: number | null;
   /** How often it was looked for. */
   checks: number;
+  absence: Absence;
 }
 
 /** What `begin` found. */
@@ -71,7 +86,8 @@ export type Begun =
 export type Settlement =
   | { outcome: 'succeeded'; transactionId: string; status: string; settledAt: number }
   | { outcome: 'rejected' | 'not_sent'; settledAt: number }
-  | { outcome: 'unknown'; nextCheckAt: number };
+  /** `absence`: left as it is where it is not given. */
+  | { outcome: 'unknown'; nextCheckAt: number; absence?: Absence };
 
 /** The right to confirm a payment, held by one at a time. */
 export interface ConfirmClaim {
@@ -112,6 +128,8 @@ export interface UnknownCount {
 }
 
 export interface Journal {
+  /** The time by the clock that all who use the journal share, in milliseconds since 1970. */
+  time(): Promise<number>;
   /** How long anything asked of it may take, in milliseconds; then it is refused. */
   readonly deadlineMs: number;
   /** Writes the attempt durably, unless its key or its external id is taken. Both decided at one moment for all instances. */
@@ -124,6 +142,13 @@ export interface Journal {
   find(key: AttemptKey): Promise<Attempt | null>;
   /** The attempt that created a transaction. */
   findByTransaction(service: string, kind: AttemptKind, transactionId: string): Promise<Attempt | null>;
+  /**
+   * Whether another attempt of the same external id, amount and method may have been sent and has no known outcome: what
+   * a lookup by external id shows may then be either's.
+   */
+  hasRival(attempt: Attempt): Promise<boolean>;
+  /** A transaction that the service must have: of the newest settled attempts, the last created on this channel. */
+  lastCreated(of: Pick<Attempt, 'service' | 'kind' | 'channel'>): Promise<string | null>;
   /** Newest first. */
   list(page: AttemptPage): Promise<Attempt[]>;
   /** Says that the owner is alive: its attempts and confirms under way stay its own. */

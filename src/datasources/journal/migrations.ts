@@ -84,6 +84,19 @@ const STEPS: readonly { name: string; sql(dialect: MigrationStore['dialect']): s
              $$`,
           ],
   },
+  {
+    name: '0003-absence',
+    sql: (dialect) => {
+      const { time } = TYPES[dialect];
+      return [
+        `ALTER TABLE attempts ADD COLUMN service_started_at ${time}`,
+        'ALTER TABLE attempts ADD COLUMN absent_lookups INTEGER NOT NULL DEFAULT 0',
+        `ALTER TABLE attempts ADD COLUMN absent_ms ${time} NOT NULL DEFAULT 0`,
+        "ALTER TABLE attempts ADD COLUMN absent_observer TEXT NOT NULL DEFAULT ''",
+        'CREATE INDEX attempts_by_external_id ON attempts (service, channel, external_id)',
+      ];
+    },
+  },
 ];
 
 /** The names of the steps, in their order: what a journal that is up to date has taken. */

@@ -26,6 +26,8 @@ export function observedJournal(journal: Journal, heard: JournalListener): Journ
     settle: observed('settle', journal.settle),
     find: observed('find', journal.find),
     findByTransaction: observed('findByTransaction', journal.findByTransaction),
+    hasRival: observed('hasRival', journal.hasRival),
+    lastCreated: observed('lastCreated', journal.lastCreated),
     list: observed('list', journal.list),
     renew: observed('renew', journal.renew),
     claim: observed('claim', journal.claim),
@@ -37,6 +39,7 @@ export function observedJournal(journal: Journal, heard: JournalListener): Journ
     unknown: observed('unknown', journal.unknown),
     countUnknown: observed('countUnknown', journal.countUnknown),
     purge: observed('purge', journal.purge),
+    time: observed('time', journal.time),
     ping: observed('ping', journal.ping),
     close: () => journal.close(),
   };

@@ -1,5 +1,5 @@
 import { Batcher } from './batcher';
-import { DEADLINE_MS } from './deadline';
+import { DEADLINE_MS, monotonicMs } from './deadline';
 import {
   type Attempt,
   type AttemptKey,
@@ -18,10 +18,15 @@ import {
   BEGIN_COLUMNS,
   TAKE_OVER_CONFIRM,
   TAKE_OVER_FREED_KEY,
+  absenceColumns,
   beginValues,
   isFree,
+  lastCreated,
+  observerGrace,
   readAttempt,
   readUnknownCounts,
+  rival,
+  rivalValues,
   takeOverReservation,
   type Row,
 } from './rows';
@@ -29,9 +34,18 @@ import {
 const MAX_BATCH = 256;
 const PURGE_STEP = 500;
 
-const TIMES = new Set(['lease_until', 'started_at', 'send_until', 'settled_at', 'next_check_at']);
+const NUMBERS = new Set([
+  'lease_until',
+  'started_at',
+  'service_started_at',
+  'send_until',
+  'settled_at',
+  'next_check_at',
+  'absent_lookups',
+  'absent_ms',
+]);
 const recordset = (columns: readonly string[]): string =>
-  `jsonb_to_recordset($1::jsonb) AS x(${columns.map((name) => `${name} ${TIMES.has(name) ? 'bigint' : 'text'}`).join(', ')}, reserve boolean)`;
+  `jsonb_to_recordset($1::jsonb) AS x(${columns.map((name) => `${name} ${NUMBERS.has(name) ? 'bigint' : 'text'}`).join(', ')}, reserve boolean)`;
 
 /**
  * All attempts of a batch in one statement. It returns the rows that were written and, as they were before, those
@@ -59,9 +73,21 @@ const FIND = 'SELECT * FROM attempts WHERE service = $1 AND client = $2 AND key 
 
 const OPEN = "attempts.outcome IN ('in_progress', 'unknown')";
 
+const SETTLE_COLUMNS = [
+  'id',
+  'outcome',
+  'settled_at',
+  'transaction_id',
+  'status',
+  'next_check_at',
+  'absent_lookups',
+  'absent_ms',
+  'absent_observer',
+];
+
 /** Returns the attempts that were left as they are because another one has created their transaction. */
 const SETTLE = `WITH asked AS MATERIALIZED (
-    SELECT * FROM ${recordset(['id', 'outcome', 'settled_at', 'transaction_id', 'status', 'next_check_at'])}),
+    SELECT * FROM ${recordset(SETTLE_COLUMNS)}),
   held AS MATERIALIZED (
     SELECT mine.id FROM asked JOIN attempts AS mine USING (id) CROSS JOIN LATERAL (
       SELECT id FROM attempts AS other
@@ -79,6 +105,9 @@ const SETTLE = `WITH asked AS MATERIALIZED (
     status = asked.status,
     next_check_at = asked.next_check_at,
     checks = attempts.checks + CASE WHEN asked.outcome = 'unknown' THEN 1 ELSE 0 END,
+    absent_lookups = COALESCE(asked.absent_lookups, attempts.absent_lookups),
+    absent_ms = COALESCE(asked.absent_ms, attempts.absent_ms),
+    absent_observer = COALESCE(asked.absent_observer, attempts.absent_observer),
     lease_until = 0
   FROM asked JOIN locked USING (id)
   WHERE attempts.id = asked.id)
@@ -125,7 +154,7 @@ export class PostgresJournal implements Journal {
   }
 
   async begin(attempt: NewAttempt): Promise<Begun> {
-    const until = Date.now() + this.deadlineMs;
+    const until = monotonicMs() + this.deadlineMs;
     const begun = await this.#begins.add(attempt);
     if (begun) return begun;
     // The key changed hands in that very moment.
@@ -161,6 +190,24 @@ export class PostgresJournal implements Journal {
     return rows.map(readAttempt);
   }
 
+  async hasRival(attempt: Attempt): Promise<boolean> {
+    return (await this.#query(rival(numbered), rivalValues(attempt))).length > 0;
+  }
+
+  async lastCreated({
+    service,
+    kind,
+    channel,
+  }: Parameters<Journal['lastCreated']>[0]): Promise<string | null> {
+    const [row] = await this.#query(lastCreated(numbered), [service, kind, channel]);
+    return row ? String(row['transaction_id']) : null;
+  }
+
+  async time(): Promise<number> {
+    const [row] = await this.#query('SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now', []);
+    return Number(row?.['now']);
+  }
+
   async renew(owner: string, leaseUntil: number): Promise<void> {
     const values = [leaseUntil, owner];
     await this.#query(RENEW, values);
@@ -175,7 +222,8 @@ export class PostgresJournal implements Journal {
 
   async claimDue({ service, owner, now, leaseUntil }: Claim, limit: number): Promise<Attempt[]> {
     const text = `UPDATE attempts SET outcome = 'unknown', owner = $1, lease_until = $2 WHERE id IN (
-      SELECT id FROM attempts WHERE ${CLAIMABLE} AND service = $4 AND (next_check_at IS NULL OR next_check_at <= $3)
+      SELECT id FROM attempts WHERE ${CLAIMABLE} AND service = $4
+        AND (next_check_at IS NULL OR next_check_at <= $3 - ${observerGrace('$1')})
       ORDER BY next_check_at NULLS FIRST LIMIT $5 FOR UPDATE SKIP LOCKED) RETURNING *`;
     const rows = await this.#query(text, [owner, leaseUntil, now, service, limit]);
     return rows.map(readAttempt);
@@ -276,6 +324,7 @@ export class PostgresJournal implements Journal {
       transaction_id: 'transactionId' in facts ? storable(facts.transactionId) : null,
       status: 'status' in facts ? storable(facts.status) : null,
       next_check_at: 'nextCheckAt' in facts ? facts.nextCheckAt : null,
+      ...('absence' in facts && absenceColumns(facts.absence)),
     }));
     const held = new Set((await this.#query(SETTLE, [JSON.stringify(rows)], until)).map((row) => row['id']));
     return settlements.map(({ id }) => !held.has(id));
@@ -288,6 +337,8 @@ export class PostgresJournal implements Journal {
 
 /** A service's word may hold what PostgreSQL refuses; that must not spoil what is written along with it. */
 const storable = (text: string): string => text.toWellFormed().replaceAll('\u0000', '\ufffd');
+
+const numbered = (place: number): string => `$${place}`;
 
 const findValues = ({ service, client, key }: AttemptKey): string[] => [service, client, key];
 

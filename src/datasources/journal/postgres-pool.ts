@@ -1,6 +1,6 @@
 import { Client, Pool, type PoolClient } from 'pg';
 import { UnderWay } from '../../under-way';
-import { within } from './deadline';
+import { monotonicMs, within } from './deadline';
 import { JournalUnavailable } from './journal';
 import { migrate } from './migrations';
 import type { Row } from './rows';
@@ -43,7 +43,7 @@ export class PostgresPool {
     this.#pool.on('connect', (client) => client.on('error', () => undefined));
   }
 
-  query(text: string, values: unknown[], until = Date.now() + this.#deadlineMs): Promise<Row[]> {
+  query(text: string, values: unknown[], until = monotonicMs() + this.#deadlineMs): Promise<Row[]> {
     if (this.#closing) return Promise.reject(new JournalUnavailable(new Error('It is closed.')));
     return this.#underWay.follow(this.#query({ name: this.#nameOf(text), text, values }, until));
   }
@@ -67,10 +67,10 @@ export class PostgresPool {
   async #query(query: { name: string; text: string; values: unknown[] }, until: number): Promise<Row[]> {
     let client: PoolClient | undefined;
     try {
-      await within(until - Date.now(), this.migrate());
-      client = await within(until - Date.now(), this.#pool.connect(), (late) => late.release());
-      if (Date.now() >= until) throw new Error('It is too late.');
-      const { rows } = await within(until - Date.now(), client.query<Row>(query));
+      await within(until - monotonicMs(), this.migrate());
+      client = await within(until - monotonicMs(), this.#pool.connect(), (late) => late.release());
+      if (monotonicMs() >= until) throw new Error('It is too late.');
+      const { rows } = await within(until - monotonicMs(), client.query<Row>(query));
       client.release();
       return rows;
     } catch (error) {

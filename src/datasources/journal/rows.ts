@@ -1,4 +1,4 @@
-import type { Attempt, AttemptKind, AttemptOutcome, NewAttempt, UnknownCount } from './journal';
+import type { Absence, Attempt, AttemptKind, AttemptOutcome, NewAttempt, UnknownCount } from './journal';
 
 /** A row as either store returns it: PostgreSQL writes large numbers as strings. */
 export type Row = Record<string, unknown>;
@@ -29,10 +29,16 @@ export const readAttempt = (row: Row): Attempt => ({
   owner: text(row['owner']),
   leaseUntil: number(row['lease_until']),
   startedAt: number(row['started_at']),
+  serviceStartedAt: numberOrNull(row['service_started_at']),
   sendUntil: number(row['send_until']),
   settledAt: numberOrNull(row['settled_at']),
   nextCheckAt: numberOrNull(row['next_check_at']),
   checks: number(row['checks']),
+  absence: {
+    lookups: number(row['absent_lookups']),
+    spanMs: number(row['absent_ms']),
+    observer: text(row['absent_observer']),
+  },
 });
 
 const KINDS: readonly AttemptKind[] = ['payment', 'payout'];
@@ -61,11 +67,12 @@ export const BEGIN_COLUMNS = [
   'owner',
   'lease_until',
   'started_at',
+  'service_started_at',
   'send_until',
 ] as const;
 
 /** The values of those columns. */
-export const beginValues = (attempt: NewAttempt): (string | number)[] => [
+export const beginValues = (attempt: NewAttempt): (string | number | null)[] => [
   attempt.id,
   attempt.service,
   attempt.client,
@@ -81,6 +88,7 @@ export const beginValues = (attempt: NewAttempt): (string | number)[] => [
   attempt.owner,
   attempt.leaseUntil,
   attempt.startedAt,
+  attempt.serviceStartedAt,
   attempt.sendUntil,
 ];
 
@@ -92,8 +100,52 @@ export const TAKE_OVER_FREED_KEY = `ON CONFLICT (service, client, key) DO UPDATE
   ${BEGIN_COLUMNS.filter((name) => !['service', 'client', 'key'].includes(name))
     .map((name) => `${name} = excluded.${name}`)
     .join(', ')},
-  seq = excluded.seq, outcome = 'in_progress', transaction_id = NULL, status = NULL, settled_at = NULL, next_check_at = NULL, checks = 0
+  seq = excluded.seq, outcome = 'in_progress', transaction_id = NULL, status = NULL, settled_at = NULL, next_check_at = NULL, checks = 0,
+  absent_lookups = 0, absent_ms = 0, absent_observer = ''
   WHERE attempts.outcome IN ('rejected', 'not_sent')`;
+
+/** How many of the newest settled attempts are searched for one that the service must have. */
+const RECENT = 1000;
+
+/** The transaction of the last success on a channel; `parameter` writes the nth parameter: service, kind, channel. */
+export const lastCreated = (parameter: (place: number) => string): string =>
+  `SELECT transaction_id FROM (
+     SELECT service, kind, channel, transaction_id FROM attempts
+     WHERE settled_at IS NOT NULL ORDER BY settled_at DESC LIMIT ${RECENT}) AS recent
+   WHERE service = ${parameter(1)} AND kind = ${parameter(2)} AND channel = ${parameter(3)}
+     AND transaction_id IS NOT NULL LIMIT 1`;
+
+/** Another open attempt of the same external id, amount and method; its parameters are those of `rivalValues`. */
+export const rival = (parameter: (place: number) => string): string =>
+  `SELECT 1 FROM attempts WHERE service = ${parameter(1)} AND channel = ${parameter(2)} AND external_id = ${parameter(3)}
+     AND kind = ${parameter(4)} AND method = ${parameter(5)} AND currency = ${parameter(6)} AND value = ${parameter(7)}
+     AND id <> ${parameter(8)} AND outcome IN ('in_progress', 'unknown') LIMIT 1`;
+
+export const rivalValues = (attempt: Attempt): string[] => [
+  attempt.service,
+  attempt.channel,
+  attempt.externalId,
+  attempt.kind,
+  attempt.method,
+  attempt.currency,
+  attempt.value,
+  attempt.id,
+];
+
+/** The columns of what lookups have proven; none where that is not given. */
+export const absenceColumns = (absence: Absence | undefined) =>
+  absence && {
+    absent_lookups: absence.lookups,
+    absent_ms: absence.spanMs,
+    absent_observer: absence.observer,
+  };
+
+/** How long the instance that made the last counted lookup goes before the others: only it can measure the time since. */
+const OBSERVER_GRACE_MS = 5000;
+
+/** That time as SQL, for the instance that `owner` stands for. */
+export const observerGrace = (owner: string): string =>
+  `CASE WHEN absent_observer IN ('', ${owner}) THEN 0 ELSE ${OBSERVER_GRACE_MS} END`;
 
 /** What happens to a reservation that no attempt holds which may have been sent. */
 export const takeOverReservation = (free: string): string =>

@@ -19,12 +19,18 @@ import {
   TAKE_OVER_FREED_KEY,
   beginValues,
   isFree,
+  lastCreated,
+  observerGrace,
   readAttempt,
   readUnknownCounts,
+  rival,
+  rivalValues,
   takeOverReservation,
   type Row,
 } from './rows';
 import { SqliteThread, type Statement } from './sqlite-thread';
+
+const unnumbered = (): string => '?';
 
 const sql = (text: string, ...params: SQLInputValue[]): Statement => ({ sql: text, params });
 
@@ -55,7 +61,10 @@ const SETTLE = `UPDATE attempts
   WHERE id = ? AND ${OPEN}`;
 
 const SETTLE_AS_UNKNOWN = `UPDATE attempts
-  SET outcome = 'unknown', lease_until = 0, next_check_at = ?, checks = checks + 1 WHERE id = ? AND ${OPEN}`;
+  SET outcome = 'unknown', lease_until = 0, next_check_at = ?, checks = checks + 1,
+    absent_lookups = COALESCE(?, absent_lookups), absent_ms = COALESCE(?, absent_ms),
+    absent_observer = COALESCE(?, absent_observer)
+  WHERE id = ? AND ${OPEN}`;
 const PURGE_STEP = 500;
 
 /** The journal in a SQLite file; several processes of one machine may share it. */
@@ -97,7 +106,8 @@ export class SqliteJournal implements Journal {
 
   async settle(id: string, settlement: Settlement): Promise<boolean> {
     if (settlement.outcome === 'unknown') {
-      await this.#write(sql(SETTLE_AS_UNKNOWN, settlement.nextCheckAt, id));
+      const { lookups = null, spanMs = null, observer = null } = settlement.absence ?? {};
+      await this.#write(sql(SETTLE_AS_UNKNOWN, settlement.nextCheckAt, lookups, spanMs, observer, id));
       return true;
     }
     const { outcome, settledAt } = settlement;
@@ -134,6 +144,24 @@ export class SqliteJournal implements Journal {
     return this.#read(sql(text, service, client, channel, only, only, asked, asked, from, from, limit));
   }
 
+  async hasRival(attempt: Attempt): Promise<boolean> {
+    return (await this.#readRows(sql(rival(unnumbered), ...rivalValues(attempt)))).length > 0;
+  }
+
+  async lastCreated({
+    service,
+    kind,
+    channel,
+  }: Parameters<Journal['lastCreated']>[0]): Promise<string | null> {
+    const [row] = await this.#readRows(sql(lastCreated(unnumbered), service, kind, channel));
+    return row ? String(row['transaction_id']) : null;
+  }
+
+  /** The machine's clock: the processes that share a file run on one machine. */
+  async time(): Promise<number> {
+    return Promise.resolve(Date.now());
+  }
+
   async renew(owner: string, leaseUntil: number): Promise<void> {
     await this.#write(
       sql(
@@ -153,9 +181,10 @@ export class SqliteJournal implements Journal {
 
   async claimDue({ service, owner, now, leaseUntil }: Claim, limit: number): Promise<Attempt[]> {
     const text = `UPDATE attempts SET outcome = 'unknown', owner = ?, lease_until = ? WHERE id IN (
-      SELECT id FROM attempts WHERE ${CLAIMABLE} AND service = ? AND (next_check_at IS NULL OR next_check_at <= ?)
+      SELECT id FROM attempts WHERE ${CLAIMABLE} AND service = ?
+        AND (next_check_at IS NULL OR next_check_at <= ? - ${observerGrace('?')})
       ORDER BY next_check_at LIMIT ?) RETURNING *`;
-    const rows = await this.#write(sql(text, owner, leaseUntil, now, service, now, limit));
+    const rows = await this.#write(sql(text, owner, leaseUntil, now, service, now, owner, limit));
     return rows.map(readAttempt);
   }
 
@@ -220,9 +249,12 @@ export class SqliteJournal implements Journal {
     return this.thread.run({ write: true, statements });
   }
 
+  #readRows(statement: Statement): Promise<Row[]> {
+    return this.thread.run({ write: false, statements: [statement] });
+  }
+
   async #read(statement: Statement): Promise<Attempt[]> {
-    const rows = await this.thread.run({ write: false, statements: [statement] });
-    return rows.map(readAttempt);
+    return (await this.#readRows(statement)).map(readAttempt);
   }
 
   async #readOne(statement: Statement): Promise<Attempt | null> {

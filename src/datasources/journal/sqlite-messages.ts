@@ -16,7 +16,7 @@ export interface BatchMessage {
   /** The texts of statements that the thread was not told before: each crosses once. */
   texts: string[];
   jobs: NumberedJob[];
-  /** Until when to wait for another process that holds the file, in milliseconds since 1970. */
+  /** Until when to wait for another process that holds the file, in monotonic milliseconds. */
   until: number;
 }
 

@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { SQLInputValue } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 import { Batcher } from './batcher';
+import { monotonicMs } from './deadline';
 import { JournalUnavailable } from './journal';
 import type { BatchAnswer, BatchMessage, NumberedJob } from './sqlite-messages';
 import type { Row } from './rows';
@@ -77,7 +78,7 @@ export class SqliteThread {
   async runPatiently(sql: string): Promise<Row[]> {
     const [rows] = await this.#send(
       [{ write: false, statements: [{ sql, params: [] }] }],
-      Date.now() + OPENING_MS,
+      monotonicMs() + OPENING_MS,
     );
     return rows ?? [];
   }

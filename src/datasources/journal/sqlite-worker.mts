@@ -15,9 +15,12 @@ interface WorkerOptions {
 
 const SQLITE_BUSY = 5;
 
+/** The clock of the deadlines: the same in every thread, and without steps. */
+const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
+
 const { path, busyTimeoutMs } = workerData as WorkerOptions;
 const database = new DatabaseSync(path, { timeout: busyTimeoutMs });
-inWalMode(Date.now() + busyTimeoutMs);
+inWalMode(monotonicMs() + busyTimeoutMs);
 database.exec('PRAGMA synchronous = FULL');
 // In pages: four times the default, as most pages are written again and again until then. The log grows to 16 MB.
 database.exec('PRAGMA wal_autocheckpoint = 4000');
@@ -29,7 +32,7 @@ function inWalMode(until: number): void {
       database.exec('PRAGMA journal_mode = WAL');
       return;
     } catch (error) {
-      if ((error as { errcode?: number }).errcode !== SQLITE_BUSY || Date.now() >= until) throw error;
+      if ((error as { errcode?: number }).errcode !== SQLITE_BUSY || monotonicMs() >= until) throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
     }
   }
@@ -55,8 +58,8 @@ function runJob({ statements }: NumberedJob): Rows {
 /** All writes of a batch in one transaction, and so one sync; then its reads. */
 function runBatch({ jobs, until }: BatchMessage): Rows[] {
   // Nobody waits for it any more, and who was refused must not find it written.
-  if (Date.now() >= until) throw new Error('It is too late.');
-  database.exec(`PRAGMA busy_timeout = ${until - Date.now()}`);
+  if (monotonicMs() >= until) throw new Error('It is too late.');
+  database.exec(`PRAGMA busy_timeout = ${Math.ceil(until - monotonicMs())}`);
   const results: Rows[] = [];
   if (jobs.some(({ write }) => write)) {
     database.exec('BEGIN IMMEDIATE');

@@ -94,6 +94,24 @@ export function readMoneyAnswer(raw: RawAnswer, asked: Question): MoneyOutcome<W
   return { kind: 'unknown' };
 }
 
+/**
+ * Whether an answer with the status for "no such transaction" is the service's own: JSON, with the names that the service
+ * is known to write. A proxy, a load balancer or an empty backend says 404 too, and knows nothing of transactions.
+ */
+export function isOwnNotFound(raw: RawAnswer, { status, fields }: NotFoundAnswer): boolean {
+  if (raw.status !== status) return false;
+  const answer = readJsonObject(raw);
+  return answer !== undefined && fields.every((name) => Object.hasOwn(answer, name));
+}
+
+/** How the service says that it has no such transaction. */
+export interface NotFoundAnswer {
+  /** The HTTP status. */
+  status: number;
+  /** Names that the JSON object has in any case; none: any JSON object will do. */
+  fields: readonly string[];
+}
+
 /** What the answer to a lookup says; null when the service has no such transaction. */
 export function readLookupAnswer(raw: RawAnswer, asked: Question, notFoundStatus: number): WireObject | null {
   const { status } = raw;
@@ -109,7 +127,8 @@ export function readLookupAnswer(raw: RawAnswer, asked: Question, notFoundStatus
   throw invalid();
 }
 
-const notTried = (): ServiceError =>
+/** The service counts as down, or too many calls wait for it; nothing was sent. */
+export const notTried = (): ServiceError =>
   new ServiceError('UNAVAILABLE', 'The payment service is not answering now; nothing was sent.', 1000, true);
 
 /** What a create or confirm that ended without an answer means. Throws where it is certain that nothing was sent. */

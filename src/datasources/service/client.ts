@@ -1,19 +1,22 @@
 import type { WireObject } from '../../schema/wire';
 import {
+  isOwnNotFound,
   lookupFault,
+  notTried,
   readLookupAnswer,
   readMoneyAnswer,
   readMoneyFailure,
   type MoneyOutcome,
+  type NotFoundAnswer,
   type Question,
 } from './answers';
 import type { Credentials } from './credentials';
-import type { Lane } from './guard';
+import type { Lane, Slot } from './guard';
 import { LookupRetries } from './lookup-retries';
 import { callOf, failureOf, resultOf, type CallListener, type CallResult } from './call-listener';
 import { CallFailure, type RawAnswer } from './exchange';
 import { ServiceError } from './service-error';
-import { serviceTime, type Call, type ServiceTransport } from './transport';
+import { serviceTime, type Call, type SendOptions, type ServiceTransport } from './transport';
 
 /** What a transaction is looked up by: at least one of the two ids (spec 4.1, 4.3). */
 export interface LookupKey {
@@ -26,10 +29,38 @@ export interface LookupKey {
   amount?: { currency: string; value: string };
 }
 
-/** An answer, and when the service gave it by its own clock, in milliseconds since 1970; undefined where it did not say. */
+/** What the service answered to a lookup. */
 export interface Answered {
-  answer: WireObject;
+  /** Null: it has no such transaction. */
+  answer: WireObject | null;
+  /** Whether the service itself said so, and not something in front of it; true where there is an answer. */
+  isOwn: boolean;
+  /** When, by the service's own clock, in milliseconds since 1970; undefined where it did not say. */
   serviceTime: number | undefined;
+}
+
+/** A slot towards the service, for a call that is recorded before it is sent. */
+export interface MoneySlot extends Slot {
+  /** Until when the call has to be answered, by `performance.now()`. */
+  deadline: number;
+}
+
+/** The bulkhead that calls of one kind go through on their way to the service. */
+export interface SendQueue {
+  /** Whether a call would be sent at once. */
+  hasFreeSlot(): boolean;
+  /** Waits for a slot. Throws a ServiceError where none is free in time: nothing was sent. */
+  reserve(channel: string): Promise<MoneySlot>;
+  /** The service's own time now, in milliseconds since 1970; null where it is not known. */
+  serviceNow(): number | null;
+}
+
+/** What a call that moves money is sent with, beside its content. */
+export interface MoneySendOptions {
+  /** The slot it was given; it waits for one of its own where this is left out. */
+  slot?: MoneySlot;
+  /** Whether it may be signed anew and sent again after a 401. */
+  mayRepeat?(): Promise<boolean>;
 }
 
 /** What the operator learns of a call that did not go well; nothing else of request or answer. */
@@ -50,6 +81,7 @@ interface MoneyCall {
   path: string;
   lane: Lane;
   body: string;
+  options?: MoneySendOptions | undefined;
 }
 
 /** The two kinds of call the service knows: lookups, and calls that move money. */
@@ -58,7 +90,7 @@ export class ServiceClient {
 
   constructor(
     private readonly transport: ServiceTransport,
-    private readonly notFoundStatus: number,
+    private readonly notFound: NotFoundAnswer,
     /** The gateway's own secrets, which no answer may carry to a caller. */
     private readonly own: { credentials: Pick<Credentials, 'known'>; isToken?(text: string): boolean },
     /** Hears of every call that did not go well, for the operator; of every one that has ended, and of those tried again. */
@@ -68,17 +100,18 @@ export class ServiceClient {
   }
 
   /**
-   * A lookup; null when the service has no such transaction. Tried again while that may help: at most three times
-   * and within one deadline.
+   * A lookup. Tried again while that may help: at most three times and within one deadline.
    */
-  lookUp(path: string, key: LookupKey): Promise<Answered | null> {
+  lookUp(path: string, key: LookupKey): Promise<Answered> {
     const call = { channel: key.channel, path, query: lookupQuery(key) };
-    const read = (raw: RawAnswer): Answered | null => {
-      const answer = readLookupAnswer(raw, { ...key, ...this.#mustNotComeBack() }, this.notFoundStatus);
-      return answer && { answer, serviceTime: serviceTime(raw) };
+    const read = (raw: RawAnswer): Answered => {
+      const { notFound } = this;
+      const answer = readLookupAnswer(raw, { ...key, ...this.#mustNotComeBack() }, notFound.status);
+      const isOwn = answer !== null || isOwnNotFound(raw, notFound);
+      return { answer, isOwn, serviceTime: serviceTime(raw) };
     };
     return this.#retries.run(this.transport.timeoutMs, (timeoutMs) =>
-      this.#send(call, 'lookups', timeoutMs).then(read, (failure: unknown) => {
+      this.#send(call, { lane: 'lookups', timeoutMs }).then(read, (failure: unknown) => {
         throw lookupFault(failure);
       }),
     );
@@ -88,9 +121,41 @@ export class ServiceClient {
    * Sends a create or confirm once. It is never repeated here: whether it may be is a question of money, not of
    * transport. Throws only where it is certain that the service did not act.
    */
-  async sendMoney({ lane, ...call }: MoneyCall, asked: Question): Promise<MoneyOutcome<WireObject>> {
+  async sendMoney(
+    { lane, options: { slot, mayRepeat } = {}, ...call }: MoneyCall,
+    asked: Question,
+  ): Promise<MoneyOutcome<WireObject>> {
     const question = { ...asked, ...this.#mustNotComeBack() };
-    return this.#send(call, lane).then((raw) => readMoneyAnswer(raw, question), readMoneyFailure);
+    const timeoutMs = slot && slot.deadline - performance.now();
+    const sent = this.#send(call, {
+      lane,
+      timeoutMs,
+      hasSlot: slot !== undefined,
+      ...(mayRepeat && { mayRepeat }),
+    });
+    return sent.then((raw) => readMoneyAnswer(raw, question), readMoneyFailure);
+  }
+
+  /** The queue of the creates of one kind, whose calls are recorded before they are sent. */
+  queue(path: string, lane: Lane): SendQueue {
+    const { transport } = this;
+    return {
+      hasFreeSlot: () => transport.guard.hasFreeSlot(lane),
+      reserve: (channel) => this.#reserve({ channel, path, lane }),
+      serviceNow: () => transport.serviceNow() ?? null,
+    };
+  }
+
+  async #reserve({ channel, path, lane }: Pick<MoneyCall, 'channel' | 'path' | 'lane'>): Promise<MoneySlot> {
+    const startedAt = performance.now();
+    const { transport } = this;
+    try {
+      const { release } = await transport.reserve(lane);
+      return { release, deadline: startedAt + transport.timeoutMs };
+    } catch (failure) {
+      this.#ended({ channel, path, body: '' }, startedAt, failureOf(failure), faultOf(failure));
+      throw notTried();
+    }
   }
 
   #mustNotComeBack(): Pick<Question, 'credentials' | 'isToken'> {
@@ -99,11 +164,11 @@ export class ServiceClient {
   }
 
   /** Sends a call and tells the operator when it did not go well. */
-  #send(call: Call, lane: Lane, timeoutMs?: number): Promise<RawAnswer> {
+  #send(call: Call, options: SendOptions): Promise<RawAnswer> {
     const startedAt = performance.now();
-    return this.transport.send(call, lane, timeoutMs).then(
+    return this.transport.send(call, options).then(
       (raw) => {
-        this.#ended(call, startedAt, resultOf(raw, this.notFoundStatus), this.#faultIn(raw));
+        this.#ended(call, startedAt, resultOf(raw, this.notFound.status), this.#faultIn(raw));
         return raw;
       },
       (failure: unknown) => {
@@ -129,7 +194,7 @@ export class ServiceClient {
 
   /** What the operator has to know of an answer; null where it went well. */
   #faultIn({ status }: RawAnswer): NamedFault | null {
-    if (status < 300 || (status === this.notFoundStatus && status !== 401)) return null;
+    if (status < 300 || (status === this.notFound.status && status !== 401)) return null;
     return { status, ofChannel: status === 401 };
   }
 }

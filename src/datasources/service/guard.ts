@@ -37,6 +37,11 @@ const loadOf = ({ executionSlots, queueSlots }: BulkheadPolicy, atATime: number)
 
 const halfOpenAfter = () => new ExponentialBackoff({ initialDelay: 1000, maxDelay: 30_000 });
 
+/** A reserved slot of a lane's bulkhead; held until it is released. */
+export interface Slot {
+  release(): void;
+}
+
 /** Lets calls through while the service works, one at a time to try it while it does not. */
 export class Guard {
   readonly #lanes: Record<Lane, BulkheadPolicy> = {
@@ -55,7 +60,46 @@ export class Guard {
 
   /** Rejects at once, and runs nothing, while the service counts as down or too many wait. */
   run<T extends RawAnswer>(lane: Lane, call: () => Promise<T>): Promise<T> {
-    return this.#silence.execute(() => this.#failures.execute(() => this.#lanes[lane].execute(call)));
+    return this.runInSlot(() => this.#lanes[lane].execute(call));
+  }
+
+  /** The same for a call that holds a slot of its lane already. */
+  runInSlot<T extends RawAnswer>(call: () => Promise<T>): Promise<T> {
+    return this.#silence.execute(() => this.#failures.execute(call));
+  }
+
+  hasFreeSlot(lane: Lane): boolean {
+    return this.#lanes[lane].executionSlots > 0;
+  }
+
+  /**
+   * Waits for a slot in the lane's bulkhead.
+   * @throws CallFailure with reason `refused` where too many wait, or none was free within `timeoutMs`
+   */
+  reserve(lane: Lane, timeoutMs: number): Promise<Slot> {
+    const reserved = Promise.withResolvers<Slot>();
+    const released = Promise.withResolvers<undefined>();
+    let state: 'waiting' | 'held' | 'given up' = 'waiting';
+    const fail = (code: string): void => {
+      state = 'given up';
+      reserved.reject(new CallFailure('refused', true, code));
+    };
+    const hold = (): Promise<undefined> | undefined => {
+      if (state === 'given up') return undefined;
+      state = 'held';
+      reserved.resolve({ release: () => released.resolve(undefined) });
+      return released.promise;
+    };
+    this.#lanes[lane]
+      .execute(hold)
+      .catch((error: unknown) => fail(error instanceof Error ? error.name : 'REFUSED'));
+    // Mostly a slot is free, and `hold` has run by now.
+    if ((state as string) === 'waiting') {
+      const timer = setTimeout(() => fail('NO_SLOT'), timeoutMs);
+      const stop = (): void => clearTimeout(timer);
+      reserved.promise.then(stop, stop);
+    }
+    return reserved.promise;
   }
 
   /** By which of its breakers the service counts as down now, also while it is being tried. */

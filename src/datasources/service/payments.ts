@@ -3,7 +3,14 @@ import type { PaymentResource } from '../../schema/payment';
 import { normalizeDecimal } from '../../schema/scalars';
 import type { WireObject } from '../../schema/wire';
 import type { MoneyOutcome } from './answers';
-import { mapAccepted, type LookupKey, type ServiceClient } from './client';
+import {
+  mapAccepted,
+  type Answered,
+  type LookupKey,
+  type MoneySendOptions,
+  type SendQueue,
+  type ServiceClient,
+} from './client';
 import { completeLater, isShort, readPayment, type KnownPayment } from './read-payment';
 
 /** A payment to create, in the gateway's words. */
@@ -36,11 +43,23 @@ export interface RememberedPayment extends KnownPayment {
   status: string;
 }
 
+/** What a lookup found. */
+export interface Search<T> {
+  found: T | null;
+  /** Whether it is the service itself that has, or has not, the transaction; something in front of it proves nothing. */
+  isOwn: boolean;
+}
+
 /** The payments of the service (spec 4.3 to 4.5). */
 export class PaymentService {
   #seen: (found: PaymentResource, askedAt: number) => void = () => undefined;
 
-  constructor(private readonly client: ServiceClient) {}
+  /** Where creates wait for their slot, before they are recorded. */
+  readonly queue: SendQueue;
+
+  constructor(private readonly client: ServiceClient) {
+    this.queue = client.queue('payment/', 'payments');
+  }
 
   /** Who hears of every payment that a lookup finds, and when it was asked for, by the clock of `performance`. */
   onSeen(seen: (found: PaymentResource, askedAt: number) => void): void {
@@ -48,7 +67,7 @@ export class PaymentService {
   }
 
   /** POST payment/ (spec 4.4). */
-  async create(request: PaymentRequest): Promise<MoneyOutcome<PaymentResource>> {
+  async create(request: PaymentRequest, options?: MoneySendOptions): Promise<MoneyOutcome<PaymentResource>> {
     const body = JSON.stringify({
       channel: request.channel,
       amount: { currency: request.amount.currency, value: request.amount.value },
@@ -59,7 +78,7 @@ export class PaymentService {
       description: request.description ?? undefined,
     });
     const outcome = await this.client.sendMoney(
-      { channel: request.channel, path: 'payment/', lane: 'payments', body },
+      { channel: request.channel, path: 'payment/', lane: 'payments', body, options },
       request,
     );
     return mapAccepted(outcome, (answer) => this.#read(answer, request));
@@ -83,12 +102,22 @@ export class PaymentService {
   /** GET payment/ (spec 4.3); null when the service has no such payment. */
   async lookUp(key: LookupKey): Promise<PaymentResource | null> {
     const askedAt = performance.now();
-    const found = await this.client.lookUp('payment/', key);
-    if (!found) return null;
-    const payment = Object.assign(readPayment(found.answer, key), { serviceTime: found.serviceTime });
+    return this.#found(key, await this.client.lookUp('payment/', key), askedAt);
+  }
+
+  /** The same, for those to whom it matters who says that there is no such payment. */
+  async search(key: LookupKey): Promise<Search<PaymentResource>> {
+    const askedAt = performance.now();
+    const answered = await this.client.lookUp('payment/', key);
+    return { found: this.#found(key, answered, askedAt), isOwn: answered.isOwn };
+  }
+
+  #found(key: LookupKey, { answer, serviceTime }: Answered, askedAt: number): PaymentResource | null {
+    if (!answer) return null;
+    const payment = Object.assign(readPayment(answer, key), { serviceTime });
     // That the external id in the question is this payment's own is not in the answer: others must not be told so.
     const { externalId, ...bare } = key;
-    this.#seen(externalId === undefined ? payment : readPayment(found.answer, bare), askedAt);
+    this.#seen(externalId === undefined ? payment : readPayment(answer, bare), askedAt);
     return payment;
   }
 

@@ -6,7 +6,15 @@ import { PayoutStatus, type PayoutResource } from '../../schema/payout';
 import { readAsSent, readPlainWord, readStatus } from '../../schema/shown-text';
 import { wireText, type WireObject } from '../../schema/wire';
 import type { MoneyOutcome } from './answers';
-import { mapAccepted, type LookupKey, type ServiceClient } from './client';
+import {
+  mapAccepted,
+  type Answered,
+  type LookupKey,
+  type MoneySendOptions,
+  type SendQueue,
+  type ServiceClient,
+} from './client';
+import type { Search } from './payments';
 import { readError } from './read-common';
 
 /** A payout to create, in the gateway's words. */
@@ -39,11 +47,18 @@ export interface KnownPayout {
   isPartial?: boolean;
 }
 
+type KnownOf = (transactionId: string) => KnownPayout | Promise<KnownPayout>;
+
 /** The payouts of the service (spec 4.1, 4.2). */
 export class PayoutService {
   #seen: (found: PayoutResource, askedAt: number) => void = () => undefined;
 
-  constructor(private readonly client: ServiceClient) {}
+  /** Where creates wait for their slot, before they are recorded. */
+  readonly queue: SendQueue;
+
+  constructor(private readonly client: ServiceClient) {
+    this.queue = client.queue('payout/', 'payouts');
+  }
 
   /** Who hears of every payout that a lookup finds, and when it was asked for, by the clock of `performance`. */
   onSeen(seen: (found: PayoutResource, askedAt: number) => void): void {
@@ -51,7 +66,7 @@ export class PayoutService {
   }
 
   /** POST payout/ (spec 4.2). */
-  async create(request: PayoutRequest): Promise<MoneyOutcome<PayoutResource>> {
+  async create(request: PayoutRequest, options?: MoneySendOptions): Promise<MoneyOutcome<PayoutResource>> {
     const body = JSON.stringify({
       channel: request.channel,
       amount: { currency: request.amount.currency, value: request.amount.value },
@@ -61,7 +76,7 @@ export class PayoutService {
       callback_url: request.callbackUrl ?? undefined,
     });
     const outcome = await this.client.sendMoney(
-      { channel: request.channel, path: 'payout/', lane: 'payouts', body },
+      { channel: request.channel, path: 'payout/', lane: 'payouts', body, options },
       request,
     );
     return mapAccepted(outcome, (answer) => readPayout(answer, request));
@@ -71,15 +86,22 @@ export class PayoutService {
    * GET payout/ (spec 4.1); null when the service has no such payout.
    * @param knownOf what is known, by its transaction id, of a payout beside the answer, which says little
    */
-  async lookUp(
-    key: LookupKey,
-    knownOf: (transactionId: string) => KnownPayout | Promise<KnownPayout> = () => key,
-  ): Promise<PayoutResource | null> {
+  async lookUp(key: LookupKey, knownOf: KnownOf = () => key): Promise<PayoutResource | null> {
     const askedAt = performance.now();
-    const found = await this.client.lookUp('payout/', key);
-    if (!found) return null;
-    const transactionId = String(found.answer['transaction_id']).toLowerCase();
-    const payout = readPayout(found.answer, await knownOf(transactionId));
+    return this.#found(await this.client.lookUp('payout/', key), knownOf, askedAt);
+  }
+
+  /** The same, for those to whom it matters who says that there is no such payout. */
+  async search(key: LookupKey, knownOf: KnownOf = () => key): Promise<Search<PayoutResource>> {
+    const askedAt = performance.now();
+    const answered = await this.client.lookUp('payout/', key);
+    return { found: await this.#found(answered, knownOf, askedAt), isOwn: answered.isOwn };
+  }
+
+  async #found({ answer }: Answered, knownOf: KnownOf, askedAt: number): Promise<PayoutResource | null> {
+    if (!answer) return null;
+    const transactionId = String(answer['transaction_id']).toLowerCase();
+    const payout = readPayout(answer, await knownOf(transactionId));
     this.#seen(payout, askedAt);
     return payout;
   }

@@ -2,12 +2,26 @@ import { Pool } from 'undici';
 import type { Credentials, Signers } from './credentials';
 import { Exchange, leastUsefulMs, type RawAnswer } from './exchange';
 import { FreshConnections, type BodyRequest } from './fresh-connections';
-import { Guard, type Lane } from './guard';
+import { Guard, type Lane, type Slot } from './guard';
 import { ServiceError } from './service-error';
 import type { Signer } from './signature';
 
 /** What a call sends: a query string, or a body, never both; signed for its channel. */
 export type Call = { channel: string; path: string } & ({ query: string } | { body: string });
+
+/** How a call is to be sent. */
+export interface SendOptions {
+  lane: Lane;
+  /** How long it may take in all, in milliseconds; the transport's own where it is left out. */
+  timeoutMs?: number | undefined;
+  /** Whether the call holds a slot of its lane already. */
+  hasSlot?: boolean;
+  /**
+   * Asked before a call that was refused with 401 is sent again: whether the caller still has the right to send it. A
+   * process that was suspended in between may have lost it. Yes where it is left out.
+   */
+  mayRepeat?(): Promise<boolean>;
+}
 
 /** Goes around one request and its answer, and changes nothing of them. Sent again it is the same call. */
 export type AroundExchange = (call: Call, exchange: () => Promise<RawAnswer>) => Promise<RawAnswer>;
@@ -25,7 +39,12 @@ export interface TransportOptions {
 const MAX_CONNECTIONS = 256;
 /** The service accepts timestamps of the last five minutes: a smaller difference is not what it refused. */
 const NOTABLE_SKEW_MS = 60_000;
-const MAX_SKEW_MS = 24 * 60 * 60 * 1000;
+/** A Date header further off than a week is not believed. */
+const MAX_SKEW_MS = 7 * 24 * 60 * 60 * 1000;
+/** An older Date header is not carried on. */
+const MAX_DATE_AGE_MS = 24 * 60 * 60 * 1000;
+/** How far the monotonic clocks of two machines may drift apart, as a share of the time that has passed. */
+const MAX_DRIFT = 0.0002;
 
 /** The service's clock by its Date header, in milliseconds since 1970; undefined where it does not say. */
 export function serviceTime({ headers }: RawAnswer): number | undefined {
@@ -50,6 +69,8 @@ export class ServiceTransport {
   readonly #options: TransportOptions;
   /** How far the service's clock is from ours, as far as it mattered. */
   #skewMs = 0;
+  /** The newest answer's Date header, and when it arrived on the monotonic clock. */
+  #lastDate: { header: unknown; at: number } | undefined;
 
   constructor(options: TransportOptions) {
     const base = new URL(options.baseUrl);
@@ -67,13 +88,28 @@ export class ServiceTransport {
   }
 
   /** Whether the service counts as down, and what is under way. */
-  get guard(): Pick<Guard, 'breakers' | 'lanes'> {
+  get guard(): Pick<Guard, 'breakers' | 'lanes' | 'hasFreeSlot'> {
     return this.#guard;
   }
 
   /** How far the service's clock is from ours, as far as it mattered, in milliseconds. */
   get skewMs(): number {
     return this.#skewMs;
+  }
+
+  /** The service's own time now, at the earliest, by its last Date header, in milliseconds since 1970; undefined where it is not known. */
+  serviceNow(): number | undefined {
+    const age = performance.now() - (this.#lastDate?.at ?? -Infinity);
+    const time = age < MAX_DATE_AGE_MS ? Date.parse(String(this.#lastDate?.header ?? '')) : NaN;
+    return Number.isNaN(time) ? undefined : Math.floor(time + age * (1 - MAX_DRIFT));
+  }
+
+  /**
+   * Waits for a slot of a lane, for calls that are recorded before they are sent.
+   * @throws CallFailure with reason `refused`: nothing was sent
+   */
+  reserve(lane: Lane): Promise<Slot> {
+    return this.#guard.reserve(lane, this.timeoutMs - leastUsefulMs(this.timeoutMs));
   }
 
   /** How long a call may take in all, in milliseconds. */
@@ -87,31 +123,34 @@ export class ServiceTransport {
    * secret key where there are two. What helped is kept.
    * @throws ServiceError where the channel has no credentials
    */
-  async send(call: Call, lane: Lane, timeoutMs = this.timeoutMs): Promise<RawAnswer> {
+  async send(call: Call, options: SendOptions): Promise<RawAnswer> {
+    const { timeoutMs = this.timeoutMs } = options;
     const signers = this.#options.credentials.of(call.channel);
     const signer = signers?.preferred;
     if (!signers || !signer) throw noCredentials();
     const deadline = performance.now() + timeoutMs;
     const attempt: Attempt = { signer, skewMs: this.#skewMs, deadline };
-    const raw = await this.#exchange(call, lane, attempt);
-    return raw.status === 401 ? this.#sendMended({ call, lane, timeoutMs, signers, raw, attempt }) : raw;
+    const raw = await this.#exchange(call, options, attempt);
+    this.#lastDate = { header: raw.headers['date'], at: performance.now() };
+    return raw.status === 401 ? this.#sendMended({ call, options, timeoutMs, signers, raw, attempt }) : raw;
   }
 
   /** Sends what was refused with 401 again, with what may mend it. */
-  async #sendMended({ call, lane, timeoutMs, signers, ...refused }: Refused): Promise<RawAnswer> {
+  async #sendMended({ call, options, timeoutMs, signers, ...refused }: Refused): Promise<RawAnswer> {
     const { deadline, signer } = refused.attempt;
-    const isInTime = (): boolean => deadline - performance.now() >= leastUsefulMs(timeoutMs);
+    const mayRepeat = async (): Promise<boolean> =>
+      deadline - performance.now() >= leastUsefulMs(timeoutMs) && ((await options.mayRepeat?.()) ?? true);
     let { attempt, raw } = refused;
     const skewMs = this.#differentClock(raw, attempt.skewMs);
-    if (skewMs !== undefined && isInTime()) {
+    if (skewMs !== undefined && (await mayRepeat())) {
       attempt = { ...attempt, skewMs };
-      raw = await this.#exchange(call, lane, attempt);
+      raw = await this.#exchange(call, options, attempt);
       if (raw.status !== 401) this.#skewMs = skewMs;
     }
     const other = signers.otherThan(signer);
-    if (raw.status === 401 && other && isInTime()) {
+    if (raw.status === 401 && other && (await mayRepeat())) {
       attempt = { ...attempt, signer: other };
-      raw = await this.#exchange(call, lane, attempt);
+      raw = await this.#exchange(call, options, attempt);
       if (raw.status !== 401) {
         this.#skewMs = attempt.skewMs;
         this.#options.credentials.worked(signers, other);
@@ -134,19 +173,21 @@ export class ServiceTransport {
     await Promise.all([this.#lookups.close(), this.#money.close()]);
   }
 
-  #exchange(call: Call, lane: Lane, attempt: Attempt): Promise<RawAnswer> {
+  #exchange(call: Call, options: SendOptions, attempt: Attempt): Promise<RawAnswer> {
     const { around } = this.#options;
-    return around ? around(call, () => this.#run(call, lane, attempt)) : this.#run(call, lane, attempt);
+    return around ? around(call, () => this.#run(call, options, attempt)) : this.#run(call, options, attempt);
   }
 
-  #run(call: Call, lane: Lane, attempt: Attempt): Promise<RawAnswer> {
+  #run(call: Call, { lane, hasSlot }: SendOptions, attempt: Attempt): Promise<RawAnswer> {
     const exchange = new Exchange(attempt.deadline - performance.now());
     const dispatch = (): void => {
       const request = this.#request(call, attempt);
       if (request.method === 'GET') this.#lookups.dispatch(request, exchange);
       else this.#money.dispatch(request, exchange);
     };
-    this.#guard.run(lane, () => exchange.begin(dispatch)).catch((error: unknown) => exchange.refuse(error));
+    const begin = (): Promise<RawAnswer> => exchange.begin(dispatch);
+    const ended = hasSlot ? this.#guard.runInSlot(begin) : this.#guard.run(lane, begin);
+    ended.catch((error: unknown) => exchange.refuse(error));
     return exchange.answer;
   }
 
@@ -175,7 +216,7 @@ interface LookupRequest {
 /** A call that was refused with 401, and how. */
 interface Refused {
   call: Call;
-  lane: Lane;
+  options: SendOptions;
   timeoutMs: number;
   signers: Signers;
   raw: RawAnswer;

@@ -33,7 +33,7 @@ interface Known<T> {
   seen: T;
   /** By the clock of `performance`, when the answer came. */
   answeredAt: number;
-  /** By the gateway's clock. */
+  /** By the monotonic clock. */
   at: number;
 }
 
@@ -75,7 +75,7 @@ export class Watch<T extends Watchable> {
     const watcher = new Watcher<T>((gone) => this.#leave(gone));
     this.#watchers.add(watcher);
     const known = this.#known;
-    const age = known ? this.#options.clock.now() - known.at : Infinity;
+    const age = known ? this.#options.clock.monotonic() - known.at : Infinity;
     const isFresh = age >= 0 && age < FRESH_MS;
     // While the service fails, one more who asks does not help it.
     if (known && (isFresh || this.#failing)) watcher.push(known.seen);
@@ -88,7 +88,7 @@ export class Watch<T extends Watchable> {
     if (this.#isLooking) this.#lookAgain = true;
     else if (!this.#isHinted && !this.#isOver) {
       this.#isHinted = true;
-      this.#lookIn(Math.min(MIN_GAP_MS, this.#lookedAt + MIN_GAP_MS - this.#options.clock.now()));
+      this.#lookIn(Math.min(MIN_GAP_MS, this.#lookedAt + MIN_GAP_MS - this.#options.clock.monotonic()));
     }
   }
 
@@ -109,11 +109,12 @@ export class Watch<T extends Watchable> {
     const before = this.#known?.seen;
     const seen = before ? following(before, answer) : answer;
     const isNews = !before || differs(before, seen);
-    this.#known = { seen, answeredAt: performance.now(), at: clock.now() };
+    this.#known = { seen, answeredAt: performance.now(), at: clock.monotonic() };
     this.#failing = undefined;
-    if (!before) this.#changedAt = Math.min(clock.now(), createdAt(seen) ?? Infinity);
+    if (!before)
+      this.#changedAt = clock.monotonic() - Math.max(0, clock.now() - (createdAt(seen) ?? Infinity));
     // Some values differ in every answer, such as addresses with signatures: they say nothing of when the next change comes.
-    else if (stateOf(before) !== stateOf(seen)) this.#changedAt = clock.now();
+    else if (stateOf(before) !== stateOf(seen)) this.#changedAt = clock.monotonic();
     for (const watcher of this.#watchers) if (isNews || !watcher.hasSeen) watcher.push(seen);
     if (phaseOf(seen) === 'done') this.#end();
     else if (!this.#isLooking) this.#lookLater();
@@ -125,7 +126,7 @@ export class Watch<T extends Watchable> {
     this.#isLooking = true;
     this.#lookAgain = false;
     this.#isHinted = false;
-    this.#lookedAt = this.#options.clock.now();
+    this.#lookedAt = this.#options.clock.monotonic();
     let result: LookResult | undefined;
     try {
       const found = await this.#options.lookUp();
@@ -154,7 +155,7 @@ export class Watch<T extends Watchable> {
   /** Who has no state yet hears of a failure at once; the others stay, and hear of an outage only when it lasts. */
   #failed(error: unknown): void {
     if (!this.#known) return this.#end(error);
-    const now = this.#options.clock.now();
+    const now = this.#options.clock.monotonic();
     const { since = now, times = 0 } = this.#failing ?? {};
     const asked = error instanceof ServiceError ? (error.retryAfterMs ?? 0) : 0;
     const retryAfterMs = Math.min(asked, MAX_RETRY_AFTER_MS);
@@ -166,7 +167,7 @@ export class Watch<T extends Watchable> {
   /** How long until the watchers have to be told of an outage, in milliseconds. */
   #outageIn(): number {
     const { clock, outageMs } = this.#options;
-    return this.#failing && outageMs > 0 ? this.#failing.since + outageMs - clock.now() : Infinity;
+    return this.#failing && outageMs > 0 ? this.#failing.since + outageMs - clock.monotonic() : Infinity;
   }
 
   #lookLater(): void {
@@ -174,13 +175,13 @@ export class Watch<T extends Watchable> {
     const { clock, schedule } = this.#options;
     const phase = phaseOf(this.#known.seen);
     if (phase === 'done') return;
-    const sinceChange = clock.now() - (this.#changedAt ?? clock.now());
+    const sinceChange = clock.monotonic() - (this.#changedAt ?? clock.monotonic());
     this.#lookIn(nextLook(schedule[phase], sinceChange, this.#failing?.times ?? 0));
   }
 
   /** Looks in so long, but not before the service wants to be asked; tells of an outage when it is one. */
   #lookIn(ms: number): void {
-    const retryIn = (this.#failing?.retryAt ?? 0) - this.#options.clock.now();
+    const retryIn = (this.#failing?.retryAt ?? 0) - this.#options.clock.monotonic();
     const wait = Math.min(Math.max(0, ms, retryIn), this.#outageIn());
     this.#timer?.cancel();
     this.#timer = this.#options.clock.after(wait, () => {

@@ -1,9 +1,10 @@
 import { pino } from 'pino';
-import { systemClock } from '../../../src/clock';
+import { systemClock, type Clock } from '../../../src/clock';
 import { readConfig } from '../../../src/config';
+import type { Journal } from '../../../src/datasources/journal/journal';
 import { startGateway, type Gateway, type OpenJournal } from '../../../src/gateway';
 import { AdvancingClock } from '../../../src/sandbox/clock';
-import { API_KEY, SECRET_KEY, testSettings, openPatiently } from '../../support/gateway';
+import { API_KEY, SECRET_KEY, testSettings, openWithClock } from '../../support/gateway';
 import { FaultyService } from '../service/faulty-service';
 import { Caller } from './caller';
 import { POSTGRES_URL, openStore, postgresAnswers, type Store, type StoreKind } from './stores';
@@ -48,7 +49,11 @@ interface RigOptions {
   /** Shared with another gateway; a new one otherwise. */
   service?: FaultyService;
   clock?: AdvancingClock;
+  /** What the journal says the time is; the gateway's clock otherwise. */
+  journalClock?: Pick<Clock, 'now'>;
   logLines?: string[];
+  /** Makes the opened journal fail at will. */
+  wrap?(journal: Journal): Journal;
   /** Opens the journal: a patient one where the test does not say otherwise. */
   open?: OpenJournal;
 }
@@ -76,7 +81,10 @@ async function startRig(options: RigOptions): Promise<Rig> {
   });
   const sink = { write: (line: string) => void options.logLines?.push(line) };
   const log = pino({ level: options.logLines ? 'trace' : 'silent' }, sink);
-  const gateway = await startGateway(config, log, clock, { open: options.open ?? openPatiently });
+  const { wrap = (journal) => journal } = options;
+  const timed = openWithClock(options.journalClock ?? clock, options.open);
+  const open: OpenJournal = async (url) => wrap(await timed(url));
+  const gateway = await startGateway(config, log, clock, { open });
   return new Rig({ gateway, service, store: options.store, clock });
 }
 

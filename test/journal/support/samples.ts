@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type {
-  Attempt,
-  Claim,
-  ConfirmClaim,
-  Journal,
-  NewAttempt,
+import {
+  NO_ABSENCE,
+  type Attempt,
+  type Claim,
+  type ConfirmClaim,
+  type Journal,
+  type NewAttempt,
 } from '../../../src/datasources/journal/journal';
 
 /** An attempt like no other, unless the test says what they share. */
@@ -25,6 +26,7 @@ export const newAttempt = (given: Partial<NewAttempt> = {}): NewAttempt => ({
   owner: 'instance-1',
   leaseUntil: 5_000,
   startedAt: 1_000,
+  serviceStartedAt: null,
   sendUntil: 4_000,
   ...given,
 });
@@ -60,6 +62,7 @@ export const asBegun = ({ reserve: _, ...attempt }: NewAttempt): Omit<Attempt, '
   settledAt: null,
   nextCheckAt: null,
   checks: 0,
+  absence: NO_ABSENCE,
 });
 
 export const SETTLED = {

@@ -20,6 +20,10 @@ export class SteppedClock implements Clock {
     return this.#now;
   }
 
+  monotonic(): number {
+    return this.#now;
+  }
+
   after(ms: number, run: () => void): Timer {
     const timer = { due: this.#now + ms, run };
     this.#timers.add(timer);
