@@ -26,6 +26,7 @@ function newAttempt() {
     owner: 'bench',
     leaseUntil: now + 4000,
     startedAt: now,
+    serviceStartedAt: null,
     sendUntil: now + 11_000,
   };
 }

@@ -1,5 +1,5 @@
 import type { Journal } from '../../../src/datasources/journal/journal';
-import { newAttempt, newClaim, newConfirm, SETTLED } from './samples';
+import { asBegun, newAttempt, newClaim, newConfirm, SETTLED } from './samples';
 
 /** The store gives up after 400 ms, and without that it would wait for as long as the outage lasts. Machines are busy. */
 export const LIMIT_MS = 5_000;
@@ -22,6 +22,8 @@ export const WRITES: Record<string, (journal: Journal) => Promise<unknown>> = {
 export const READS: Record<string, (journal: Journal) => Promise<unknown>> = {
   find: (journal) => journal.find(newAttempt()),
   findByTransaction: (journal) => journal.findByTransaction('service', 'payment', 'tx-1'),
+  hasRival: (journal) => journal.hasRival({ ...asBegun(newAttempt()), seq: 0 }),
+  lastCreated: (journal) => journal.lastCreated(newAttempt()),
   list: (journal) => journal.list({ ...newAttempt(), limit: 10 }),
   findAny: (journal) => journal.findAny('service', 'name'),
   unknown: (journal) => journal.unknown('service', 10),
