@@ -195,7 +195,10 @@ test('A key that was accepted is in no line of the log; its id is', async () => 
 
 test.each([
   ['/healthz', { status: 'ok' }],
-  ['/readyz', { status: 'ready', checks: { journal: 'up', service: 'up', draining: false } }],
+  [
+    '/readyz',
+    { status: 'ready', checks: { journal: 'up', service: 'up', clock: 'steady', draining: false } },
+  ],
 ])('The health of the process needs no key, and tells nothing else: %s', async (place, told) => {
   const answer = await fetch(`${url}${place}`);
   expect(answer.status).toBe(200);

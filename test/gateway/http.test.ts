@@ -20,7 +20,10 @@ const PREFLIGHT = { 'apollo-require-preflight': 'true' };
 describe('Health', () => {
   test.each([
     ['/healthz', { status: 'ok' }],
-    ['/readyz', { status: 'ready', checks: { journal: 'up', service: 'up', draining: false } }],
+    [
+      '/readyz',
+      { status: 'ready', checks: { journal: 'up', service: 'up', clock: 'steady', draining: false } },
+    ],
   ])('%s says that all is well', async (path, body) => {
     const { status, text } = await raw(base + path);
     expect(status).toBe(200);

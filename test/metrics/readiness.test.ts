@@ -39,7 +39,7 @@ describeStores('/readyz', (rigs) => {
     expect(await readiness()).toEqual({
       httpStatus: 200,
       status: 'ready',
-      checks: { journal: 'up', service: 'up', draining: false },
+      checks: { journal: 'up', service: 'up', clock: 'steady', draining: false },
     });
     expect((await scrape(base())).sum('paygraph_journal_up')).toBe(1);
   });
@@ -49,7 +49,10 @@ describeStores('/readyz', (rigs) => {
     test('says that it is not while the journal cannot be reached, and is again afterwards', async () => {
       await outage.down();
       const down = await until(readiness, ({ httpStatus }) => httpStatus === 503);
-      expect(down).toMatchObject({ status: 'not ready', checks: { journal: 'down', draining: false } });
+      expect(down).toMatchObject({
+        status: 'not ready',
+        checks: { journal: 'down', clock: 'steady', draining: false },
+      });
       const page = await scrape(base());
       expect(page.sum('paygraph_journal_up')).toBe(0);
       expect(page.find('paygraph_unknown_outcomes')).toEqual([]);
