@@ -18,6 +18,7 @@ import { PaymentOperations } from './payment-operations';
 import { PayoutFinder } from './payout-finder';
 import { PayoutOperations } from './payout-operations';
 import { Reconciler } from './reconciler';
+import { RetentionJob } from './retention-job';
 import type { UrlPolicy } from './url-faults';
 import type { WatchSettings } from './watching/watches';
 
@@ -71,8 +72,10 @@ export function startOperations({ settings, feed, ...options }: OperationsOption
   const paymentFinder = new PaymentFinder(payments, hand);
   const payoutFinder = new PayoutFinder(payouts, hand);
   const finders = [paymentFinder, payoutFinder];
-  const reconciler = new Reconciler({ hand, followUps, keepMs, finders, background, heard });
+  const reconciler = new Reconciler({ hand, followUps, finders, background, heard });
   reconciler.start();
+  const retentionJob = new RetentionJob({ journal: options.journal, clock, keepMs, warn: options.warn });
+  retentionJob.start();
   const callbacks = new Callbacks({
     publicUrl: settings.publicUrl,
     tokens: options.callbackTokens,
@@ -104,7 +107,7 @@ export function startOperations({ settings, feed, ...options }: OperationsOption
     attempts: new AttemptOperations(hand),
     callbacks,
     stop: async () => {
-      await Promise.all([creates.idle(), confirms.idle(), reconciler.stop()]);
+      await Promise.all([creates.idle(), confirms.idle(), reconciler.stop(), retentionJob.stop()]);
       // Once more: who comes after this instance must not take for unknown what was never sent.
       await hand.withdraw();
     },

@@ -10,8 +10,6 @@ interface ReconcilerOptions {
   hand: JournalHand;
   followUps: FollowUps;
   finders: readonly Finder<Transaction>[];
-  /** How long settled attempts are kept, in milliseconds. */
-  keepMs: number;
   background: Background;
   /** Hears how each round has ended. */
   heard: Pick<OperationsListener, 'round'>;
@@ -19,15 +17,13 @@ interface ReconcilerOptions {
 
 const EVERY_MS = 1000;
 const AT_A_TIME = 16;
-const PURGE_EVERY_MS = 60 * 60 * 1000;
 
-/** In the background: follows unknown outcomes up, also those of instances that died, and forgets old attempts. */
+/** In the background: follows unknown outcomes up, also those of instances that died. */
 export class Reconciler {
   readonly #options: ReconcilerOptions;
   #timer: Timer | undefined;
   #round: Promise<void> = Promise.resolve();
   #stopped = false;
-  #purgeAt = 0;
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
@@ -55,7 +51,6 @@ export class Reconciler {
       await hand.withdraw();
       const due = await hand.journal.claimDue(followUps.claim(), AT_A_TIME);
       await Promise.all(due.map((attempt) => this.#follow(attempt)));
-      await this.#purge();
       this.#options.heard.round(true);
     } catch {
       this.#options.heard.round(false);
@@ -69,13 +64,5 @@ export class Reconciler {
     await background({ name: `reconcile ${attempt.kind}`, attempt: attempt.id }, () =>
       followUps.follow(attempt, finder),
     );
-  }
-
-  async #purge(): Promise<void> {
-    const { hand, keepMs } = this.#options;
-    const now = hand.clock.now();
-    if (now < this.#purgeAt) return;
-    this.#purgeAt = now + PURGE_EVERY_MS;
-    await hand.journal.purge(now - keepMs);
   }
 }

@@ -3,6 +3,9 @@ import { JournalUnavailable } from './journal';
 /** Callers hear within half a second that the journal cannot be reached; this leaves them time to say so. */
 export const DEADLINE_MS = 400;
 
+/** Time limit of reads that no create waits for: lists, what operators ask, metrics. In milliseconds. */
+export const READ_DEADLINE_MS = 1_500;
+
 /** Waits for something, but not longer; what comes later is left to `late`. */
 export function within<T>(ms: number, waited: Promise<T>, late: (value: T) => void = () => {}): Promise<T> {
   return new Promise((resolve, reject) => {

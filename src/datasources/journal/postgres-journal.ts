@@ -1,5 +1,5 @@
 import { Batcher } from './batcher';
-import { DEADLINE_MS } from './deadline';
+import { DEADLINE_MS, READ_DEADLINE_MS } from './deadline';
 import {
   type Attempt,
   type AttemptKey,
@@ -10,10 +10,14 @@ import {
   type ConfirmClaim,
   type Journal,
   type NewAttempt,
+  type PurgeProgress,
+  type PurgeStep,
   type Settlement,
   type UnknownCount,
 } from './journal';
-import { PostgresPool } from './postgres-pool';
+import { PostgresAttemptReads } from './postgres-attempt-reads';
+import { CONNECTION_OPTIONS, INDEX_ORDER_OPTIONS, PostgresPool } from './postgres-pool';
+import { purgeStep } from './postgres-purge';
 import {
   BEGIN_COLUMNS,
   TAKE_OVER_CONFIRM,
@@ -21,13 +25,16 @@ import {
   beginValues,
   isFree,
   readAttempt,
-  readUnknownCounts,
   takeOverReservation,
   type Row,
 } from './rows';
 
 const MAX_BATCH = 256;
-const PURGE_STEP = 500;
+const MAX_CONNECTIONS = 8;
+/** For lists, what operators ask, and the purge: nothing there may keep a create waiting. */
+const MAX_BACKGROUND_CONNECTIONS = 3;
+/** Nothing waits for the purge to reach the disk: what a crash brings back is deleted again. */
+const BACKGROUND_OPTIONS = `${INDEX_ORDER_OPTIONS} -c synchronous_commit=off`;
 
 const TIMES = new Set(['lease_until', 'started_at', 'send_until', 'settled_at', 'next_check_at']);
 const recordset = (columns: readonly string[]): string =>
@@ -99,11 +106,24 @@ interface NamedSettlement {
 export class PostgresJournal implements Journal {
   readonly deadlineMs: number;
   readonly #pool: PostgresPool;
+  readonly #backgroundPool: PostgresPool;
+  readonly #reads: PostgresAttemptReads;
   readonly #begins: Batcher<NewAttempt, Begun | null>;
   readonly #settlements: Batcher<NamedSettlement, boolean>;
 
   constructor(url: string, deadlineMs = DEADLINE_MS) {
-    this.#pool = new PostgresPool(url, deadlineMs);
+    this.#pool = new PostgresPool(url, {
+      deadlineMs,
+      maxConnections: MAX_CONNECTIONS,
+      connectionOptions: CONNECTION_OPTIONS,
+    });
+    this.#backgroundPool = new PostgresPool(url, {
+      deadlineMs: Math.max(deadlineMs, READ_DEADLINE_MS),
+      maxConnections: MAX_BACKGROUND_CONNECTIONS,
+      connectionOptions: BACKGROUND_OPTIONS,
+      migrate: () => this.#pool.migrate(),
+    });
+    this.#reads = new PostgresAttemptReads(this.#backgroundPool);
     this.deadlineMs = deadlineMs;
     this.#begins = new Batcher({
       flush: (attempts, until) => this.#beginAll(attempts, until),
@@ -151,14 +171,8 @@ export class PostgresJournal implements Journal {
     return first(await this.#query(text, [transactionId, service, kind]));
   }
 
-  async list({ service, client, channel, kinds, outcome, before, limit }: AttemptPage): Promise<Attempt[]> {
-    const [only = null] = kinds?.length === 1 ? kinds : [];
-    const text = `SELECT * FROM attempts WHERE service = $1 AND client = $2 AND channel = $3
-      AND ($4::text IS NULL OR outcome = $4) AND ($5::bigint IS NULL OR seq < $5)
-      AND ($6::text IS NULL OR kind = $6) ORDER BY seq DESC LIMIT $7`;
-    const values = [service, client, channel, outcome ?? null, before ?? null, only, limit];
-    const rows = await this.#query(text, values);
-    return rows.map(readAttempt);
+  list(page: AttemptPage): Promise<Attempt[]> {
+    return this.#reads.list(page);
   }
 
   async renew(owner: string, leaseUntil: number): Promise<void> {
@@ -200,39 +214,20 @@ export class PostgresJournal implements Journal {
     return first(await this.#query('SELECT * FROM attempts WHERE id = $1 AND service = $2', [id, service]));
   }
 
-  async findAny(service: string, name: string): Promise<Attempt | null> {
-    const text = 'SELECT * FROM attempts WHERE service = $1 AND (id = $2 OR key = $2) LIMIT 2';
-    const rows = await this.#query(text, [service, name]);
-    return rows.length === 1 ? first(rows) : null;
+  findAny(service: string, name: string): Promise<Attempt | null> {
+    return this.#reads.findAny(service, name);
   }
 
-  async unknown(service: string, limit: number): Promise<Attempt[]> {
-    const text = "SELECT * FROM attempts WHERE outcome = 'unknown' AND service = $1 ORDER BY seq LIMIT $2";
-    return (await this.#query(text, [service, limit])).map(readAttempt);
+  unknown(service: string, limit: number): Promise<Attempt[]> {
+    return this.#reads.unknown(service, limit);
   }
 
-  async countUnknown(service: string): Promise<UnknownCount[]> {
-    const text = `SELECT kind, count(*) AS count, min(started_at) AS oldest FROM attempts
-      WHERE outcome = 'unknown' AND service = $1 GROUP BY kind`;
-    return readUnknownCounts(await this.#query(text, [service]));
+  countUnknown(service: string): Promise<UnknownCount[]> {
+    return this.#reads.countUnknown(service);
   }
 
-  async purge(settledBefore: number): Promise<number> {
-    // Little by little: no statement may take long.
-    const text = `DELETE FROM attempts WHERE id IN (
-      SELECT id FROM attempts WHERE settled_at < $1 LIMIT ${PURGE_STEP} FOR UPDATE SKIP LOCKED) RETURNING id`;
-    let purged = 0;
-    for (let rows: Row[] = [{}]; rows.length > 0; purged += rows.length) {
-      rows = await this.#query(text, [settledBefore]);
-    }
-    // A reservation that somebody takes over meanwhile has another attempt then, and stays.
-    await this.#query(
-      `WITH left_over AS MATERIALIZED (
-         SELECT attempt_id FROM reservations WHERE attempt_id NOT IN (SELECT id FROM attempts))
-       DELETE FROM reservations USING left_over WHERE reservations.attempt_id = left_over.attempt_id`,
-      [],
-    );
-    return purged;
+  purgeStep(step: PurgeStep): Promise<PurgeProgress | null> {
+    return purgeStep(this.#backgroundPool, step);
   }
 
   async ping(): Promise<void> {
@@ -242,7 +237,7 @@ export class PostgresJournal implements Journal {
   /** Writes what is queued, then lets the connections go. */
   async close(): Promise<void> {
     await Promise.all([this.#begins.close(), this.#settlements.close()]);
-    await this.#pool.close();
+    await Promise.all([this.#pool.close(), this.#backgroundPool.close()]);
   }
 
   /** Makes the tables, once; tried again at the next use where that failed. */

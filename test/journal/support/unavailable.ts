@@ -15,14 +15,15 @@ export const WRITES: Record<string, (journal: Journal) => Promise<unknown>> = {
   claimDue: (journal) => journal.claimDue(newClaim('service'), 10),
   beginConfirm: (journal) => journal.beginConfirm(newConfirm()),
   endConfirm: (journal) => journal.endConfirm(newConfirm().id, true),
-  purge: (journal) => journal.purge(1),
+  purgeStep: (journal) => journal.purgeStep({ target: 'attempts', settledBefore: 1, limit: 10, after: null }),
 };
 
 /** Everything that reads. */
 export const READS: Record<string, (journal: Journal) => Promise<unknown>> = {
   find: (journal) => journal.find(newAttempt()),
   findByTransaction: (journal) => journal.findByTransaction('service', 'payment', 'tx-1'),
-  list: (journal) => journal.list({ ...newAttempt(), limit: 10 }),
+  list: (journal) => journal.list({ service: 'service', client: 'shop', channel: 'channel-1', limit: 10 }),
+  countUnknown: (journal) => journal.countUnknown('service'),
   findAny: (journal) => journal.findAny('service', 'name'),
   unknown: (journal) => journal.unknown('service', 10),
   ping: (journal) => journal.ping(),
