@@ -109,7 +109,9 @@ inBothStores((room) => {
     await generateAttempts(room.place, { count: 2_000, service, settledFrom: 10_000, reserve: true });
     const other = await room.another();
     let isOver = false;
-    const purges = Promise.all([purge(room.journal, 1e13), purge(other, 1e13)]).finally(() => (isOver = true));
+    const purges = Promise.all([purge(room.journal, 1e13), purge(other, 1e13)]).finally(
+      () => (isOver = true),
+    );
     let begun = 0;
     while (!isOver) {
       const payout = newPayout({ service });

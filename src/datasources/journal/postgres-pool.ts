@@ -76,10 +76,12 @@ export class PostgresPool {
   /** Makes the tables, once; tried again at the next use where that failed. Returns the names of the steps taken. */
   migrate(): Promise<readonly string[]> {
     if (this.#closing) return Promise.reject(new JournalUnavailable(new Error('It is closed.')));
-    this.#migrated ??= this.#underWay.follow((this.#migrateElsewhere ?? this.#migrate.bind(this))()).catch((error: unknown) => {
-      this.#migrated = undefined;
-      throw new JournalUnavailable(error);
-    });
+    this.#migrated ??= this.#underWay
+      .follow((this.#migrateElsewhere ?? this.#migrate.bind(this))())
+      .catch((error: unknown) => {
+        this.#migrated = undefined;
+        throw new JournalUnavailable(error);
+      });
     return this.#migrated;
   }
 

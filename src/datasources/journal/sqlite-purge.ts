@@ -35,10 +35,7 @@ async function purgeAttempts(
   return { deleted: rows.length, after: rows.length < limit ? null : String(last) };
 }
 
-async function purgeReservations(
-  thread: SqliteThread,
-  { limit, after }: PurgeStep,
-): Promise<PurgeProgress> {
+async function purgeReservations(thread: SqliteThread, { limit, after }: PurgeStep): Promise<PurgeProgress> {
   const page = sql(RESERVATIONS, Number(after ?? 0), limit);
   const rows = await thread.run({ write: false, statements: [page] }, 'low');
   const leftOver = rows.filter((row) => row['is_left_over'] === 1).map((row) => Number(row['place']));
