@@ -56,7 +56,9 @@ export async function startGateway(
     const feed = openFeed(config, clock, log, siblings);
     closers.push(() => feed.close());
     const serviceName = config.sandbox ? `sandbox ${sandboxId}` : config.service.baseUrl;
+    const isJournalUp = (): Promise<boolean> => isThere(journal);
     metrics.showMoney({
+      isJournalUp,
       unknownOutcomes: () => journal.countUnknown(serviceName),
       auditGaps: () => audit.gaps,
       now: () => clock.now(),
@@ -73,7 +75,6 @@ export async function startGateway(
       heard: { ...metrics.money, ...metrics.web },
     });
     closers.push(() => operations.stop());
-    const isJournalUp = (): Promise<boolean> => isThere(journal);
     const shared = { config, log, clock, operations, audit, metrics, siblings, tracing };
     const web = await startWebServer({ ...shared, isJournalUp, isServiceDown: service.isDown });
     closers.push(() => web.close());

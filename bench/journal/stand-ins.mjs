@@ -19,7 +19,7 @@ export const noJournal = () => ({
   endConfirm: nothing,
   findAny: none,
   unknown: empty,
-  purge: async () => 0,
+  purgeStep: async () => ({ deleted: 0, after: null }),
   ping: nothing,
   close: nothing,
 });

@@ -29,6 +29,8 @@ export interface UnknownOutcomes {
 
 /** What can be found out about money at any time. */
 export interface MoneyState {
+  /** Whether the journal answers. Never rejects. */
+  isJournalUp(): Promise<boolean>;
   /** One for each kind. Rejects where the journal cannot be read. */
   unknownOutcomes(): Promise<readonly UnknownOutcomes[]>;
   /** So many calls are not in the audit log. */
@@ -141,8 +143,11 @@ export function showMoney(registry: Registry, state: MoneyState): () => Promise<
     registers,
   });
   return async () => {
-    const unknown = await state.unknownOutcomes().catch(() => null);
-    isUp.set(unknown ? 1 : 0);
+    const [isJournalUp, unknown] = await Promise.all([
+      state.isJournalUp(),
+      state.unknownOutcomes().catch(() => null),
+    ]);
+    isUp.set(isJournalUp ? 1 : 0);
     // What cannot be read now is not shown: the number of before would look like news.
     open.reset();
     age.reset();

@@ -1,4 +1,4 @@
-import type { Attempt, AttemptPage } from '../datasources/journal/journal';
+import { JournalBusy, type Attempt, type AttemptPage } from '../datasources/journal/journal';
 import { ServiceError } from '../datasources/service/service-error';
 import { within } from './deadline';
 import type { JournalHand } from './journal-hand';
@@ -20,7 +20,9 @@ export class AttemptOperations {
   }
 
   #read<T>(asked: Promise<T>): Promise<T> {
-    return within(PATIENCE_MS, asked).catch(() => {
+    return within(PATIENCE_MS, asked).catch((error: unknown) => {
+      if (error instanceof JournalBusy)
+        throw new ServiceError('UNAVAILABLE', 'Too many lists of attempts are being read.', 1000, true);
       throw new ServiceError('UNAVAILABLE', "The gateway's journal cannot be reached.", 1000, true);
     });
   }

@@ -20,6 +20,7 @@ import { PaymentOperations } from './payment-operations';
 import { PayoutFinder } from './payout-finder';
 import { PayoutOperations } from './payout-operations';
 import { Reconciler } from './reconciler';
+import { RetentionJob } from './retention-job';
 import type { UrlPolicy } from './url-faults';
 import type { WatchSettings } from './watching/watches';
 
@@ -66,18 +67,25 @@ export interface Operations {
   stop(): Promise<void>;
 }
 
+/** Reports the steps of clocks to metrics and log. */
+const clockGuard = ({
+  heard,
+  warn,
+  ...options
+}: Pick<OperationsOptions, 'clock' | 'heard' | 'warn'> & { holdMs: number }): ClockGuard =>
+  new ClockGuard({
+    ...options,
+    onStep: (source, stepMs) => {
+      heard.clockStepped(source);
+      warn({ event: 'clock_stepped', clock: source, stepMs }, CLOCK_STEPPED);
+    },
+  });
+
 /** Puts the operations together and starts what runs in the background. */
 export function startOperations({ settings, feed, ...options }: OperationsOptions): Operations {
   const { timeoutMs, settleMs, keepMs, preflight, urls } = settings;
   const { payments, payouts, clock, service, heard, background = asItIs } = options;
-  const clocks = new ClockGuard({
-    clock,
-    holdMs: settleMs,
-    onStep: (source, stepMs) => {
-      heard.clockStepped(source);
-      options.warn({ event: 'clock_stepped', clock: source, stepMs }, CLOCK_STEPPED);
-    },
-  });
+  const clocks = clockGuard({ clock, heard, holdMs: settleMs, warn: options.warn });
   const journalClock = new JournalClock({ journal: options.journal, clock, guard: clocks });
   const hand = new JournalHand({ ...options, clock: journalClock });
   const followUps = new FollowUps({ hand, clocks, timeoutMs, settleMs, heard });
@@ -87,8 +95,10 @@ export function startOperations({ settings, feed, ...options }: OperationsOption
   const paymentFinder = new PaymentFinder(payments, hand);
   const payoutFinder = new PayoutFinder(payouts, hand);
   const finders = [paymentFinder, payoutFinder];
-  const reconciler = new Reconciler({ hand, clocks, followUps, keepMs, finders, background, heard });
+  const reconciler = new Reconciler({ hand, clocks, followUps, finders, background, heard });
   reconciler.start();
+  const retentionJob = new RetentionJob({ ...options, clock: journalClock, clocks, keepMs });
+  retentionJob.start();
   const callbacks = new Callbacks({
     publicUrl: settings.publicUrl,
     tokens: options.callbackTokens,
@@ -121,7 +131,7 @@ export function startOperations({ settings, feed, ...options }: OperationsOption
     isClockSteady: () => clocks.isSteady(),
     callbacks,
     stop: async () => {
-      await Promise.all([creates.idle(), confirms.idle(), reconciler.stop()]);
+      await Promise.all([creates.idle(), confirms.idle(), reconciler.stop(), retentionJob.stop()]);
       // Once more: who comes after this instance must not take for unknown what was never sent.
       await hand.recordAgain();
     },

@@ -12,8 +12,6 @@ interface ReconcilerOptions {
   clocks: ClockGuard;
   followUps: FollowUps;
   finders: readonly Finder<Transaction>[];
-  /** How long settled attempts are kept, in milliseconds. */
-  keepMs: number;
   background: Background;
   /** Hears how each round has ended. */
   heard: Pick<OperationsListener, 'round'>;
@@ -21,15 +19,13 @@ interface ReconcilerOptions {
 
 const EVERY_MS = 1000;
 const AT_A_TIME = 16;
-const PURGE_EVERY_MS = 60 * 60 * 1000;
 
-/** In the background: follows unknown outcomes up, also those of instances that died, and forgets old attempts. */
+/** In the background: follows unknown outcomes up, also those of instances that died. */
 export class Reconciler {
   readonly #options: ReconcilerOptions;
   #timer: Timer | undefined;
   #round: Promise<void> = Promise.resolve();
   #stopped = false;
-  #purgeAt = 0;
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
@@ -59,7 +55,6 @@ export class Reconciler {
       await hand.recordAgain();
       const due = await hand.journal.claimDue(followUps.claim(), AT_A_TIME);
       await Promise.all(due.map((attempt) => this.#follow(attempt)));
-      await this.#purge();
       this.#options.heard.round(true);
     } catch {
       this.#options.heard.round(false);
@@ -73,13 +68,5 @@ export class Reconciler {
     await background({ name: `reconcile ${attempt.kind}`, attempt: attempt.id }, () =>
       followUps.follow(attempt, finder),
     );
-  }
-
-  async #purge(): Promise<void> {
-    const { hand, keepMs, clocks } = this.#options;
-    const now = hand.clock.now();
-    if (now < this.#purgeAt || !clocks.isSteady()) return;
-    this.#purgeAt = now + PURGE_EVERY_MS;
-    await hand.journal.purge(now - keepMs);
   }
 }

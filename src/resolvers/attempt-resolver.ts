@@ -3,6 +3,7 @@ import { Arg, Args, ArgsType, Ctx, Field, ID, Int, Query, Resolver } from 'type-
 import type {
   Attempt as RecordedAttempt,
   AttemptKind,
+  AttemptPosition,
   AttemptOutcome as RecordedOutcome,
 } from '../datasources/journal/journal';
 import { Attempt, AttemptConnection, AttemptOperation, AttemptOutcome } from '../schema/attempt';
@@ -27,12 +28,14 @@ const RECORDED = new Map(
 );
 
 const timestamp = (ms: number): string => new Date(ms).toISOString();
-const cursorOf = ({ seq }: RecordedAttempt): string => Buffer.from(`attempt:${seq}`).toString('base64url');
+const cursorOf = ({ startedAt, seq }: AttemptPosition): string =>
+  Buffer.from(`attempt:${startedAt}:${seq}`).toString('base64url');
 
-function seqOf(cursor: string): number {
-  const [, seq] = /^attempt:(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+function positionOf(cursor: string): AttemptPosition {
+  const [, startedAt, seq] =
+    /^attempt:(\d{1,15}):(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
   if (!seq) throw badUserInput('after is not a cursor that this gateway made.');
-  return Number(seq);
+  return { startedAt: Number(startedAt), seq: Number(seq) };
 }
 
 /** What a caller may create it may also see of its own creates. */
@@ -110,7 +113,7 @@ export class AttemptResolver {
       channel,
       kinds: visibleKinds(context.caller),
       outcome: outcome && RECORDED.get(outcome),
-      before: typeof after === 'string' ? seqOf(after) : null,
+      before: typeof after === 'string' ? positionOf(after) : null,
     };
     const found = await context.attempts.list({ ...page, limit: size + 1 });
     const edges = found

@@ -93,7 +93,7 @@ test('attempts has the calls of the caller alone, from whichever place it is rea
     await create(name, payment({ idempotencyKey }));
   }
   // A place behind all that there is.
-  const cursor = Buffer.from('attempt:999999999').toString('base64url');
+  const cursor = Buffer.from('attempt:999999999999999:999999999').toString('base64url');
   for (const [name, own] of keys) {
     const headers = await who[name]!();
     const others = [...keys.values()].filter((key) => key !== own);

@@ -23,7 +23,12 @@ const sent = ({ service }: Rig, kind: Kind, key: string): number =>
 
 const metric = async ({ parts }: Rig, name: string): Promise<number> => {
   const page = await (await fetch(`${parts.gateway.url}/metrics`)).text();
-  return Number(page.split('\n').find((line) => line.startsWith(`${name} `))?.split(' ')[1]);
+  return Number(
+    page
+      .split('\n')
+      .find((line) => line.startsWith(`${name} `))
+      ?.split(' ')[1],
+  );
 };
 
 const clockCheck = async ({ parts }: Rig): Promise<unknown> => {
@@ -35,7 +40,9 @@ const clockCheck = async ({ parts }: Rig): Promise<unknown> => {
 
 describeStores('After a step of the wall clock', (rigs) => {
   /** A gateway whose wall clock can step; PostgreSQL and the service have clocks of their own. */
-  const start = async (rest: { service?: Rig['service'] } = {}): Promise<{ rig: Rig; wall: SteppingClock }> => {
+  const start = async (
+    rest: { service?: Rig['service'] } = {},
+  ): Promise<{ rig: Rig; wall: SteppingClock }> => {
     const wall = new SteppingClock();
     const clock = new AdvancingClock(wall);
     const steady = { now: () => systemClock.now() + clock.ahead };
@@ -73,29 +80,34 @@ describeStores('After a step of the wall clock', (rigs) => {
     expect(sent(rig, 'payment', key)).toBe(1);
   });
 
-  test.each(STEPS)('%s, a payment that turns up late is found and not created anew', async (_name, stepMs) => {
-    const { rig, wall } = await start();
-    const key = newKey();
-    rig.service.ledger.lag = { ms: 0, lookups: 1_000_000 };
-    rig.service.next('create-payment', { acts: true, reply: reset });
-    expect(await rig.create('payment', key)).toMatchObject({ result: 'OutcomeUnknownError' });
-    wall.aheadMs = stepMs;
-    for (let round = 0; round < 12; round += 1) {
-      rig.clock.advance(5000);
-      expect((await rig.create('payment', key)).result).toMatch(/^(RequestInProgress|OutcomeUnknown)Error$/);
-    }
-    const [created] = rig.service.created(key);
-    created!.hiddenLookups = 0;
-    const end = await until(
-      () => {
-        rig.clock.advance(1000);
-        return rig.create('payment', key);
-      },
-      ({ result }) => result === 'PaymentSuccess',
-    );
-    expect(end).toMatchObject({ replayed: true, transactionId: created!.transactionId });
-    expect(sent(rig, 'payment', key)).toBe(1);
-  });
+  test.each(STEPS)(
+    '%s, a payment that turns up late is found and not created anew',
+    async (_name, stepMs) => {
+      const { rig, wall } = await start();
+      const key = newKey();
+      rig.service.ledger.lag = { ms: 0, lookups: 1_000_000 };
+      rig.service.next('create-payment', { acts: true, reply: reset });
+      expect(await rig.create('payment', key)).toMatchObject({ result: 'OutcomeUnknownError' });
+      wall.aheadMs = stepMs;
+      for (let round = 0; round < 12; round += 1) {
+        rig.clock.advance(5000);
+        expect((await rig.create('payment', key)).result).toMatch(
+          /^(RequestInProgress|OutcomeUnknown)Error$/,
+        );
+      }
+      const [created] = rig.service.created(key);
+      created!.hiddenLookups = 0;
+      const end = await until(
+        () => {
+          rig.clock.advance(1000);
+          return rig.create('payment', key);
+        },
+        ({ result }) => result === 'PaymentSuccess',
+      );
+      expect(end).toMatchObject({ replayed: true, transactionId: created!.transactionId });
+      expect(sent(rig, 'payment', key)).toBe(1);
+    },
+  );
 
   test.each(STEPS)('%s, of one of two instances, neither sends a create again', async (_name, stepMs) => {
     const { rig } = await start();

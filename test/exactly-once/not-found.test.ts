@@ -25,7 +25,8 @@ const FOREIGN: [string, Reply][] = [
 ];
 
 const sent = ({ service }: Rig, key: string): number =>
-  service.seen.filter(({ purpose, json }) => purpose.startsWith('create-') && json['description'] === key).length;
+  service.seen.filter(({ purpose, json }) => purpose.startsWith('create-') && json['description'] === key)
+    .length;
 
 async function lose(rig: Rig, key: string): Promise<void> {
   rig.service.next('create-payment', { acts: true, reply: reset });

@@ -1,5 +1,5 @@
 import type { Attempt, AttemptPage, NewAttempt } from '../../src/datasources/journal/journal';
-import { begunAs, newAttempt, newPayout, SETTLED } from './support/samples';
+import { begunAs, newAttempt, newPayout } from './support/samples';
 import { inBothStores } from './support/stores';
 
 const ids = (attempts: readonly { id: string }[]): string[] => attempts.map(({ id }) => id);
@@ -22,7 +22,7 @@ inBothStores((room) => {
     const { page, attempts } = await history(12);
     const seen: Attempt[] = [];
     for (const expected of [5, 5, 2, 0]) {
-      const next = await room.journal.list({ ...page, before: seen.at(-1)?.seq, limit: 5 });
+      const next = await room.journal.list({ ...page, before: seen.at(-1), limit: 5 });
       expect(next).toHaveLength(expected);
       seen.push(...next);
     }
@@ -35,14 +35,16 @@ inBothStores((room) => {
       const expected = ids(attempts.filter((_, number) => (14 - number) % 5 === place));
       await expect(room.journal.list({ ...page, outcome }).then(ids)).resolves.toEqual(expected);
       const [first] = await room.journal.list({ ...page, outcome, limit: 1 });
-      const rest = await room.journal.list({ ...page, outcome, before: first?.seq });
+      const rest = await room.journal.list({ ...page, outcome, before: first });
       expect(ids(rest)).toEqual(expected.slice(1));
     }
   });
 
   test.each(['service', 'client', 'channel'] as const)('the list is of one %s alone', async (scope) => {
     const { page, attempts } = await history(1);
-    await begunAs(room.journal, 'in_progress', newAttempt({ ...page, [scope]: `another ${scope}` }));
+    const { service, client, channel } = page;
+    const elsewhere = { service, client, channel, [scope]: `another ${scope}` };
+    await begunAs(room.journal, 'in_progress', newAttempt(elsewhere));
     await expect(room.journal.list(page).then(ids)).resolves.toEqual(ids(attempts));
   });
 
@@ -84,59 +86,36 @@ inBothStores((room) => {
     await expect(room.journal.unknown(page.service, 2).then(ids)).resolves.toEqual(expected.slice(0, 2));
   });
 
-  test('what was settled long ago is forgotten; what is unknown or under way never', async () => {
-    const { page, attempts } = await history(5);
-    const lasting = await begunAs(room.journal, 'in_progress', newAttempt({ service: page.service }));
-    await room.journal.settle(lasting.id, { ...SETTLED.succeeded, settledAt: 3_001 });
-    await room.journal.purge(3_000);
-    await expect(room.journal.list(page)).resolves.toHaveLength(6);
-    await expect(room.journal.purge(3_001)).resolves.toBeGreaterThanOrEqual(3);
-    const kept = await room.journal.list(page);
-    expect(ids(kept)).toEqual([lasting.id, attempts[0]!.id, attempts[4]!.id]);
-    await expect(room.journal.purge(3_001)).resolves.toBe(0);
-  });
-
-  test('the external id of a forgotten payout is free, that of the others is not', async () => {
-    const { service } = newPayout();
-    const outcomes = ['succeeded', 'unknown', 'in_progress'] as const;
-    const payouts = await Promise.all(
-      outcomes.map((outcome) => begunAs(room.journal, outcome, newPayout({ service }))),
-    );
-    await room.journal.purge(1e13);
-    const again = await Promise.all(
-      payouts.map(({ externalId }) => room.journal.begin(newPayout({ service, externalId }))),
-    );
-    expect(again.map(({ kind }) => kind)).toEqual(['started', 'reserved', 'reserved']);
-  });
-
-  test('forgetting leaves no reservation behind that nobody holds', async () => {
-    const taken = await begunAs(room.journal, 'succeeded', newPayout());
-    await room.journal.begin(newPayout({ service: taken.service, key: taken.key }));
-    await room.journal.purge(1e13);
-    const left = 'SELECT * FROM reservations WHERE attempt_id NOT IN (SELECT id FROM attempts)';
-    await expect(room.place.rows(left)).resolves.toEqual([]);
-  });
-
-  test('thousands are forgotten while others go on beginning', async () => {
-    const { service } = newAttempt();
-    const many = Array.from({ length: 2_500 }, () => newAttempt({ service }));
-    for (let from = 0; from < many.length; from += 250) {
-      const some = many.slice(from, from + 250);
-      await Promise.all(some.map((attempt) => begunAs(room.journal, 'rejected', attempt)));
+  test('a list takes any combination of filters', async () => {
+    const { service, client, channel } = newAttempt();
+    const attempts: NewAttempt[] = [];
+    for (let place = 0; place < 20; place += 1) {
+      const startedAt = 1_000 + Math.floor(place / 4);
+      const given = { service, startedAt, externalId: `order-${place % 3}` };
+      const attempt = place % 2 === 0 ? newAttempt(given) : newPayout({ ...given, reserve: false });
+      const end = { transactionId: `tx-${place}` };
+      attempts.push(await begunAs(room.journal, OUTCOMES[place % 5]!, attempt, end));
     }
-    let over = false;
-    const purge = room.journal.purge(1e13).finally(() => (over = true));
-    let begun = 0;
-    while (!over) {
-      const payout = newPayout({ service });
-      await begunAs(room.journal, 'in_progress', payout);
-      const rival = newPayout({ service, externalId: payout.externalId });
-      await expect(room.journal.begin(rival)).resolves.toEqual({ kind: 'reserved' });
-      begun += 1;
-    }
-    await expect(purge).resolves.toBeGreaterThanOrEqual(2_500);
-    expect(begun).toBeGreaterThan(0);
-    const left = await room.journal.list({ service, client: 'shop', channel: 'channel-1', limit: 5_000 });
-    expect(left).toHaveLength(begun);
+    const all = await room.journal.list({ service, client, channel, limit: 100 });
+    expect(ids(all)).toEqual(ids(attempts.toReversed()));
+    for (const kinds of [undefined, ['payment'], ['payout'], ['payment', 'payout']] as const)
+      for (const outcome of [null, 'rejected', 'succeeded'] as const)
+        for (const externalId of [null, 'order-1'])
+          for (const startedFrom of [null, 1_002])
+            for (const before of [null, { startedAt: 1_004, seq: 0 }, all[9]!]) {
+              const filters = { kinds, outcome, externalId, startedFrom, before };
+              const expected = all.filter(
+                (attempt) =>
+                  (kinds ?? [attempt.kind]).some((kind) => kind === attempt.kind) &&
+                  [null, attempt.outcome].includes(outcome) &&
+                  [null, attempt.externalId].includes(externalId) &&
+                  attempt.startedAt >= (startedFrom ?? 0) &&
+                  (before === null ||
+                    attempt.startedAt < before.startedAt ||
+                    (attempt.startedAt === before.startedAt && attempt.seq < before.seq)),
+              );
+              const listed = await room.journal.list({ service, client, channel, limit: 4, ...filters });
+              expect({ filters, ids: ids(listed) }).toEqual({ filters, ids: ids(expected.slice(0, 4)) });
+            }
   });
 });

@@ -1,8 +1,12 @@
 import { monotonicMs } from './deadline';
 import { JournalUnavailable } from './journal';
 
+/** `low`: written alone, and only when nothing else is waiting. */
+export type Priority = 'normal' | 'low';
+
 interface Waiting<Op, Result> {
   op: Op;
+  priority: Priority;
   /** When it is given up, by `monotonicMs`. */
   until: number;
   resolve(result: Result): void;
@@ -32,11 +36,11 @@ export class Batcher<Op, Result> {
     this.#options = options;
   }
 
-  add(op: Op): Promise<Result> {
+  add(op: Op, priority: Priority = 'normal'): Promise<Result> {
     if (this.#closed) return Promise.reject(new JournalUnavailable(new Error('It is closed.')));
     return new Promise((resolve, reject) => {
       const { deadlineMs } = this.#options;
-      const waiting = { op, until: monotonicMs() + deadlineMs, resolve, reject };
+      const waiting = { op, priority, until: monotonicMs() + deadlineMs, resolve, reject };
       this.#waiting.push(waiting);
       // What else arrives in this turn of the event loop goes along.
       if (this.#waiting.length === 1) setImmediate(() => this.#run());
@@ -83,8 +87,10 @@ export class Batcher<Op, Result> {
 
   #take(): Waiting<Op, Result>[] {
     const { maxBatch, wants } = this.#options;
+    if (this.#waiting.every(({ priority }) => priority === 'low')) return this.#waiting.splice(0, 1);
     const wanted = new Map<string, unknown>();
-    const mayGo = ({ op }: Waiting<Op, Result>): boolean => {
+    const mayGo = ({ op, priority }: Waiting<Op, Result>): boolean => {
+      if (priority === 'low') return false;
       const want = wants?.(op);
       if (!want) return true;
       if (wanted.has(want.thing) && wanted.get(want.thing) !== want.by) return false;

@@ -3,6 +3,9 @@ import { JournalUnavailable } from './journal';
 /** Callers hear within half a second that the journal cannot be reached; this leaves them time to say so. */
 export const DEADLINE_MS = 400;
 
+/** Time limit of reads that no create waits for: lists, what operators ask, metrics. In milliseconds. */
+export const READ_DEADLINE_MS = 1_500;
+
 /** Monotonic time in milliseconds, the same for every thread and process of a machine. A deadline never moves with the wall clock. */
 export const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 

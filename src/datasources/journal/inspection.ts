@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
 import { STEP_NAMES } from './migrations';
 import { CONNECTION_OPTIONS } from './postgres-pool';
+import { OPEN } from './rows';
 
 /** A journal as it stands, looked at from outside: no table is made, no row is written. */
 export interface JournalState {
@@ -26,7 +27,8 @@ export interface PostgresState extends JournalState {
 type Rows = Record<string, unknown>[];
 type Ask = (sql: string) => Rows | Promise<Rows>;
 
-const UNKNOWN = `SELECT count(*) AS count, min(started_at) AS oldest FROM attempts WHERE outcome = 'unknown'`;
+const UNKNOWN = `SELECT count(*) AS count, min(started_at) AS oldest FROM attempts
+  WHERE ${OPEN} AND outcome = 'unknown'`;
 const TABLES = ['attempts', 'reservations', 'confirms'];
 
 async function readState(ask: Ask, hasTables: boolean): Promise<Omit<JournalState, 'isWritable'>> {

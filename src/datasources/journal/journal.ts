@@ -114,9 +114,36 @@ export interface AttemptPage {
   /** Only creates of these; of both where this is missing. */
   kinds?: readonly AttemptKind[];
   outcome?: AttemptOutcome | null;
-  /** Only attempts older than this one. */
-  before?: number | null;
+  externalId?: string | null;
+  /** Only attempts that began then or later, in milliseconds since 1970. */
+  startedFrom?: number | null;
+  /** Only attempts older than this position: it may be that of an attempt, or any time with 0 as `seq`. */
+  before?: AttemptPosition | null;
   limit: number;
+}
+
+/** The place of an attempt in a list, which is ordered by start, and by `seq` where two began at the same time. */
+export type AttemptPosition = Pick<Attempt, 'startedAt' | 'seq'>;
+
+/** What `purgeStep` deletes: settled attempts with their reservations, or reservations whose attempt is gone. */
+export type PurgeTarget = 'attempts' | 'reservations';
+
+/** One small step of a purge. */
+export interface PurgeStep {
+  target: PurgeTarget;
+  /** Attempts settled before then are deleted, in milliseconds since 1970. */
+  settledBefore: number;
+  /** How many rows the step looks at, at most. */
+  limit: number;
+  /** Where the step before ended; null to begin. */
+  after: string | null;
+}
+
+export interface PurgeProgress {
+  /** How many rows were deleted. */
+  deleted: number;
+  /** Where the next step begins; null when nothing is left to delete. */
+  after: string | null;
 }
 
 /** Outcomes of one kind that nobody knows. */
@@ -168,11 +195,19 @@ export interface Journal {
   unknown(service: string, limit: number): Promise<Attempt[]>;
   /** How many outcomes are unknown, of every client, and since when: one row for each kind. */
   countUnknown(service: string): Promise<UnknownCount[]>;
-  /** Forgets attempts settled before then; unknown ones never. Returns how many. */
-  purge(settledBefore: number): Promise<number>;
+  /** Deletes what is no longer kept; unknown attempts never. Null while another instance is doing that. */
+  purgeStep(step: PurgeStep): Promise<PurgeProgress | null>;
   /** Rejects when the journal cannot be reached. */
   ping(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** Too many lists are waiting to be read. Nothing else of the journal is affected. */
+export class JournalBusy extends Error {
+  constructor(cause?: unknown) {
+    super('Too many lists of attempts are being read.', { cause });
+    this.name = 'JournalBusy';
+  }
 }
 
 /** The journal cannot be written or read now. */

@@ -9,11 +9,19 @@ const TYPES = {
 /** What a store has to offer for its tables to be made. */
 export interface MigrationStore {
   dialect: keyof typeof TYPES;
-  execute(sql: string): Promise<Record<string, unknown>[]>;
+  /** @param isSlow whether the statement takes longer the larger the table is */
+  execute(sql: string, isSlow?: boolean): Promise<Record<string, unknown>[]>;
+}
+
+interface MigrationStep {
+  name: string;
+  sql(dialect: MigrationStore['dialect']): string[];
+  /** Whether its statements take longer the larger the table is. */
+  isSlow?: boolean;
 }
 
 /** The tables, step by step. A step that has been released is never changed. */
-const STEPS: readonly { name: string; sql(dialect: MigrationStore['dialect']): string[] }[] = [
+const STEPS: readonly MigrationStep[] = [
   {
     name: '0001-attempts',
     sql: (dialect) => {
@@ -93,9 +101,21 @@ const STEPS: readonly { name: string; sql(dialect: MigrationStore['dialect']): s
         'ALTER TABLE attempts ADD COLUMN absent_lookups INTEGER NOT NULL DEFAULT 0',
         `ALTER TABLE attempts ADD COLUMN absent_ms ${time} NOT NULL DEFAULT 0`,
         "ALTER TABLE attempts ADD COLUMN absent_observer TEXT NOT NULL DEFAULT ''",
-        'CREATE INDEX attempts_by_external_id ON attempts (service, channel, external_id)',
+        `CREATE INDEX attempts_open_by_external_id ON attempts (external_id, channel)
+           WHERE outcome IN ('in_progress', 'unknown')`,
       ];
     },
+  },
+  {
+    name: '0007-attempt-lists',
+    isSlow: true,
+    // Both end with the order of lists, so that a page of any combination of filters is a range of an index.
+    sql: () => [
+      'CREATE INDEX attempts_by_start ON attempts (channel, service, client, kind, outcome, started_at, seq)',
+      'DROP INDEX attempts_by_client',
+      `CREATE INDEX attempts_by_external_id
+         ON attempts (external_id, client, channel, service, kind, outcome, started_at, seq)`,
+    ],
   },
 ];
 
@@ -110,10 +130,10 @@ export async function migrate(store: MigrationStore): Promise<string[]> {
   const umzug = new Umzug<MigrationStore>({
     context: store,
     logger: undefined,
-    migrations: STEPS.map(({ name, sql }) => ({
+    migrations: STEPS.map(({ name, sql, isSlow }) => ({
       name,
       up: async ({ context }) => {
-        for (const statement of sql(context.dialect)) await context.execute(statement);
+        for (const statement of sql(context.dialect)) await context.execute(statement, isSlow);
       },
     })),
     storage: {

@@ -1,4 +1,4 @@
-import type { Journal } from './journal';
+import { JournalBusy, type Journal } from './journal';
 
 /** What a journal can be asked. */
 export type JournalCall = Exclude<keyof Journal, 'deadlineMs' | 'close'>;
@@ -16,7 +16,8 @@ export function observedJournal(journal: Journal, heard: JournalListener): Journ
       const ended = (failed: boolean): void => heard(call, failed, performance.now() - startedAt);
       asked.then(
         () => ended(false),
-        () => ended(true),
+        // A list that is refused because others are being read is no fault of the journal.
+        (error: unknown) => ended(!(error instanceof JournalBusy)),
       );
       return asked;
     };
@@ -38,7 +39,7 @@ export function observedJournal(journal: Journal, heard: JournalListener): Journ
     findAny: observed('findAny', journal.findAny),
     unknown: observed('unknown', journal.unknown),
     countUnknown: observed('countUnknown', journal.countUnknown),
-    purge: observed('purge', journal.purge),
+    purgeStep: observed('purgeStep', journal.purgeStep),
     time: observed('time', journal.time),
     ping: observed('ping', journal.ping),
     close: () => journal.close(),

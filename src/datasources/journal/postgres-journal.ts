@@ -1,5 +1,5 @@
 import { Batcher } from './batcher';
-import { DEADLINE_MS, monotonicMs } from './deadline';
+import { DEADLINE_MS, READ_DEADLINE_MS, monotonicMs } from './deadline';
 import {
   type Attempt,
   type AttemptKey,
@@ -10,114 +10,35 @@ import {
   type ConfirmClaim,
   type Journal,
   type NewAttempt,
+  type PurgeProgress,
+  type PurgeStep,
   type Settlement,
   type UnknownCount,
 } from './journal';
-import { PostgresPool } from './postgres-pool';
+import { PostgresAttemptReads } from './postgres-attempt-reads';
+import { CONNECTION_OPTIONS, INDEX_ORDER_OPTIONS, PostgresPool } from './postgres-pool';
+import { purgeStep } from './postgres-purge';
 import {
   BEGIN_COLUMNS,
   TAKE_OVER_CONFIRM,
-  TAKE_OVER_FREED_KEY,
   absenceColumns,
   beginValues,
   isFree,
   lastCreated,
   observerGrace,
   readAttempt,
-  readUnknownCounts,
   rival,
   rivalValues,
-  takeOverReservation,
   type Row,
 } from './rows';
+import { BEGIN, CLAIMABLE, FIND, RENEW, SETTLE } from './postgres-statements';
 
 const MAX_BATCH = 256;
-const PURGE_STEP = 500;
-
-const NUMBERS = new Set([
-  'lease_until',
-  'started_at',
-  'service_started_at',
-  'send_until',
-  'settled_at',
-  'next_check_at',
-  'absent_lookups',
-  'absent_ms',
-]);
-const recordset = (columns: readonly string[]): string =>
-  `jsonb_to_recordset($1::jsonb) AS x(${columns.map((name) => `${name} ${NUMBERS.has(name) ? 'bigint' : 'text'}`).join(', ')}, reserve boolean)`;
-
-/**
- * All attempts of a batch in one statement. It returns the rows that were written and, as they were before, those
- * whose keys are taken. Everybody locks in the same order, so that nobody waits for each other in a circle.
- */
-const BEGIN = `WITH asked AS MATERIALIZED (SELECT * FROM ${recordset(BEGIN_COLUMNS)}),
-  reserved AS (
-    INSERT INTO reservations (service, channel, external_id, attempt_id)
-    SELECT service, channel, external_id, id FROM asked WHERE reserve ORDER BY service, channel, external_id
-    ${takeOverReservation('NOT attempt_is_open(reservations.attempt_id)')}
-    RETURNING attempt_id),
-  begun AS (
-    INSERT INTO attempts (${BEGIN_COLUMNS.join(', ')}, outcome)
-    SELECT ${BEGIN_COLUMNS.join(', ')}, 'in_progress' FROM asked
-    WHERE NOT reserve OR id IN (SELECT attempt_id FROM reserved) ORDER BY service, client, key
-    ${TAKE_OVER_FREED_KEY}
-    RETURNING *)
-  SELECT * FROM begun
-  UNION ALL
-  SELECT found.* FROM asked CROSS JOIN LATERAL (
-    SELECT * FROM attempts
-    WHERE service = asked.service AND client = asked.client AND key = asked.key) AS found`;
-
-const FIND = 'SELECT * FROM attempts WHERE service = $1 AND client = $2 AND key = $3';
-
-const OPEN = "attempts.outcome IN ('in_progress', 'unknown')";
-
-const SETTLE_COLUMNS = [
-  'id',
-  'outcome',
-  'settled_at',
-  'transaction_id',
-  'status',
-  'next_check_at',
-  'absent_lookups',
-  'absent_ms',
-  'absent_observer',
-];
-
-/** Returns the attempts that were left as they are because another one has created their transaction. */
-const SETTLE = `WITH asked AS MATERIALIZED (
-    SELECT * FROM ${recordset(SETTLE_COLUMNS)}),
-  held AS MATERIALIZED (
-    SELECT mine.id FROM asked JOIN attempts AS mine USING (id) CROSS JOIN LATERAL (
-      SELECT id FROM attempts AS other
-      WHERE other.transaction_id = asked.transaction_id AND other.service = mine.service
-        AND other.kind = mine.kind AND other.id <> mine.id
-      LIMIT 1) AS found),
-  locked AS MATERIALIZED (
-    SELECT attempts.id FROM attempts JOIN asked USING (id)
-    WHERE attempts.outcome NOT IN ('succeeded', 'rejected', 'not_sent') AND id NOT IN (SELECT id FROM held)
-    ORDER BY service, client, key FOR UPDATE OF attempts),
-  settled AS (UPDATE attempts SET
-    outcome = asked.outcome,
-    settled_at = asked.settled_at,
-    transaction_id = asked.transaction_id,
-    status = asked.status,
-    next_check_at = asked.next_check_at,
-    checks = attempts.checks + CASE WHEN asked.outcome = 'unknown' THEN 1 ELSE 0 END,
-    absent_lookups = COALESCE(asked.absent_lookups, attempts.absent_lookups),
-    absent_ms = COALESCE(asked.absent_ms, attempts.absent_ms),
-    absent_observer = COALESCE(asked.absent_observer, attempts.absent_observer),
-    lease_until = 0
-  FROM asked JOIN locked USING (id)
-  WHERE attempts.id = asked.id)
-  SELECT id FROM held`;
-
-/** Who is being settled at this moment needs no renewal, and is not waited for. */
-const RENEW = `UPDATE attempts SET lease_until = $1 WHERE id IN (
-  SELECT id FROM attempts WHERE owner = $2 AND outcome = 'in_progress' FOR UPDATE SKIP LOCKED)`;
-
-const CLAIMABLE = `${OPEN} AND lease_until < $3`;
+const MAX_CONNECTIONS = 8;
+/** For lists, what operators ask, and the purge: nothing there may keep a create waiting. */
+const MAX_BACKGROUND_CONNECTIONS = 3;
+/** Nothing waits for the purge to reach the disk: what a crash brings back is deleted again. */
+const BACKGROUND_OPTIONS = `${INDEX_ORDER_OPTIONS} -c synchronous_commit=off`;
 
 interface NamedSettlement {
   id: string;
@@ -128,11 +49,24 @@ interface NamedSettlement {
 export class PostgresJournal implements Journal {
   readonly deadlineMs: number;
   readonly #pool: PostgresPool;
+  readonly #backgroundPool: PostgresPool;
+  readonly #reads: PostgresAttemptReads;
   readonly #begins: Batcher<NewAttempt, Begun | null>;
   readonly #settlements: Batcher<NamedSettlement, boolean>;
 
   constructor(url: string, deadlineMs = DEADLINE_MS) {
-    this.#pool = new PostgresPool(url, deadlineMs);
+    this.#pool = new PostgresPool(url, {
+      deadlineMs,
+      maxConnections: MAX_CONNECTIONS,
+      connectionOptions: CONNECTION_OPTIONS,
+    });
+    this.#backgroundPool = new PostgresPool(url, {
+      deadlineMs: Math.max(deadlineMs, READ_DEADLINE_MS),
+      maxConnections: MAX_BACKGROUND_CONNECTIONS,
+      connectionOptions: BACKGROUND_OPTIONS,
+      migrate: () => this.#pool.migrate(),
+    });
+    this.#reads = new PostgresAttemptReads(this.#backgroundPool);
     this.deadlineMs = deadlineMs;
     this.#begins = new Batcher({
       flush: (attempts, until) => this.#beginAll(attempts, until),
@@ -180,14 +114,8 @@ export class PostgresJournal implements Journal {
     return first(await this.#query(text, [transactionId, service, kind]));
   }
 
-  async list({ service, client, channel, kinds, outcome, before, limit }: AttemptPage): Promise<Attempt[]> {
-    const [only = null] = kinds?.length === 1 ? kinds : [];
-    const text = `SELECT * FROM attempts WHERE service = $1 AND client = $2 AND channel = $3
-      AND ($4::text IS NULL OR outcome = $4) AND ($5::bigint IS NULL OR seq < $5)
-      AND ($6::text IS NULL OR kind = $6) ORDER BY seq DESC LIMIT $7`;
-    const values = [service, client, channel, outcome ?? null, before ?? null, only, limit];
-    const rows = await this.#query(text, values);
-    return rows.map(readAttempt);
+  list(page: AttemptPage): Promise<Attempt[]> {
+    return this.#reads.list(page);
   }
 
   async hasRival(attempt: Attempt): Promise<boolean> {
@@ -248,39 +176,20 @@ export class PostgresJournal implements Journal {
     return first(await this.#query('SELECT * FROM attempts WHERE id = $1 AND service = $2', [id, service]));
   }
 
-  async findAny(service: string, name: string): Promise<Attempt | null> {
-    const text = 'SELECT * FROM attempts WHERE service = $1 AND (id = $2 OR key = $2) LIMIT 2';
-    const rows = await this.#query(text, [service, name]);
-    return rows.length === 1 ? first(rows) : null;
+  findAny(service: string, name: string): Promise<Attempt | null> {
+    return this.#reads.findAny(service, name);
   }
 
-  async unknown(service: string, limit: number): Promise<Attempt[]> {
-    const text = "SELECT * FROM attempts WHERE outcome = 'unknown' AND service = $1 ORDER BY seq LIMIT $2";
-    return (await this.#query(text, [service, limit])).map(readAttempt);
+  unknown(service: string, limit: number): Promise<Attempt[]> {
+    return this.#reads.unknown(service, limit);
   }
 
-  async countUnknown(service: string): Promise<UnknownCount[]> {
-    const text = `SELECT kind, count(*) AS count, min(started_at) AS oldest FROM attempts
-      WHERE outcome = 'unknown' AND service = $1 GROUP BY kind`;
-    return readUnknownCounts(await this.#query(text, [service]));
+  countUnknown(service: string): Promise<UnknownCount[]> {
+    return this.#reads.countUnknown(service);
   }
 
-  async purge(settledBefore: number): Promise<number> {
-    // Little by little: no statement may take long.
-    const text = `DELETE FROM attempts WHERE id IN (
-      SELECT id FROM attempts WHERE settled_at < $1 LIMIT ${PURGE_STEP} FOR UPDATE SKIP LOCKED) RETURNING id`;
-    let purged = 0;
-    for (let rows: Row[] = [{}]; rows.length > 0; purged += rows.length) {
-      rows = await this.#query(text, [settledBefore]);
-    }
-    // A reservation that somebody takes over meanwhile has another attempt then, and stays.
-    await this.#query(
-      `WITH left_over AS MATERIALIZED (
-         SELECT attempt_id FROM reservations WHERE attempt_id NOT IN (SELECT id FROM attempts))
-       DELETE FROM reservations USING left_over WHERE reservations.attempt_id = left_over.attempt_id`,
-      [],
-    );
-    return purged;
+  purgeStep(step: PurgeStep): Promise<PurgeProgress | null> {
+    return purgeStep(this.#backgroundPool, step);
   }
 
   async ping(): Promise<void> {
@@ -290,7 +199,7 @@ export class PostgresJournal implements Journal {
   /** Writes what is queued, then lets the connections go. */
   async close(): Promise<void> {
     await Promise.all([this.#begins.close(), this.#settlements.close()]);
-    await this.#pool.close();
+    await Promise.all([this.#pool.close(), this.#backgroundPool.close()]);
   }
 
   /** Makes the tables, once; tried again at the next use where that failed. */

@@ -8,42 +8,67 @@ import type { Row } from './rows';
 /** A plan made for an empty table must not be kept while the table grows. */
 export const CONNECTION_OPTIONS = '-c plan_cache_mode=force_custom_plan';
 
-const MAX_CONNECTIONS = 8;
+/**
+ * For statements that read an index in its order, whatever the statistics say: those of a table that has just grown, or
+ * of one client among many, make a walk of the whole table look cheap.
+ */
+export const INDEX_ORDER_OPTIONS = `${CONNECTION_OPTIONS} -c enable_seqscan=off -c enable_bitmapscan=off -c enable_sort=off -c jit=off`;
+
 const MIGRATION_TIMEOUT_MS = 10_000;
+/** Building an index takes about ten seconds for a million attempts. */
+const SLOW_MIGRATION_TIMEOUT_MS = 60 * 60 * 1000;
 /** Any number, as long as every instance uses the same: one at a time makes the tables. */
 const MIGRATION_LOCK = 7_215_044;
+
+interface PostgresPoolOptions {
+  /** How long anything asked of it may take, in milliseconds. */
+  deadlineMs: number;
+  maxConnections: number;
+  /** Settings of each connection, as command-line options of the server. */
+  connectionOptions: string;
+  /** Makes the tables; the pool does so itself where this is missing. */
+  migrate?: () => Promise<readonly string[]>;
+}
 
 /** Connections to PostgreSQL that answer in time or not at all, to a database that has the journal's tables. */
 export class PostgresPool {
   readonly #url: string;
   readonly #deadlineMs: number;
+  readonly #migrateElsewhere: PostgresPoolOptions['migrate'];
   readonly #pool: Pool;
   readonly #underWay = new UnderWay();
   /** Short names of statements: a statement with a name is parsed once per connection. */
   readonly #names = new Map<string, string>();
   #migrated: Promise<readonly string[]> | undefined;
+  #migrating: Client | undefined;
   #closing: Promise<void> | undefined;
 
-  /** @param deadlineMs how long anything asked of it may take */
-  constructor(url: string, deadlineMs: number) {
+  constructor(url: string, options: PostgresPoolOptions) {
+    const { deadlineMs } = options;
     this.#url = url;
     this.#deadlineMs = deadlineMs;
+    this.#migrateElsewhere = options.migrate;
     this.#pool = new Pool({
       connectionString: url,
-      max: MAX_CONNECTIONS,
+      max: options.maxConnections,
       connectionTimeoutMillis: deadlineMs,
       // What nobody waits for any more must not hold locks, nor be written later.
       statement_timeout: deadlineMs,
       keepAlive: true,
       application_name: 'paygraph',
-      options: CONNECTION_OPTIONS,
+      options: options.connectionOptions,
     });
     // A connection that breaks is replaced at the next use; the pool itself hears only of those that are idle.
     this.#pool.on('error', () => undefined);
     this.#pool.on('connect', (client) => client.on('error', () => undefined));
   }
 
-  query(text: string, values: unknown[], until = monotonicMs() + this.#deadlineMs): Promise<Row[]> {
+  /** When something asked now has to be done, by `monotonicMs`. */
+  until(): number {
+    return monotonicMs() + this.#deadlineMs;
+  }
+
+  query(text: string, values: unknown[], until = this.until()): Promise<Row[]> {
     if (this.#closing) return Promise.reject(new JournalUnavailable(new Error('It is closed.')));
     return this.#underWay.follow(this.#query({ name: this.#nameOf(text), text, values }, until));
   }
@@ -51,15 +76,18 @@ export class PostgresPool {
   /** Makes the tables, once; tried again at the next use where that failed. Returns the names of the steps taken. */
   migrate(): Promise<readonly string[]> {
     if (this.#closing) return Promise.reject(new JournalUnavailable(new Error('It is closed.')));
-    this.#migrated ??= this.#underWay.follow(this.#migrate()).catch((error: unknown) => {
-      this.#migrated = undefined;
-      throw new JournalUnavailable(error);
-    });
+    this.#migrated ??= this.#underWay
+      .follow((this.#migrateElsewhere ?? this.#migrate.bind(this))())
+      .catch((error: unknown) => {
+        this.#migrated = undefined;
+        throw new JournalUnavailable(error);
+      });
     return this.#migrated;
   }
 
-  /** Waits for what is under way. */
+  /** Waits for what is under way, except for a migration: that is undone. */
   close(): Promise<void> {
+    void this.#migrating?.end().catch(() => undefined);
     this.#closing ??= this.#underWay.idle().then(() => this.#pool.end());
     return this.#closing;
   }
@@ -84,19 +112,25 @@ export class PostgresPool {
     const client = new Client({
       connectionString: this.#url,
       connectionTimeoutMillis: this.#deadlineMs,
-      query_timeout: MIGRATION_TIMEOUT_MS,
       application_name: 'paygraph',
+      keepAlive: true,
     });
+    this.#migrating = client;
     client.on('error', () => undefined);
-    const execute = async (text: string): Promise<Row[]> => (await client.query<Row>(text)).rows;
+    const execute = async (text: string, isSlow = false): Promise<Row[]> => {
+      const query = { text, query_timeout: isSlow ? SLOW_MIGRATION_TIMEOUT_MS : MIGRATION_TIMEOUT_MS };
+      return (await client.query<Row>(query)).rows;
+    };
     try {
       await client.connect();
       await execute('BEGIN');
+      await execute('SET LOCAL statement_timeout = 0');
       await execute(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
       const steps = await migrate({ dialect: 'postgres', execute });
       await execute('COMMIT');
       return steps;
     } finally {
+      this.#migrating = undefined;
       // What was not committed is undone with the connection, which may be one that never ends.
       void client.end().catch(() => undefined);
     }

@@ -41,6 +41,9 @@ export const readAttempt = (row: Row): Attempt => ({
   },
 });
 
+/** In these words SQLite uses the index of open attempts. */
+export const OPEN = "outcome IN ('in_progress', 'unknown')";
+
 const KINDS: readonly AttemptKind[] = ['payment', 'payout'];
 
 /** What is unknown of each kind, from the rows of those of which something is. */

@@ -1,4 +1,4 @@
-import type { SQLInputValue } from 'node:sqlite';
+import { READ_DEADLINE_MS } from './deadline';
 import type {
   Attempt,
   AttemptKey,
@@ -9,12 +9,15 @@ import type {
   ConfirmClaim,
   Journal,
   NewAttempt,
+  PurgeProgress,
+  PurgeStep,
   Settlement,
   UnknownCount,
 } from './journal';
 import { migrate } from './migrations';
 import {
   BEGIN_COLUMNS,
+  OPEN,
   TAKE_OVER_CONFIRM,
   TAKE_OVER_FREED_KEY,
   beginValues,
@@ -22,17 +25,16 @@ import {
   lastCreated,
   observerGrace,
   readAttempt,
-  readUnknownCounts,
   rival,
   rivalValues,
   takeOverReservation,
   type Row,
 } from './rows';
-import { SqliteThread, type Statement } from './sqlite-thread';
+import { SqliteAttemptReads } from './sqlite-attempt-reads';
+import { purgeStep } from './sqlite-purge';
+import { sql, SqliteThread, type Statement } from './sqlite-thread';
 
 const unnumbered = (): string => '?';
-
-const sql = (text: string, ...params: SQLInputValue[]): Statement => ({ sql: text, params });
 
 const RESERVE = `INSERT INTO reservations (service, channel, external_id, attempt_id) VALUES (?, ?, ?, ?)
   ${takeOverReservation(`NOT EXISTS (
@@ -47,8 +49,6 @@ const BEGIN = `INSERT INTO attempts (${BEGIN_COLUMNS.join(', ')}, outcome)
 
 const FIND = 'SELECT * FROM attempts WHERE service = ? AND client = ? AND key = ?';
 
-/** In these words the index of open attempts is used. */
-const OPEN = "outcome IN ('in_progress', 'unknown')";
 const CLAIMABLE = `${OPEN} AND lease_until < ?`;
 
 /** Whether another attempt has created a transaction. */
@@ -65,12 +65,12 @@ const SETTLE_AS_UNKNOWN = `UPDATE attempts
     absent_lookups = COALESCE(?, absent_lookups), absent_ms = COALESCE(?, absent_ms),
     absent_observer = COALESCE(?, absent_observer)
   WHERE id = ? AND ${OPEN}`;
-const PURGE_STEP = 500;
 
 /** The journal in a SQLite file; several processes of one machine may share it. */
 export class SqliteJournal implements Journal {
   private constructor(
     private readonly thread: SqliteThread,
+    private readonly reads: SqliteAttemptReads,
     readonly deadlineMs: number,
   ) {}
 
@@ -83,11 +83,12 @@ export class SqliteJournal implements Journal {
       await execute('BEGIN IMMEDIATE');
       await migrate({ dialect: 'sqlite', execute });
       await execute('COMMIT');
+      const reads = await SqliteAttemptReads.open(file, Math.max(deadlineMs, READ_DEADLINE_MS));
+      return new SqliteJournal(thread, reads, deadlineMs);
     } catch (error) {
       await thread.close();
       throw error;
     }
-    return new SqliteJournal(thread, deadlineMs);
   }
 
   async begin(attempt: NewAttempt): Promise<Begun> {
@@ -136,12 +137,8 @@ export class SqliteJournal implements Journal {
     return this.#readOne(sql(text, transactionId, service, kind));
   }
 
-  async list({ service, client, channel, kinds, outcome, before, limit }: AttemptPage): Promise<Attempt[]> {
-    const [only = null] = kinds?.length === 1 ? kinds : [];
-    const text = `SELECT * FROM attempts WHERE service = ? AND client = ? AND channel = ?
-      AND (? IS NULL OR kind = ?) AND (? IS NULL OR outcome = ?) AND (? IS NULL OR seq < ?) ORDER BY seq DESC LIMIT ?`;
-    const [asked, from] = [outcome ?? null, before ?? null];
-    return this.#read(sql(text, service, client, channel, only, only, asked, asked, from, from, limit));
+  list(page: AttemptPage): Promise<Attempt[]> {
+    return this.reads.list(page);
   }
 
   async hasRival(attempt: Attempt): Promise<boolean> {
@@ -208,41 +205,30 @@ export class SqliteJournal implements Journal {
     return this.#readOne(sql('SELECT * FROM attempts WHERE id = ? AND service = ?', id, service));
   }
 
-  async findAny(service: string, name: string): Promise<Attempt | null> {
-    const text = 'SELECT * FROM attempts WHERE service = ? AND (id = ? OR key = ?) LIMIT 2';
-    const found = await this.#read(sql(text, service, name, name));
-    return found.length === 1 ? (found[0] ?? null) : null;
+  findAny(service: string, name: string): Promise<Attempt | null> {
+    return this.reads.findAny(service, name);
   }
 
-  async unknown(service: string, limit: number): Promise<Attempt[]> {
-    const text = `SELECT * FROM attempts WHERE ${OPEN} AND outcome = 'unknown' AND service = ? ORDER BY seq LIMIT ?`;
-    return this.#read(sql(text, service, limit));
+  unknown(service: string, limit: number): Promise<Attempt[]> {
+    return this.reads.unknown(service, limit);
   }
 
-  async countUnknown(service: string): Promise<UnknownCount[]> {
-    const text = `SELECT kind, count(*) AS count, min(started_at) AS oldest FROM attempts
-      WHERE ${OPEN} AND outcome = 'unknown' AND service = ? GROUP BY kind`;
-    return readUnknownCounts(await this.thread.run({ write: false, statements: [sql(text, service)] }));
+  countUnknown(service: string): Promise<UnknownCount[]> {
+    return this.reads.countUnknown(service);
   }
 
-  async purge(settledBefore: number): Promise<number> {
-    // Little by little: nobody who writes meanwhile has to wait for all of it.
-    const text = `DELETE FROM attempts WHERE id IN (
-      SELECT id FROM attempts WHERE settled_at < ? ORDER BY settled_at LIMIT ${PURGE_STEP}) RETURNING id`;
-    let purged = 0;
-    for (let rows: Row[] = [{}]; rows.length > 0; purged += rows.length) {
-      rows = await this.#write(sql(text, settledBefore));
-    }
-    await this.#write(sql('DELETE FROM reservations WHERE attempt_id NOT IN (SELECT id FROM attempts)'));
-    return purged;
+  purgeStep(step: PurgeStep): Promise<PurgeProgress> {
+    return purgeStep(this.thread, step);
   }
 
   async ping(): Promise<void> {
     await this.#read(sql('SELECT * FROM attempts LIMIT 0'));
   }
 
-  close(): Promise<void> {
-    return this.thread.close();
+  async close(): Promise<void> {
+    // The last one to close the file has to be able to write it: it takes in the write-ahead log.
+    await this.reads.close();
+    await this.thread.close();
   }
 
   #write(...statements: Statement[]): Promise<Row[]> {

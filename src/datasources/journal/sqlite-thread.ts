@@ -3,7 +3,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { SQLInputValue } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
-import { Batcher } from './batcher';
+import { Batcher, type Priority } from './batcher';
 import { monotonicMs } from './deadline';
 import { JournalUnavailable } from './journal';
 import type { BatchAnswer, BatchMessage, NumberedJob } from './sqlite-messages';
@@ -13,6 +13,8 @@ export interface Statement {
   sql: string;
   params: SQLInputValue[];
 }
+
+export const sql = (text: string, ...params: SQLInputValue[]): Statement => ({ sql: text, params });
 
 /** Statements that belong together. Those behind the first that returns rows are left out. */
 export interface Job {
@@ -56,22 +58,25 @@ export class SqliteThread {
     worker.unref();
   }
 
-  /** Opens the file, and makes it and its folder where they are not there. Rejects where that cannot be done. */
-  static async open(file: string, deadlineMs: number): Promise<SqliteThread> {
+  /**
+   * Opens the file, and makes it and its folder where they are not there. Rejects where that cannot be done.
+   * @param readOnly opens a file that is there, which another thread has brought into WAL mode
+   */
+  static async open(file: string, deadlineMs: number, readOnly = false): Promise<SqliteThread> {
     // One level: what else is missing is more likely a mistake in the path.
     if (!existsSync(path.dirname(file))) mkdirSync(path.dirname(file));
     // Under jest the sources run as they are; Node.js strips the types of this one file itself.
     const program = path.join(__dirname, `sqlite-worker.m${path.extname(__filename).slice(1)}`);
     const worker = new Worker(program, {
-      workerData: { path: file, busyTimeoutMs: OPENING_MS },
+      workerData: { path: file, busyTimeoutMs: OPENING_MS, readOnly },
     });
     await once(worker, 'message');
     return new SqliteThread(worker, deadlineMs);
   }
 
   /** Runs a job, in time or not at all; a write is durable when this resolves. Returns the first rows that there were. */
-  run(job: Job): Promise<Row[]> {
-    return this.#batcher.add(job);
+  run(job: Job, priority?: Priority): Promise<Row[]> {
+    return this.#batcher.add(job, priority);
   }
 
   /** Runs one statement, however long it takes. */

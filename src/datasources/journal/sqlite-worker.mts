@@ -11,6 +11,7 @@ import type { BatchAnswer, BatchMessage, NumberedJob } from './sqlite-messages.j
 interface WorkerOptions {
   path: string;
   busyTimeoutMs: number;
+  readOnly: boolean;
 }
 
 const SQLITE_BUSY = 5;
@@ -18,12 +19,14 @@ const SQLITE_BUSY = 5;
 /** The clock of the deadlines: the same in every thread, and without steps. */
 const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 
-const { path, busyTimeoutMs } = workerData as WorkerOptions;
-const database = new DatabaseSync(path, { timeout: busyTimeoutMs });
-inWalMode(monotonicMs() + busyTimeoutMs);
-database.exec('PRAGMA synchronous = FULL');
-// In pages: four times the default, as most pages are written again and again until then. The log grows to 16 MB.
-database.exec('PRAGMA wal_autocheckpoint = 4000');
+const { path, busyTimeoutMs, readOnly } = workerData as WorkerOptions;
+const database = new DatabaseSync(path, { timeout: busyTimeoutMs, readOnly });
+if (!readOnly) {
+  inWalMode(monotonicMs() + busyTimeoutMs);
+  database.exec('PRAGMA synchronous = FULL');
+  // In pages: four times the default, as most pages are written again and again until then. The log grows to 16 MB.
+  database.exec('PRAGMA wal_autocheckpoint = 4000');
+}
 
 /** SQLite does not wait for a file whose mode another process is changing, whatever its timeout: so this does. */
 function inWalMode(until: number): void {

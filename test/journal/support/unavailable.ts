@@ -15,7 +15,7 @@ export const WRITES: Record<string, (journal: Journal) => Promise<unknown>> = {
   claimDue: (journal) => journal.claimDue(newClaim('service'), 10),
   beginConfirm: (journal) => journal.beginConfirm(newConfirm()),
   endConfirm: (journal) => journal.endConfirm(newConfirm().id, true),
-  purge: (journal) => journal.purge(1),
+  purgeStep: (journal) => journal.purgeStep({ target: 'attempts', settledBefore: 1, limit: 10, after: null }),
 };
 
 /** Everything that reads. */
@@ -24,7 +24,8 @@ export const READS: Record<string, (journal: Journal) => Promise<unknown>> = {
   findByTransaction: (journal) => journal.findByTransaction('service', 'payment', 'tx-1'),
   hasRival: (journal) => journal.hasRival({ ...asBegun(newAttempt()), seq: 0 }),
   lastCreated: (journal) => journal.lastCreated(newAttempt()),
-  list: (journal) => journal.list({ ...newAttempt(), limit: 10 }),
+  list: (journal) => journal.list({ service: 'service', client: 'shop', channel: 'channel-1', limit: 10 }),
+  countUnknown: (journal) => journal.countUnknown('service'),
   findAny: (journal) => journal.findAny('service', 'name'),
   unknown: (journal) => journal.unknown('service', 10),
   ping: (journal) => journal.ping(),

@@ -184,7 +184,7 @@ class Writer {
         return [
           channel(),
           ...given('first', 'Int', this.options.fails ? [1, 2, 100, 0, null] : [1, 2, 100, null]),
-          ...given('after', 'String', [null, Buffer.from('attempt:2').toString('base64url')]),
+          ...given('after', 'String', [null, Buffer.from('attempt:999999999999999:2').toString('base64url')]),
         ];
       default: {
         const id = (): string => this.#argument('transactionId', 'UUID', this.#id(kind));
