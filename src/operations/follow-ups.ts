@@ -1,4 +1,5 @@
-import type { Attempt } from '../datasources/journal/journal';
+import type { Attempt, Settlement } from '../datasources/journal/journal';
+import { UnderWay } from '../under-way';
 import { within } from './deadline';
 import type { Finder, Transaction } from './finder';
 import type { JournalHand } from './journal-hand';
@@ -18,8 +19,11 @@ interface FollowUpOptions {
   /** How long after the last possible moment of sending a payment may still turn up, in milliseconds. */
   settleMs: number;
   /** Hears what each look came to. */
-  heard: Pick<OperationsListener, 'followedUp'>;
+  heard: Pick<OperationsListener, 'followedUp' | 'recovered'>;
 }
+
+type Succeeded = Extract<Settlement, { outcome: 'succeeded' }>;
+type Recovered = Succeeded | { outcome: 'not_sent'; settledAt: number };
 
 const FIRST_CHECK_MS = 500;
 const MAX_CHECK_MS = 60_000;
@@ -33,6 +37,7 @@ export class FollowUps {
   readonly #options: FollowUpOptions;
   /** Follow-ups of this instance under way, by attempt. */
   readonly #underWay = new Map<string, Promise<FollowedUp<Transaction>>>();
+  readonly #reports = new UnderWay();
 
   constructor(options: FollowUpOptions) {
     this.#options = options;
@@ -68,10 +73,10 @@ export class FollowUps {
     const { hand, timeoutMs, settleMs } = this.#options;
     const askedAt = hand.clock.now();
     const hit = await within(timeoutMs, finder.find(attempt)).catch(() => undefined);
-    if (hit?.kind === 'found' && (await this.record(attempt, hit.found))) return hit;
+    if (hit?.kind === 'found' && (await this.#recover(attempt, this.#succeeded(hit.found)))) return hit;
     const proven = hit?.kind === 'nothing' && askedAt > attempt.sendUntil + settleMs;
     if (proven && attempt.kind === 'payment') {
-      await hand.settle(attempt.id, { outcome: 'not_sent', settledAt: hand.clock.now() });
+      await this.#recover(attempt, { outcome: 'not_sent', settledAt: hand.clock.now() });
       return { kind: 'not_sent' };
     }
     await this.leaveUnknown(attempt.id, attempt.checks);
@@ -79,10 +84,39 @@ export class FollowUps {
   }
 
   /** Records that an attempt created this. False where another attempt has created it: then this one has not. */
-  record(attempt: { id: string }, { transactionId, rawStatus }: Transaction): Promise<boolean> {
-    const { hand } = this.#options;
-    const settledAt = hand.clock.now();
-    return hand.settle(attempt.id, { outcome: 'succeeded', transactionId, status: rawStatus, settledAt });
+  record(attempt: { id: string }, found: Transaction): Promise<boolean> {
+    return this.#options.hand.settle(attempt.id, this.#succeeded(found));
+  }
+
+  /** Resolves when no recovered outcome is still to be reported. */
+  idle(): Promise<void> {
+    return this.#reports.idle();
+  }
+
+  #succeeded({ transactionId, rawStatus }: Transaction): Succeeded {
+    return {
+      outcome: 'succeeded',
+      transactionId,
+      status: rawStatus,
+      settledAt: this.#options.hand.clock.now(),
+    };
+  }
+
+  /** Records what recovery found, and reports it when it is in the journal. */
+  #recover(attempt: Attempt, settlement: Recovered): Promise<boolean> {
+    const report = (): void => void this.#reports.follow(this.#report(attempt, settlement));
+    return this.#options.hand.settle(attempt.id, settlement, report);
+  }
+
+  /** Reports an outcome, unless another instance or an operator has settled the attempt first. Never rejects. */
+  async #report(attempt: Attempt, settlement: Recovered): Promise<void> {
+    const { hand, heard } = this.#options;
+    const { outcome, settledAt } = settlement;
+    // Where this cannot be read, or the key is in use again, a second report is better than none.
+    const now = await hand.journal.findById(hand.service, attempt.id).catch(() => null);
+    if (now && (now.outcome !== outcome || now.settledAt !== settledAt)) return;
+    const transactionId = 'transactionId' in settlement ? settlement.transactionId : null;
+    heard.recovered({ attempt, outcome, transactionId, instance: hand.owner });
   }
 
   /** Records that it is not known, to be looked for again later. */

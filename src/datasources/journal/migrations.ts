@@ -84,6 +84,27 @@ const STEPS: readonly { name: string; sql(dialect: MigrationStore['dialect']): s
              $$`,
           ],
   },
+  {
+    name: '0004-settlement-proposals',
+    // No reference to attempts: an attempt may be purged while a proposal names it.
+    sql: (dialect) => [
+      `CREATE TABLE settlement_proposals (
+         id TEXT NOT NULL,
+         attempt_id TEXT NOT NULL,
+         service TEXT NOT NULL,
+         outcome TEXT NOT NULL,
+         transaction_id TEXT,
+         status TEXT,
+         reason TEXT NOT NULL,
+         proposed_by TEXT NOT NULL,
+         sudo_user TEXT,
+         given_name TEXT,
+         proposed_at ${TYPES[dialect].time} NOT NULL,
+         expires_at ${TYPES[dialect].time} NOT NULL,
+         PRIMARY KEY (id, attempt_id)
+       )`,
+    ],
+  },
 ];
 
 /** The names of the steps, in their order: what a journal that is up to date has taken. */
