@@ -3,6 +3,7 @@ import { status } from '../exactly-once/service/faults';
 import { CHANNEL, type Kind } from '../exactly-once/support/caller';
 import { until } from '../exactly-once/support/gate';
 import { describeStores, newKey, type Rig } from '../exactly-once/support/rig';
+import { runProgram } from '../cli/support/settling';
 import { callsOf, objectsOf, temporaryLog, verify } from './support/files';
 
 const SETTLE_MS = 900_000;
@@ -103,6 +104,25 @@ describeStores('The audit log', (rigs) => {
       ({ length }) => length > 0,
     );
     expect(recoveredIn(file, key)).toMatchObject([{ outcome: 'not_sent', transactionId: null }]);
+  });
+
+  test('is whole when two gateways and the commands of an operator write to it at once', async () => {
+    const lost = [newKey(), newKey()];
+    for (const key of lost) await lose('payout', key);
+    const settings = { ...env, DATABASE_URL: first.store.url, SERVICE_BASE_URL: first.service.url };
+    const settle = (key: string) =>
+      runProgram(['attempts', 'settle', key, 'not_sent', '--reason', 'a test'], { env: settings });
+    const keys = Array.from({ length: 40 }, newKey);
+    const creates = keys.map((key, place) => (place % 2 ? first : second).create('payment', key));
+    const [settled] = await Promise.all([Promise.all(lost.map(settle)), Promise.all(creates)]);
+    expect(settled.map(({ code }) => code)).toEqual([0, 0]);
+    const recorded = callsOf(file).map(({ key }) => key);
+    for (const key of keys) expect(recorded.filter((each) => each === key)).toHaveLength(1);
+    for (const key of lost)
+      expect(objectsOf(file).filter((line) => line.key === key && line.event !== 'call')).toMatchObject([
+        { event: 'settled', outcome: 'not_sent' },
+      ]);
+    expect((await verify(file)).faults).toEqual([]);
   });
 
   test('has no line of a recovery that an operator was faster than', async () => {

@@ -70,7 +70,8 @@ async function openDesk(kind: StoreKind): Promise<Desk & { close(): Promise<void
   };
 }
 
-async function runProgram(args: readonly string[], { env, uid }: As): Promise<Ran> {
+/** `paygraph …` in a process of its own. */
+export async function runProgram(args: readonly string[], { env, uid }: As): Promise<Ran> {
   const { PATH = '', HOME = '' } = process.env;
   const child = spawn(process.execPath, [PROGRAM, ...args], {
     env: { PATH, HOME, ...env },
