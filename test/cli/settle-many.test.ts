@@ -112,6 +112,20 @@ describeDesks('attempts settle --file', (desk) => {
     expect(await outcomeOf(second.id)).toBe('succeeded');
   });
 
+  test('list prints every attempt into a pipe, however many there are', async () => {
+    const { attempts, unknown } = desk();
+    const begun = await Promise.all(Array.from({ length: 5000 }, () => unknown()));
+    const { code, out } = await attempts(['list', '--jsonl']);
+    expect(code).toBe(0);
+    const listed = new Set(
+      out
+        .trimEnd()
+        .split('\n')
+        .map((line) => (JSON.parse(line) as { id: string }).id),
+    );
+    expect(begun.filter(({ id }) => !listed.has(id))).toEqual([]);
+  });
+
   test('names malformed lines of a .jsonl file', async () => {
     const { attempts, unknown, file } = desk();
     const { id } = await unknown();
