@@ -255,6 +255,10 @@ export interface ToolConfig {
   /** Null without a real service. */
   serviceBaseUrl: string | null;
   auditFile: string;
+  /** Whether what one operator wants to settle needs the approval of another one. */
+  settleApproval: boolean;
+  /** SUDO_USER: who the environment says has run the tool by sudo; null where nobody has. */
+  sudoUser: string | null;
 }
 
 /** Reads only the settings that the operator's tools use. Throws a ConfigError. */
@@ -264,6 +268,8 @@ export function readToolConfig(env: Environment = process.env): ToolConfig {
     journalUrl: readJournalUrl(reader),
     serviceBaseUrl: reader.get('SERVICE_BASE_URL', SETTINGS.SERVICE_BASE_URL) ?? null,
     auditFile: readAuditFile(reader),
+    settleApproval: reader.get('SETTLE_APPROVAL', SETTINGS.SETTLE_APPROVAL) ?? false,
+    sudoUser: env['SUDO_USER'] || null,
   };
   if (reader.faults.length > 0) throw new ConfigError(reader.faults);
   return config;

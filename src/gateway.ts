@@ -72,7 +72,12 @@ export async function startGateway(
       service: serviceName,
       warn: (facts, message) => log.warn(facts, message),
       background: tracing?.background,
-      heard: { ...metrics.money, ...metrics.web },
+      heard: {
+        ...metrics.money,
+        ...metrics.web,
+        recovered: ({ instance, ...recovery }) =>
+          audit.recordRecovery({ event: 'recovered', who: `instance:${instance}`, ...recovery }),
+      },
     });
     closers.push(() => operations.stop());
     const shared = { config, log, clock, operations, audit, metrics, siblings, tracing };

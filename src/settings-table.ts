@@ -194,6 +194,12 @@ export const SETTINGS = {
     unset: 'data/audit.log',
     ...filePath,
   },
+  SETTLE_APPROVAL: {
+    about:
+      'Whether `npm run attempts -- settle` only proposes, and another user of the operating system has to approve (docs/exactly-once.md). Read by the command line alone.',
+    unset: 'off',
+    ...onOff,
+  },
   SANDBOX_PORT: {
     about: 'The port of the embedded sandbox; 0 takes any free one.',
     unset: '4001, or any free port where that is taken',

@@ -10,11 +10,15 @@ import {
   type Stats,
 } from 'node:fs';
 import path from 'node:path';
+import process from 'node:process';
 
 /** Several lines, whatever is in them. */
 const TAIL_BYTES = 8192;
 /** Only the gateway's own user reads what a new file gets. */
 const MODE = 0o600;
+
+/** Who may make a file that does not exist. */
+export type FileOwner = 'anybody' | 'folder owner';
 
 /** Why a file cannot be used, without its name. */
 export class AppendError extends Error {
@@ -39,13 +43,20 @@ export class AppendFile {
     this.#opened = opened;
   }
 
-  /** Opens the file, and makes it and its folder where they are not there. Throws where that cannot be done. */
-  static open(file: string): AppendFile {
+  /**
+   * Opens the file, and makes it and its folder where they are not there. Throws where that cannot be done.
+   * @param owner who may make the file: anybody, or only the user that the folder belongs to, because a file of another
+   * user could not be written by the gateway
+   */
+  static open(file: string, owner: FileOwner = 'anybody'): AppendFile {
     // One level: what else is missing is more likely a mistake in the path.
     if (!existsSync(path.dirname(file))) mkdirSync(path.dirname(file));
     // Anything else could not be read again, and some of it would hold the gateway up.
     const known = statSync(file, { throwIfNoEntry: false });
     if (known && !known.isFile()) throw new AppendError(known.isDirectory() ? 'EISDIR' : 'no regular file');
+    const isFolderOwner = statSync(path.dirname(file)).uid === process.geteuid?.();
+    if (!known && owner === 'folder owner' && !isFolderOwner)
+      throw new AppendError('it does not exist, and its folder belongs to another user, who has to make it');
     const fd = openSync(file, 'a+', MODE);
     return new AppendFile(file, fd, fstatSync(fd));
   }

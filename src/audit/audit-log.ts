@@ -1,15 +1,22 @@
-import { AppendFile } from './append-file';
+import { AppendFile, type FileOwner } from './append-file';
+import type { AuditLine } from './chain';
 import { ChainWriter } from './chain-writer';
-import { recordable, type AuditEntry } from './entry';
+import { recordable, recordableOutcome, type AuditEntry, type OutcomeEntry } from './entry';
 
-export type { AuditEntry } from './entry';
+export type { AuditEntry, OutcomeEntry } from './entry';
 
 /** Something is wrong with the audit log. */
 export interface AuditFault {
   /** In words, for the operator; without values. */
   why: string;
-  /** The call that is not on record because of it, in the form in which it would be: fit for any log. */
-  entry?: AuditEntry;
+  /** The call or outcome that is not on record because of it, in the form in which it would be: fit for any log. */
+  entry?: object;
+}
+
+interface AuditOptions {
+  path: string;
+  onFault: (fault: AuditFault) => void;
+  owner: FileOwner;
 }
 
 /** The audit log cannot be opened; the message is for the operator. */
@@ -46,31 +53,34 @@ function reasonOf(error: unknown): string {
  */
 export class AuditLog {
   readonly #path: string;
-  readonly #onFault: (fault: AuditFault) => void;
+  readonly #onFault: AuditOptions['onFault'];
+  readonly #owner: FileOwner;
   #writer: ChainWriter;
   /** So many calls are not on record since the last one that is. */
   #missed = 0;
   #gaps = 0;
   #isClosed = false;
 
-  private constructor(path: string, writer: ChainWriter, onFault: (fault: AuditFault) => void) {
+  private constructor({ path, onFault, owner }: AuditOptions, writer: ChainWriter) {
     this.#path = path;
-    this.#writer = writer;
     this.#onFault = onFault;
+    this.#owner = owner;
+    this.#writer = writer;
   }
 
   /**
    * Opens the file, and makes it and its folder where they are not there.
    * @param onFault hears whatever goes wrong later
+   * @param owner who may make the file
    * @throws AuditLogError where nothing can be written to the file: without an audit log the gateway does not start
    */
-  static open(path: string, onFault: (fault: AuditFault) => void): AuditLog {
+  static open(path: string, onFault: AuditOptions['onFault'], owner: FileOwner = 'anybody'): AuditLog {
     let writer: ChainWriter | undefined;
     try {
-      writer = new ChainWriter(AppendFile.open(path));
+      writer = new ChainWriter(AppendFile.open(path, owner));
       writer.isInPlace();
       writer.begin();
-      return new AuditLog(path, writer, onFault);
+      return new AuditLog({ path, onFault, owner }, writer);
     } catch (error) {
       writer?.close();
       throw new AuditLogError(error);
@@ -84,18 +94,40 @@ export class AuditLog {
 
   /** Puts a call on record. Never throws: of a call that could not be recorded onFault hears. */
   record(entry: AuditEntry): void {
-    let line: AuditEntry | undefined;
+    this.#recordOrReport('call', () => recordable(entry));
+  }
+
+  /** Records an outcome that recovery found. Never throws: it is in the journal already. */
+  recordRecovery(entry: OutcomeEntry): void {
+    this.#recordOrReport(entry.event, () => recordableOutcome(entry));
+  }
+
+  /** Records what an operator is about to do. @throws AuditLogError where it cannot be recorded: then it must not be done */
+  recordAct(entry: OutcomeEntry): void {
     try {
-      line = recordable(entry);
-      if (this.#isClosed) throw Object.assign(new Error(), { code: 'the audit log is closed' });
-      if (!this.#writer.isInPlace()) this.#moveOn();
-      this.#writer.write({ event: 'call', missed: this.#missed || undefined, ...line });
-      this.#missed = 0;
+      this.#write(entry.event, recordableOutcome(entry));
+    } catch (error) {
+      throw new AuditLogError(error);
+    }
+  }
+
+  #recordOrReport(event: AuditLine['event'], build: () => object): void {
+    let line: object | undefined;
+    try {
+      line = build();
+      this.#write(event, line);
     } catch (error) {
       this.#missed += 1;
       this.#gaps += 1;
       this.#tell(`a call is not in the audit log (${reasonOf(error)})`, line);
     }
+  }
+
+  #write(event: AuditLine['event'], line: object): void {
+    if (this.#isClosed) throw Object.assign(new Error(), { code: 'the audit log is closed' });
+    if (!this.#writer.isInPlace()) this.#moveOn();
+    this.#writer.write({ event, missed: this.#missed || undefined, ...line });
+    this.#missed = 0;
   }
 
   /** Ends the chain and lets the file go. Never rejects. */
@@ -107,7 +139,7 @@ export class AuditLog {
 
   /** The file was moved away, as when logs are rotated, or removed: what comes goes into a new one. */
   #moveOn(): void {
-    const next = AppendFile.open(this.#path);
+    const next = AppendFile.open(this.#path, this.#owner);
     this.#tell('the file of the audit log was moved away or removed; a new one was begun');
     this.#end();
     this.#writer = new ChainWriter(next, this.#writer.last);
@@ -127,7 +159,7 @@ export class AuditLog {
     }
   }
 
-  #tell(why: string, entry?: AuditEntry): void {
+  #tell(why: string, entry?: object): void {
     try {
       this.#onFault({ why, ...(entry && { entry }) });
     } catch {

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { OutcomeEvent } from './entry';
 
 /** How every line begins. It is nowhere else in a line, as quotation marks inside texts are escaped. */
 export const LINE_START = '{"audit":1,';
@@ -12,7 +13,7 @@ export interface AuditLine {
   chain: string;
   /** Its place in its chain, from 0. */
   seq: number;
-  event: 'opened' | 'call' | 'closed';
+  event: 'opened' | 'call' | OutcomeEvent | 'closed';
   time: string;
   /** The hash of the last line that others had written to the file, where the writer saw a new one. */
   after?: string;
@@ -56,7 +57,16 @@ const WHOLE = /^(.+),"hash":"[0-9a-f]{64}"\}$/;
 const HASH = /^[0-9a-f]{64}$/;
 const CHAIN = /^[0-9a-f]{16}$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-const EVENTS: readonly unknown[] = ['opened', 'call', 'closed'];
+const EVENTS: Readonly<Record<AuditLine['event'], true>> = {
+  opened: true,
+  call: true,
+  recovered: true,
+  settled: true,
+  not_settled: true,
+  proposed: true,
+  withdrawn: true,
+  closed: true,
+};
 
 const isText = (value: unknown, shape: RegExp): boolean => typeof value === 'string' && shape.test(value);
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
@@ -70,7 +80,7 @@ function isContinuation(value: unknown): boolean {
 const FIELDS: Record<keyof Omit<AuditLine, 'body'>, (value: unknown) => boolean> = {
   chain: (value) => isText(value, CHAIN),
   seq: isCount,
-  event: (value) => EVENTS.includes(value),
+  event: (value) => typeof value === 'string' && Object.hasOwn(EVENTS, value),
   time: (value) => isText(value, TIME),
   after: (value) => isMissing(value) || isText(value, HASH),
   continues: (value) => isMissing(value) || isContinuation(value),

@@ -43,3 +43,79 @@ export function recordable(entry: AuditEntry): AuditEntry {
     ...(ip !== undefined && { ip: scrubbed(ip, 64) }),
   };
 }
+
+/** What is recorded of an outcome that was not known when its call ended. */
+export type OutcomeEvent =
+  /** An instance found it later. */
+  | 'recovered'
+  /** An operator decided it. Written before the journal is changed. */
+  | 'settled'
+  /** The journal refused what the `settled` line before this one says. */
+  | 'not_settled'
+  /** An operator proposed it, and another one has to approve. */
+  | 'proposed'
+  /** A proposal was withdrawn. */
+  | 'withdrawn';
+
+/** A journal attempt, as far as the audit log records it. */
+export interface RecordedAttempt {
+  id: string;
+  client: string;
+  key: string;
+  kind: 'payment' | 'payout';
+  channel: string;
+  method: string;
+  currency: string;
+  value: string;
+  outcome: string;
+}
+
+/** An outcome that was found or decided after its call had ended. */
+export interface OutcomeEntry {
+  event: OutcomeEvent;
+  /** `instance:<id>` or `operator:<user of the operating system>`. */
+  who: string;
+  /** SUDO_USER of the operator's process; unlike `who` it is only what the environment claims. */
+  sudoUser?: string | undefined;
+  /** The operator's name, as the operator gave it. */
+  by?: string | undefined;
+  /** Why the operator decided so. */
+  reason?: string | undefined;
+  attempt: RecordedAttempt;
+  /** The new outcome. */
+  outcome: string;
+  transactionId: string | null;
+  /** The id of the proposal that this line proposes, carries out or withdraws. */
+  proposal?: string | undefined;
+  /** The operator who made that proposal, where another one acts now. */
+  proposedBy?: string | undefined;
+}
+
+/** An outcome entry as it may be recorded: nothing secret in it, and short enough for a line of less than 4096 bytes. */
+export function recordableOutcome(entry: OutcomeEntry): object {
+  const { attempt } = entry;
+  return {
+    who: scrubbed(entry.who, 128),
+    sudoUser: orUndefined(entry.sudoUser, 64),
+    by: orUndefined(entry.by, 128),
+    reason: orUndefined(entry.reason, MAX_REASON_BYTES),
+    proposal: orUndefined(entry.proposal, 64),
+    proposedBy: orUndefined(entry.proposedBy, 128),
+    attempt: scrubbed(attempt.id, 64),
+    client: scrubbed(attempt.client, 300),
+    operation: attempt.kind === 'payment' ? 'createPayment' : 'createPayout',
+    key: scrubbed(attempt.key, 256),
+    channel: scrubbed(attempt.channel, 64),
+    method: scrubbed(attempt.method, 128),
+    amount: { currency: scrubbed(attempt.currency, 16), value: scrubbedDecimal(attempt.value, 32) },
+    oldOutcome: scrubbed(attempt.outcome, 32),
+    outcome: scrubbed(entry.outcome, 32),
+    transactionId: orNull(entry.transactionId, 64),
+  };
+}
+
+/** 255 characters, each written as \uXXXX. */
+const MAX_REASON_BYTES = 255 * 6;
+
+const orUndefined = (text: string | undefined, maxLength: number): string | undefined =>
+  text === undefined ? undefined : scrubbed(text, maxLength);

@@ -14,13 +14,15 @@ export interface Declaring {
   serves(run: () => Promise<void>): Promise<void>;
 }
 
-const examples = (...lines: readonly string[]): string =>
+/** The examples of a command's help. */
+export const examples = (...lines: readonly string[]): string =>
   `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`;
 
 /** A text as it is wrapped for the reader, whatever its lines are here. */
-const prose = (text: string): string => text.replace(/(?<!\n)\n(?!\n)/g, ' ');
+export const prose = (text: string): string => text.replace(/(?<!\n)\n(?!\n)/g, ' ');
 
-const JSON_OPTION = ['--json', 'print the result as JSON, for scripts'] as const;
+/** The option of commands whose result scripts can read. */
+export const JSON_OPTION = ['--json', 'print the result as JSON, for scripts'] as const;
 
 export function declareServers(program: Command, { serves }: Declaring): void {
   program
@@ -84,47 +86,6 @@ export function declareJournal(program: Command, { ends }: Declaring): void {
     )
     .addHelpText('after', examples('paygraph migrate'))
     .action(() => ends(async (context) => (await import('./commands/migrate.js')).migrate(context)));
-  const attempts = program
-    .command('attempts')
-    .summary("the operator's hand on creates whose outcome is unknown")
-    .description(
-      prose(`The operator's hand on creates whose outcome is unknown.
-
-The settings are those of the gateway (DATABASE_URL, SERVICE_BASE_URL). <attempt> is the id that list prints, or the
-idempotency key. Ask the payment service before you settle: what is settled stays so.`),
-    )
-    .addHelpText(
-      'after',
-      examples(
-        'paygraph attempts list',
-        'paygraph attempts show order-8731',
-        'paygraph attempts settle order-8731 not_sent',
-        'paygraph attempts settle order-8731 succeeded --transaction-id <uuid>',
-      ),
-    );
-  const run = async () => import('./commands/attempts.js');
-  attempts
-    .command('list')
-    .description('unknown outcomes, oldest first')
-    .option(...JSON_OPTION)
-    .action((options) => ends(async (context) => (await run()).list(context, options)));
-  attempts
-    .command('show')
-    .description('one attempt')
-    .argument('<attempt>', 'its id or its idempotency key')
-    .option(...JSON_OPTION)
-    .action((name: string, options) => ends(async (context) => (await run()).show(context, name, options)));
-  attempts
-    .command('settle')
-    .description('say what became of an attempt whose outcome is unknown')
-    .argument('<attempt>', 'its id or its idempotency key')
-    .argument('<outcome>', 'not_sent: nothing reached the service, and the key is free again; or succeeded')
-    .option('--transaction-id <uuid>', 'what the service created; required with succeeded')
-    .option('--status <word>', "the service's word for its status", 'processing')
-    .option(...JSON_OPTION)
-    .action((name: string, outcome: string, options) =>
-      ends(async (context) => (await run()).settle(context, name, { ...options, outcome })),
-    );
 }
 
 export function declareClientKey(program: Command, { ends }: Declaring): void {

@@ -30,5 +30,8 @@ async function runTyped(): Promise<void> {
     process.off('SIGINT', interrupted);
   };
   const code = await runCommand(process.argv.slice(2), { terminal, env: undefined }, letGo);
-  if (code !== null) process.exit(code);
+  if (code === null) return;
+  // Writing to a pipe is asynchronous: what its reader has not taken yet would be lost.
+  await Promise.all(streams.map((stream) => new Promise((resolve) => stream.write('', resolve))));
+  process.exit(code);
 }

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config';
 import { EXIT, InputError, UsageError, type Context } from './context';
+import { declareAttempts } from './declare-attempts';
 import {
   declareAudit,
   declareClientKey,
@@ -67,6 +68,7 @@ export function commandLine(terminal: Pick<Terminal, 'print' | 'say'>, declaring
   declareServers(program, declaring);
   declareDoctor(program, declaring);
   declareJournal(program, declaring);
+  declareAttempts(program, declaring);
   declareClientKey(program, declaring);
   declareAudit(program, declaring);
   declarePersist(program, declaring);

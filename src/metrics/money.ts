@@ -115,7 +115,7 @@ export function showMoney(registry: Registry, state: MoneyState): () => Promise<
   const registers = [registry];
   new Counter({
     name: 'paygraph_audit_gaps_total',
-    help: 'Calls that moved money, or were to, and are not in the audit log.',
+    help: 'Calls that move money, and recovered outcomes, that are not in the audit log.',
     registers,
     collect() {
       this.reset();

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { NO_ABSENCE, type Absence, type Attempt } from '../datasources/journal/journal';
+import { NO_ABSENCE, type Absence, type Attempt, type Settlement } from '../datasources/journal/journal';
+import { UnderWay } from '../under-way';
 import type { ClockGuard } from './clock-guard';
 import { within } from './deadline';
 import type { Finder, Hit, Transaction } from './finder';
@@ -21,8 +22,11 @@ interface FollowUpOptions {
   /** How long after the last possible moment of sending a payment may still turn up, in milliseconds. */
   settleMs: number;
   /** Hears what each look came to. */
-  heard: Pick<OperationsListener, 'followedUp'>;
+  heard: Pick<OperationsListener, 'followedUp' | 'recovered'>;
 }
+
+type Succeeded = Extract<Settlement, { outcome: 'succeeded' }>;
+type Recovered = Succeeded | { outcome: 'not_sent'; settledAt: number };
 
 const FIRST_CHECK_MS = 500;
 const MAX_CHECK_MS = 60_000;
@@ -40,6 +44,7 @@ export class FollowUps {
   readonly #underWay = new Map<string, Promise<FollowedUp<Transaction>>>();
   /** When this instance last made a lookup that counts, by attempt and the monotonic clock. */
   readonly #countedAt = new LRUCache<string, number>({ max: MAX_REMEMBERED });
+  readonly #reports = new UnderWay();
 
   constructor(options: FollowUpOptions) {
     this.#options = options;
@@ -76,12 +81,13 @@ export class FollowUps {
     const startedAt = hand.clock.monotonic();
     const mayCount = hand.clock.now() > attempt.sendUntil;
     const hit = await within(timeoutMs, finder.find(attempt)).catch(() => undefined);
-    if (hit?.kind === 'found' && (await this.record(attempt, hit.found))) return this.#ended(attempt, hit);
+    if (hit?.kind === 'found' && (await this.#recover(attempt, this.#succeeded(hit.found))))
+      return this.#ended(attempt, hit);
     const absence =
       hit && mayCount ? await this.#absenceAfter(hit, { attempt, finder, startedAt }) : attempt.absence;
     const isProven = absence.lookups >= MIN_LOOKUPS && absence.spanMs >= settleMs;
     if (attempt.kind === 'payment' && hit?.kind === 'nothing' && absence !== attempt.absence && isProven) {
-      await hand.settle(attempt.id, { outcome: 'not_sent', settledAt: hand.clock.now() });
+      await this.#recover(attempt, { outcome: 'not_sent', settledAt: hand.clock.now() });
       return this.#ended(attempt, { kind: 'not_sent' });
     }
     await this.leaveUnknown(attempt, absence);
@@ -118,10 +124,39 @@ export class FollowUps {
   }
 
   /** Records that an attempt created this. False where another attempt has created it: then this one has not. */
-  record(attempt: { id: string }, { transactionId, rawStatus }: Transaction): Promise<boolean> {
-    const { hand } = this.#options;
-    const settledAt = hand.clock.now();
-    return hand.settle(attempt.id, { outcome: 'succeeded', transactionId, status: rawStatus, settledAt });
+  record(attempt: { id: string }, found: Transaction): Promise<boolean> {
+    return this.#options.hand.settle(attempt.id, this.#succeeded(found));
+  }
+
+  /** Resolves when no recovered outcome is still to be reported. */
+  idle(): Promise<void> {
+    return this.#reports.idle();
+  }
+
+  #succeeded({ transactionId, rawStatus }: Transaction): Succeeded {
+    return {
+      outcome: 'succeeded',
+      transactionId,
+      status: rawStatus,
+      settledAt: this.#options.hand.clock.now(),
+    };
+  }
+
+  /** Records what recovery found, and reports it when it is in the journal. */
+  #recover(attempt: Attempt, settlement: Recovered): Promise<boolean> {
+    const report = (): void => void this.#reports.follow(this.#report(attempt, settlement));
+    return this.#options.hand.settle(attempt.id, settlement, report);
+  }
+
+  /** Reports an outcome, unless another instance or an operator has settled the attempt first. Never rejects. */
+  async #report(attempt: Attempt, settlement: Recovered): Promise<void> {
+    const { hand, heard } = this.#options;
+    const { outcome, settledAt } = settlement;
+    // Where this cannot be read, or the key is in use again, a second report is better than none.
+    const now = await hand.journal.findById(hand.service, attempt.id).catch(() => null);
+    if (now && (now.outcome !== outcome || now.settledAt !== settledAt)) return;
+    const transactionId = 'transactionId' in settlement ? settlement.transactionId : null;
+    heard.recovered({ attempt, outcome, transactionId, instance: hand.owner });
   }
 
   /** Records that it is not known, to be looked for again later. */

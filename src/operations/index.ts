@@ -132,6 +132,7 @@ export function startOperations({ settings, feed, ...options }: OperationsOption
     callbacks,
     stop: async () => {
       await Promise.all([creates.idle(), confirms.idle(), reconciler.stop(), retentionJob.stop()]);
+      await followUps.idle();
       // Once more: who comes after this instance must not take for unknown what was never sent.
       await hand.recordAgain();
     },

@@ -130,9 +130,14 @@ export class JournalHand {
   /**
    * Records how an attempt ended. Never throws, and does not wait for ever: an unrecorded end is found again by lookup.
    * False only where the journal says in time that another attempt has created the transaction: then this one has not.
+   * @param recorded called when the journal has recorded it, which may be after the caller went on; must not throw
    */
-  settle(id: string, settlement: Settlement): Promise<boolean> {
-    const settled = this.journal.settle(id, settlement).catch(() => {
+  settle(id: string, settlement: Settlement, recorded: () => void = () => undefined): Promise<boolean> {
+    const written = this.journal.settle(id, settlement).then((isOwn) => {
+      if (isOwn) recorded();
+      return isOwn;
+    });
+    const settled = written.catch(() => {
       if (settlement.outcome !== 'unknown') this.#recordLater(id, settlement);
       this.#warn({ attempt: id, outcome: settlement.outcome }, 'a settlement could not be recorded');
       return true;

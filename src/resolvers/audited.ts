@@ -36,12 +36,13 @@ interface Result {
   transactionId?: string | null;
 }
 
-function endingOf(result: object): Ending {
+/** How a call ended. The transaction of a confirm is the one that its input names, whatever its result is. */
+function endingOf(result: object, input: MoneyInput): Ending {
   const { replayed, payment, payout, transactionId } = result as Result;
   return {
     outcome: result.constructor.name,
     ...(replayed !== undefined && { replayed }),
-    transactionId: (payment ?? payout)?.transactionId ?? transactionId ?? null,
+    transactionId: (payment ?? payout)?.transactionId ?? transactionId ?? input.transactionId ?? null,
   };
 }
 
@@ -71,7 +72,7 @@ export function auditedCalls(
       record({
         ...about,
         ...(isKeyRefused(result as object) && { key: null }),
-        ...endingOf(result as object),
+        ...endingOf(result as object, input),
       });
       return result;
     } catch (error) {

@@ -51,7 +51,7 @@ test('npm run audit -- verify says what a whole log holds, and exits with 0', as
   const [first, last] = [linesOf(file)[0], linesOf(file).at(-1)].map(
     (line) => (JSON.parse(line!) as { time: string }).time,
   );
-  expect(out).toContain('1 chain (one for each start of a gateway), 1 of them closed.');
+  expect(out).toContain('1 chain (one for each process that wrote), 1 of them closed.');
   expect(out).toContain(`${file}: 4 lines, 2 of them calls\n`);
   expect(out).toContain(`first line  ${first}\n`);
   expect(out).toContain(`last line   ${last}\n`);

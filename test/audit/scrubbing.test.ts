@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { AuditEntry } from '../../src/audit/audit-log';
+import type { AuditEntry, OutcomeEntry } from '../../src/audit/audit-log';
 import { CHANNEL, callsOf, entry, linesOf, objectsOf, openLog, temporaryLog, verify } from './support/files';
 
 /** Puts a text into every field that is one. */
@@ -14,6 +14,30 @@ const filled = (text: string): AuditEntry => ({
   transactionId: text,
   requestId: text,
   ip: text,
+});
+
+/** An outcome with a text in every field that is one. */
+const filledOutcome = (text: string): OutcomeEntry => ({
+  event: 'settled',
+  who: text,
+  sudoUser: text,
+  by: text,
+  reason: text,
+  proposal: text,
+  proposedBy: text,
+  attempt: {
+    id: text,
+    client: text,
+    key: text,
+    kind: 'payment',
+    channel: text,
+    method: text,
+    currency: text,
+    value: text,
+    outcome: text,
+  },
+  outcome: text,
+  transactionId: text,
 });
 
 const FIELDS = ['who', 'key', 'channel', 'method', 'outcome', 'transactionId', 'requestId', 'ip'] as const;
@@ -176,4 +200,28 @@ test('what is usual is put on record as it is', () => {
   const { replayed: _replayed, ip: _ip, ...least } = entry();
   log.record(least);
   expect(Object.keys(callsOf(file).at(-1)!)).not.toContain('ip');
+});
+
+test('an outcome is one line of less than 4096 bytes without a card number, whatever its fields hold', async () => {
+  const file = temporaryLog();
+  const { log, faults } = openLog(file);
+  for (const text of ['\u{1f4b3}'.repeat(2000), '"'.repeat(5000), 'x\n'.repeat(5000), '\u0000'.repeat(300)])
+    log.recordRecovery(filledOutcome(text));
+  log.recordAct(filledOutcome('4111 1111 1111 1111'));
+  await log.close();
+  expect(faults).toEqual([]);
+  const lines = linesOf(file);
+  expect(lines).toHaveLength(7);
+  for (const line of lines) expect(line.length).toBeLessThan(4096);
+  expect(lines[5]!.replace(/"(hash|time|chain|after)":"[^"]*"/g, '')).not.toMatch(/4111/);
+  expect((await verify(file)).faults).toEqual([]);
+});
+
+test('a reason of 255 characters is recorded as a whole, in any script', () => {
+  const file = temporaryLog();
+  const { log } = openLog(file);
+  for (const reason of ['\u6c49'.repeat(255), '\u{1f4b3}'.repeat(127), '\\'.repeat(255)]) {
+    log.recordAct({ ...filledOutcome('a'), reason });
+    expect(objectsOf(file).at(-1)).toMatchObject({ reason });
+  }
 });

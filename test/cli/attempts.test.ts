@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { openJournal } from '../../src/datasources/journal/open';
+import { temporaryLog } from '../audit/support/files';
 import { newAttempt } from '../journal/support/samples';
 import { PATIENT_MS } from '../support/patience';
 import { closeAfterTests, temporaryDatabase } from '../support/gateway';
 import { NOBODY } from './support/doctor';
 import { run } from './support/run';
 
-const env = { DATABASE_URL: temporaryDatabase(), SERVICE_BASE_URL: NOBODY };
+const env = { DATABASE_URL: temporaryDatabase(), SERVICE_BASE_URL: NOBODY, AUDIT_LOG_FILE: temporaryLog() };
+const BECAUSE = ['--reason', 'the service says so'];
 
 /** An attempt in the journal of the settings, of unknown outcome. */
 async function unknownAttempt() {
@@ -56,23 +58,31 @@ test('list and show tell of an unknown outcome, to people and to scripts', async
 test('settle says what became of it, once', async () => {
   const { id, key } = await unknownAttempt();
   const transactionId = randomUUID();
-  const settled = await attempts('settle', key, 'succeeded', '--transaction-id', transactionId, '--json');
+  const settled = await attempts(
+    'settle',
+    key,
+    'succeeded',
+    '--transaction-id',
+    transactionId,
+    '--json',
+    ...BECAUSE,
+  );
   expect(settled.code).toBe(0);
   expect(JSON.parse(settled.out)).toMatchObject({ id, outcome: 'succeeded', transactionId });
-  const again = await attempts('settle', key, 'not_sent');
+  const again = await attempts('settle', key, 'not_sent', ...BECAUSE);
   expect(again).toMatchObject({ code: 1, out: '' });
   expect(again.err).toContain('Its outcome is succeeded: only an unknown one can be settled.');
 });
 
 test('settled as not sent its key is free again, and it is listed no more', async () => {
   const { id, key } = await unknownAttempt();
-  expect((await attempts('settle', id, 'not_sent')).out).toMatch(/^outcome: +not_sent$/m);
+  expect((await attempts('settle', id, 'not_sent', ...BECAUSE)).out).toMatch(/^outcome: +not_sent$/m);
   expect((await attempts('list')).out).not.toContain(key);
 });
 
 test('two attempts cannot have created one transaction', async () => {
   const [first, second] = [await unknownAttempt(), await unknownAttempt()];
-  const created = ['succeeded', '--transaction-id', randomUUID()];
+  const created = ['succeeded', '--transaction-id', randomUUID(), ...BECAUSE];
   expect(await attempts('settle', first.id, ...created)).toMatchObject({ code: 0 });
   const { code, err } = await attempts('settle', second.id, ...created);
   expect(code).toBe(1);
@@ -81,10 +91,26 @@ test('two attempts cannot have created one transaction', async () => {
 
 test.each<[args: string[], code: number, says: string]>([
   [['show', 'nothing'], 1, 'There is no such attempt'],
-  [['settle', 'nothing', 'not_sent'], 1, 'There is no such attempt'],
-  [['settle', 'nothing', 'lost'], 2, 'Settle as not_sent or as succeeded.'],
-  [['settle', 'nothing', 'succeeded'], 2, 'Give --transaction-id <uuid>.'],
-  [['settle', 'nothing', 'succeeded', '--transaction-id', '1'], 2, '--transaction-id: expected a UUID.'],
+  [['settle', 'nothing', 'not_sent', ...BECAUSE], 1, 'There is no such attempt'],
+  [['settle', 'nothing', 'lost', ...BECAUSE], 2, 'Settle as not_sent or as succeeded.'],
+  [['settle', 'nothing', 'succeeded', ...BECAUSE], 2, 'transaction id'],
+  [['settle', 'nothing', 'succeeded', '--transaction-id', '1', ...BECAUSE], 2, 'expected a UUID.'],
+  [['settle', 'nothing', 'not_sent'], 2, '--reason'],
+  [['settle', 'nothing', 'not_sent', '--reason', ' '], 2, '--reason'],
+  [['settle', 'nothing', 'not_sent', '--reason', 'a\nb'], 2, '--reason'],
+  [['settle', 'nothing', 'not_sent', '--reason', 'x'.repeat(256)], 2, '--reason'],
+  [['settle', 'nothing', 'not_sent', '--reason', 'card 4111 1111 1111 1111'], 2, '--reason'],
+  [['settle', 'nothing', 'not_sent', '--by', 'card 4111111111111111', ...BECAUSE], 2, '--by'],
+  [['settle', ...BECAUSE], 2, '--file'],
+  [['settle', 'nothing', 'not_sent', '--all', ...BECAUSE], 2, '--all'],
+  [['settle', '--all', ...BECAUSE], 2, '--older-than'],
+  [['settle', '--all', '--older-than', '2', ...BECAUSE], 2, '--older-than'],
+  [['settle', '--all', '--older-than', '2h', '--kind', 'both', ...BECAUSE], 2, '--kind'],
+  [['settle', '--all', '--older-than', '2h', '--channel', 'x', ...BECAUSE], 2, '--channel'],
+  [['settle', '--file', 'missing.csv', ...BECAUSE], 2, 'missing.csv'],
+  [['settle', '--file', 'package.json', ...BECAUSE], 2, '.jsonl'],
+  [['approve', 'nothing'], 1, 'There is no such proposal'],
+  [['withdraw', 'nothing', ...BECAUSE], 1, 'There is no such proposal'],
 ])('what cannot be done is said: %j', async (args, code, says) => {
   const ran = await attempts(...args);
   expect(ran).toMatchObject({ code, out: '' });

@@ -65,7 +65,7 @@ function describeChains(chains: readonly ChainState[]): string[] {
     lines.push(`note   … and ${open.length - MAX_PRINTED} more chains without an end.`);
   return [
     ...lines,
-    `${counted(chains.length, 'chain')} (one for each start of a gateway), ${chains.length - open.length} of them closed.`,
+    `${counted(chains.length, 'chain')} (one for each process that wrote), ${chains.length - open.length} of them closed.`,
   ];
 }
 

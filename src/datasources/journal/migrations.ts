@@ -107,6 +107,27 @@ const STEPS: readonly MigrationStep[] = [
     },
   },
   {
+    name: '0004-settlement-proposals',
+    // No reference to attempts: an attempt may be purged while a proposal names it.
+    sql: (dialect) => [
+      `CREATE TABLE settlement_proposals (
+         id TEXT NOT NULL,
+         attempt_id TEXT NOT NULL,
+         service TEXT NOT NULL,
+         outcome TEXT NOT NULL,
+         transaction_id TEXT,
+         status TEXT,
+         reason TEXT NOT NULL,
+         proposed_by TEXT NOT NULL,
+         sudo_user TEXT,
+         given_name TEXT,
+         proposed_at ${TYPES[dialect].time} NOT NULL,
+         expires_at ${TYPES[dialect].time} NOT NULL,
+         PRIMARY KEY (id, attempt_id)
+       )`,
+    ],
+  },
+  {
     name: '0007-attempt-lists',
     isSlow: true,
     // Both end with the order of lists, so that a page of any combination of filters is a range of an index.
