@@ -77,5 +77,12 @@ export class Reconciler {
     if (now < this.#purgeAt) return;
     this.#purgeAt = now + PURGE_EVERY_MS;
     await hand.journal.purge(now - keepMs);
+    await this.#purgeConfirmed(now - keepMs);
+  }
+
+  /** Deletes the inputs of old confirms, step by step. */
+  async #purgeConfirmed(confirmedBefore: number): Promise<void> {
+    const { journal } = this.#options.hand;
+    while (!this.#stopped && (await journal.purgeConfirmed(confirmedBefore)) > 0);
   }
 }

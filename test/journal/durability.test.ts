@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { begunAs, newAttempt, newConfirm, SETTLED, tally } from './support/samples';
+import { ENDED, begunAs, newAttempt, newConfirm, SETTLED, tally } from './support/samples';
 import { inBothStores, inPostgres, inSqlite } from './support/stores';
 
 const fresh = (count: number, service = newAttempt().service) =>
@@ -32,7 +32,7 @@ inBothStores((room) => {
     const begins = attempts.map((attempt) => journal.begin(attempt));
     const others = [
       journal.settle(settled.id, SETTLED.succeeded),
-      ...confirms.map(({ id }) => journal.endConfirm(id, true)),
+      ...confirms.map(({ id }) => journal.endConfirm(id, ENDED.known)),
     ];
     await journal.close();
     expect(tally(await Promise.all(begins))).toEqual({ started: 1_000 });

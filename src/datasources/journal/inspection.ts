@@ -27,7 +27,7 @@ type Rows = Record<string, unknown>[];
 type Ask = (sql: string) => Rows | Promise<Rows>;
 
 const UNKNOWN = `SELECT count(*) AS count, min(started_at) AS oldest FROM attempts WHERE outcome = 'unknown'`;
-const TABLES = ['attempts', 'reservations', 'confirms'];
+const TABLES = ['attempts', 'reservations', 'confirms', 'confirmed'];
 
 async function readState(ask: Ask, hasTables: boolean): Promise<Omit<JournalState, 'isWritable'>> {
   const taken = hasTables

@@ -82,7 +82,42 @@ export interface ConfirmClaim {
   owner: string;
   now: number;
   leaseUntil: number;
+  /** Keyed hash of the input. */
+  inputHash: string;
 }
+
+/** A confirm that may be sent. */
+export interface BegunConfirm {
+  /** An earlier confirm of this payment ended without its result being known. */
+  suspect: boolean;
+  /** The input hashes of such confirms; `unknown` stands for one that was not recorded. */
+  suspectHashes: string[];
+}
+
+/** An input with which a payment was confirmed. Only its keyed hash is kept. */
+export interface ConfirmedInput {
+  service: string;
+  channel: string;
+  transactionId: string;
+  inputHash: string;
+  /** The payment's status word at that time. */
+  status: string;
+  confirmedAt: number;
+}
+
+/** How a confirm ended. */
+export interface ConfirmResult {
+  /**
+   * `known`: no confirm of this payment is suspect any more. `unknown`: this confirm may have been carried out.
+   * `not_carried_out`: this confirm was not carried out, and what was suspect before still is.
+   */
+  outcome: 'known' | 'unknown' | 'not_carried_out';
+  /** The inputs, of this confirm or of earlier ones, that are known now to have been carried out. */
+  confirmed: readonly ConfirmedInput[];
+}
+
+/** A payment, as confirms name it. */
+export type ConfirmedPayment = Pick<ConfirmedInput, 'service' | 'channel' | 'transactionId'>;
 
 export interface Claim {
   service: string;
@@ -132,10 +167,12 @@ export interface Journal {
   claim(id: string, claim: Claim): Promise<Attempt | null>;
   /** Takes attempts that are due for following up. */
   claimDue(claim: Claim, limit: number): Promise<Attempt[]>;
-  /** `suspect`: an earlier confirm of this payment ended without its result being known. Null when one is under way. */
-  beginConfirm(claim: ConfirmClaim): Promise<{ suspect: boolean } | null>;
-  /** Gives the right back; `known`: the result of the confirm is known. */
-  endConfirm(id: string, known: boolean): Promise<void>;
+  /** Null when a confirm of this payment is under way. */
+  beginConfirm(claim: ConfirmClaim): Promise<BegunConfirm | null>;
+  /** Gives the right back and records the result, both or neither. May be repeated. */
+  endConfirm(id: string, result: ConfirmResult): Promise<void>;
+  /** The inputs with which a payment was confirmed. */
+  confirmedInputs(payment: ConfirmedPayment): Promise<ConfirmedInput[]>;
   findById(service: string, id: string): Promise<Attempt | null>;
   /** For the operator: by the attempt's id, or by the idempotency key where only one attempt has it. */
   findAny(service: string, name: string): Promise<Attempt | null>;
@@ -145,6 +182,8 @@ export interface Journal {
   countUnknown(service: string): Promise<UnknownCount[]>;
   /** Forgets attempts settled before then; unknown ones never. Returns how many. */
   purge(settledBefore: number): Promise<number>;
+  /** Deletes the oldest inputs confirmed before then, at most 500 of them. Returns how many. */
+  purgeConfirmed(confirmedBefore: number): Promise<number>;
   /** Rejects when the journal cannot be reached. */
   ping(): Promise<void>;
   close(): Promise<void>;

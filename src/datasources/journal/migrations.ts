@@ -84,6 +84,24 @@ const STEPS: readonly { name: string; sql(dialect: MigrationStore['dialect']): s
              $$`,
           ],
   },
+  {
+    name: '0005-confirmed',
+    sql: (dialect) => [
+      `CREATE TABLE confirmed (
+         service TEXT NOT NULL,
+         channel TEXT NOT NULL,
+         transaction_id TEXT NOT NULL,
+         input_hash TEXT NOT NULL,
+         status TEXT NOT NULL,
+         confirmed_at ${TYPES[dialect].time} NOT NULL,
+         PRIMARY KEY (service, channel, transaction_id, input_hash)
+       )`,
+      'CREATE INDEX confirmed_by_time ON confirmed (confirmed_at)',
+      // Of a confirm that was begun before this step the input is not known.
+      "ALTER TABLE confirms ADD COLUMN input_hash TEXT NOT NULL DEFAULT 'unknown'",
+      "ALTER TABLE confirms ADD COLUMN suspect_hashes TEXT NOT NULL DEFAULT ''",
+    ],
+  },
 ];
 
 /** The names of the steps, in their order: what a journal that is up to date has taken. */

@@ -32,11 +32,13 @@ export function observedJournal(journal: Journal, heard: JournalListener): Journ
     claimDue: observed('claimDue', journal.claimDue),
     beginConfirm: observed('beginConfirm', journal.beginConfirm),
     endConfirm: observed('endConfirm', journal.endConfirm),
+    confirmedInputs: observed('confirmedInputs', journal.confirmedInputs),
     findById: observed('findById', journal.findById),
     findAny: observed('findAny', journal.findAny),
     unknown: observed('unknown', journal.unknown),
     countUnknown: observed('countUnknown', journal.countUnknown),
     purge: observed('purge', journal.purge),
+    purgeConfirmed: observed('purgeConfirmed', journal.purgeConfirmed),
     ping: observed('ping', journal.ping),
     close: () => journal.close(),
   };

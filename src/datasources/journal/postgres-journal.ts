@@ -7,27 +7,27 @@ import {
   type AttemptPage,
   type Begun,
   type Claim,
-  type ConfirmClaim,
   type Journal,
   type NewAttempt,
   type Settlement,
   type UnknownCount,
 } from './journal';
+import { PostgresConfirms } from './postgres-confirms';
 import { PostgresPool } from './postgres-pool';
 import {
   BEGIN_COLUMNS,
-  TAKE_OVER_CONFIRM,
   TAKE_OVER_FREED_KEY,
+  PURGE_STEP,
   beginValues,
   isFree,
   readAttempt,
   readUnknownCounts,
+  storable,
   takeOverReservation,
   type Row,
 } from './rows';
 
 const MAX_BATCH = 256;
-const PURGE_STEP = 500;
 
 const TIMES = new Set(['lease_until', 'started_at', 'send_until', 'settled_at', 'next_check_at']);
 const recordset = (columns: readonly string[]): string =>
@@ -99,11 +99,17 @@ interface NamedSettlement {
 export class PostgresJournal implements Journal {
   readonly deadlineMs: number;
   readonly #pool: PostgresPool;
+  readonly #confirms: PostgresConfirms;
   readonly #begins: Batcher<NewAttempt, Begun | null>;
   readonly #settlements: Batcher<NamedSettlement, boolean>;
+  readonly beginConfirm: Journal['beginConfirm'] = (claim) => this.#confirms.begin(claim);
+  readonly endConfirm: Journal['endConfirm'] = (id, result) => this.#confirms.end(id, result);
+  readonly confirmedInputs: Journal['confirmedInputs'] = (payment) => this.#confirms.confirmedInputs(payment);
+  readonly purgeConfirmed: Journal['purgeConfirmed'] = (before) => this.#confirms.purge(before);
 
   constructor(url: string, deadlineMs = DEADLINE_MS) {
     this.#pool = new PostgresPool(url, deadlineMs);
+    this.#confirms = new PostgresConfirms(this.#pool);
     this.deadlineMs = deadlineMs;
     this.#begins = new Batcher({
       flush: (attempts, until) => this.#beginAll(attempts, until),
@@ -179,21 +185,6 @@ export class PostgresJournal implements Journal {
       ORDER BY next_check_at NULLS FIRST LIMIT $5 FOR UPDATE SKIP LOCKED) RETURNING *`;
     const rows = await this.#query(text, [owner, leaseUntil, now, service, limit]);
     return rows.map(readAttempt);
-  }
-
-  async beginConfirm(claim: ConfirmClaim): Promise<{ suspect: boolean } | null> {
-    const { service, channel, transactionId, id, owner, leaseUntil, now } = claim;
-    const text = `INSERT INTO confirms (service, channel, transaction_id, id, owner, lease_until)
-      VALUES ($1, $2, $3, $4, $5, $6) ${TAKE_OVER_CONFIRM} WHERE confirms.lease_until < $7 RETURNING suspect`;
-    const [row] = await this.#query(text, [service, channel, transactionId, id, owner, leaseUntil, now]);
-    return row ? { suspect: row['suspect'] === 1 } : null;
-  }
-
-  async endConfirm(id: string, known: boolean): Promise<void> {
-    await this.#query(
-      known ? 'DELETE FROM confirms WHERE id = $1' : 'UPDATE confirms SET lease_until = 0 WHERE id = $1',
-      [id],
-    );
   }
 
   async findById(service: string, id: string): Promise<Attempt | null> {
@@ -285,9 +276,6 @@ export class PostgresJournal implements Journal {
     return this.#pool.query(text, values, until);
   }
 }
-
-/** A service's word may hold what PostgreSQL refuses; that must not spoil what is written along with it. */
-const storable = (text: string): string => text.toWellFormed().replaceAll('\u0000', '\ufffd');
 
 const findValues = ({ service, client, key }: AttemptKey): string[] => [service, client, key];
 

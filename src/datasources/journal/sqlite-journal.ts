@@ -1,4 +1,3 @@
-import type { SQLInputValue } from 'node:sqlite';
 import type {
   Attempt,
   AttemptKey,
@@ -6,7 +5,6 @@ import type {
   AttemptPage,
   Begun,
   Claim,
-  ConfirmClaim,
   Journal,
   NewAttempt,
   Settlement,
@@ -15,8 +13,8 @@ import type {
 import { migrate } from './migrations';
 import {
   BEGIN_COLUMNS,
-  TAKE_OVER_CONFIRM,
   TAKE_OVER_FREED_KEY,
+  PURGE_STEP,
   beginValues,
   isFree,
   readAttempt,
@@ -24,9 +22,8 @@ import {
   takeOverReservation,
   type Row,
 } from './rows';
-import { SqliteThread, type Statement } from './sqlite-thread';
-
-const sql = (text: string, ...params: SQLInputValue[]): Statement => ({ sql: text, params });
+import { SqliteConfirms } from './sqlite-confirms';
+import { SqliteThread, sql, type Statement } from './sqlite-thread';
 
 const RESERVE = `INSERT INTO reservations (service, channel, external_id, attempt_id) VALUES (?, ?, ?, ?)
   ${takeOverReservation(`NOT EXISTS (
@@ -56,14 +53,21 @@ const SETTLE = `UPDATE attempts
 
 const SETTLE_AS_UNKNOWN = `UPDATE attempts
   SET outcome = 'unknown', lease_until = 0, next_check_at = ?, checks = checks + 1 WHERE id = ? AND ${OPEN}`;
-const PURGE_STEP = 500;
 
 /** The journal in a SQLite file; several processes of one machine may share it. */
 export class SqliteJournal implements Journal {
+  readonly #confirms: SqliteConfirms;
+  readonly beginConfirm: Journal['beginConfirm'] = (claim) => this.#confirms.begin(claim);
+  readonly endConfirm: Journal['endConfirm'] = (id, result) => this.#confirms.end(id, result);
+  readonly confirmedInputs: Journal['confirmedInputs'] = (payment) => this.#confirms.confirmedInputs(payment);
+  readonly purgeConfirmed: Journal['purgeConfirmed'] = (before) => this.#confirms.purge(before);
+
   private constructor(
     private readonly thread: SqliteThread,
     readonly deadlineMs: number,
-  ) {}
+  ) {
+    this.#confirms = new SqliteConfirms(thread);
+  }
 
   /** Opens the file and brings its tables up to date. */
   static async open(file: string, deadlineMs: number): Promise<SqliteJournal> {
@@ -157,22 +161,6 @@ export class SqliteJournal implements Journal {
       ORDER BY next_check_at LIMIT ?) RETURNING *`;
     const rows = await this.#write(sql(text, owner, leaseUntil, now, service, now, limit));
     return rows.map(readAttempt);
-  }
-
-  async beginConfirm(claim: ConfirmClaim): Promise<{ suspect: boolean } | null> {
-    const { service, channel, transactionId, id, owner, leaseUntil, now } = claim;
-    const text = `INSERT INTO confirms (service, channel, transaction_id, id, owner, lease_until) VALUES (?, ?, ?, ?, ?, ?)
-      ${TAKE_OVER_CONFIRM} WHERE confirms.lease_until < ? RETURNING suspect`;
-    const rows = await this.#write(sql(text, service, channel, transactionId, id, owner, leaseUntil, now));
-    return rows[0] ? { suspect: rows[0]['suspect'] === 1 } : null;
-  }
-
-  async endConfirm(id: string, known: boolean): Promise<void> {
-    await this.#write(
-      known
-        ? sql('DELETE FROM confirms WHERE id = ?', id)
-        : sql('UPDATE confirms SET lease_until = 0 WHERE id = ?', id),
-    );
   }
 
   async findById(service: string, id: string): Promise<Attempt | null> {

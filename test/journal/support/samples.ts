@@ -3,6 +3,8 @@ import type {
   Attempt,
   Claim,
   ConfirmClaim,
+  ConfirmResult,
+  ConfirmedInput,
   Journal,
   NewAttempt,
 } from '../../../src/datasources/journal/journal';
@@ -48,6 +50,28 @@ export const newConfirm = (given: Partial<ConfirmClaim> = {}): ConfirmClaim => (
   owner: 'instance-1',
   now: 1_000,
   leaseUntil: 5_000,
+  inputHash: randomUUID(),
+  ...given,
+});
+
+/** The ends of confirms, by their outcome. */
+export const ENDED = {
+  known: { outcome: 'known', confirmed: [] },
+  unknown: { outcome: 'unknown', confirmed: [] },
+  notCarriedOut: { outcome: 'not_carried_out', confirmed: [] },
+} satisfies Record<string, ConfirmResult>;
+
+/** The input of a confirm that was carried out. */
+export const confirmedBy = (
+  { service, channel, transactionId, inputHash }: ConfirmClaim,
+  given: Partial<ConfirmedInput> = {},
+): ConfirmedInput => ({
+  service,
+  channel,
+  transactionId,
+  inputHash,
+  status: 'processing',
+  confirmedAt: 2_000,
   ...given,
 });
 

@@ -1,5 +1,5 @@
 import type { Journal } from '../../../src/datasources/journal/journal';
-import { newAttempt, newClaim, newConfirm, SETTLED } from './samples';
+import { ENDED, newAttempt, newClaim, newConfirm, SETTLED } from './samples';
 
 /** The store gives up after 400 ms, and without that it would wait for as long as the outage lasts. Machines are busy. */
 export const LIMIT_MS = 5_000;
@@ -14,14 +14,16 @@ export const WRITES: Record<string, (journal: Journal) => Promise<unknown>> = {
   claim: (journal) => journal.claim(newAttempt().id, newClaim('service')),
   claimDue: (journal) => journal.claimDue(newClaim('service'), 10),
   beginConfirm: (journal) => journal.beginConfirm(newConfirm()),
-  endConfirm: (journal) => journal.endConfirm(newConfirm().id, true),
+  endConfirm: (journal) => journal.endConfirm(newConfirm().id, ENDED.known),
   purge: (journal) => journal.purge(1),
+  purgeConfirmed: (journal) => journal.purgeConfirmed(1),
 };
 
 /** Everything that reads. */
 export const READS: Record<string, (journal: Journal) => Promise<unknown>> = {
   find: (journal) => journal.find(newAttempt()),
   findByTransaction: (journal) => journal.findByTransaction('service', 'payment', 'tx-1'),
+  confirmedInputs: (journal) => journal.confirmedInputs(newConfirm()),
   list: (journal) => journal.list({ ...newAttempt(), limit: 10 }),
   findAny: (journal) => journal.findAny('service', 'name'),
   unknown: (journal) => journal.unknown('service', 10),
