@@ -324,9 +324,8 @@ async function storm(gateways: readonly Rig[], payments: number): Promise<StormR
   const result: StormResult = { retries: 0, refusedRetries: 0, twice: 0, ends: {} };
   const pay = async (place: number): Promise<void> => {
     const gateway = (turn: number): Rig => gateways[(place + turn) % gateways.length]!;
-    const key = newKey();
     const { transactionId } = await until(
-      () => rig.create('payment', key),
+      () => rig.create('payment', newKey()),
       ({ result: name }) => name === 'PaymentSuccess',
     );
     const input = { channel: CHANNEL, transactionId, confirmation: utr(String(100_000_000_000 + place)) };

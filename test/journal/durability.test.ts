@@ -44,7 +44,9 @@ inBothStores((room) => {
     expect(Number(count)).toBe(1_000);
     await expect(room.journal.find(settled)).resolves.toMatchObject({ outcome: 'succeeded' });
     const next = confirms.map((confirm) => room.journal.beginConfirm({ ...confirm, id: newConfirm().id }));
-    await expect(Promise.all(next)).resolves.toEqual(confirms.map(() => ({ suspect: false })));
+    await expect(Promise.all(next)).resolves.toEqual(
+      confirms.map(() => ({ suspect: false, suspectHashes: [] })),
+    );
   });
 
   test('more questions than there are connections are answered before a journal closes', async () => {
@@ -52,7 +54,9 @@ inBothStores((room) => {
     await journal.ping();
     const asked = Array.from({ length: 60 }, () => journal.beginConfirm(newConfirm()));
     await journal.close();
-    await expect(Promise.all(asked)).resolves.toEqual(asked.map(() => ({ suspect: false })));
+    await expect(Promise.all(asked)).resolves.toEqual(
+      asked.map(() => ({ suspect: false, suspectHashes: [] })),
+    );
   });
 
   test('a process that closes its journal and has nothing else to do ends when all is written', async () => {
