@@ -52,6 +52,12 @@ interface Ended {
 
 const replay = (found: PaymentResource): ConfirmEnd => ({ kind: 'success', found, replayed: true });
 
+/** Statuses that a payment also reaches without a confirm: they do not show that one was carried out. */
+const ENDED_WITHOUT_CONFIRM: ReadonlySet<PaymentStatus> = new Set([
+  PaymentStatus.FAILED,
+  PaymentStatus.MISPAID,
+]);
+
 /** Confirms one at a time per payment, and never twice what may have been done already. See docs/exactly-once.md. */
 export class Confirms {
   readonly #options: ConfirmsOptions;
@@ -145,7 +151,7 @@ export class Confirms {
     const { request, begun, history } = call;
     const { payments, timeoutMs } = this.#options;
     const found = await within(timeoutMs * 0.9, payments.lookUp(request)).catch(() => null);
-    if (!found || !hasMovedOn(found, request) || found.status === PaymentStatus.FAILED)
+    if (!found || !hasMovedOn(found, request) || ENDED_WITHOUT_CONFIRM.has(found.status))
       return { end: refusal, result: notCarriedOut(begun) };
     const isOthersEffect = history.otherSuspect && !history.wasSent;
     return { end: isOthersEffect ? refusal : replay(found), result: this.#resolved(call, found) };

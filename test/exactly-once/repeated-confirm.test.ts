@@ -193,8 +193,8 @@ describeStores('A repeated confirm', (rigs) => {
       expect(await first()).toMatchObject(success(false));
     });
 
-    test('is refused if the payment has failed', async () => {
-      Object.assign(rig.service.ledger.byId('payment', id)!, { status: 'failed', state: null });
+    test.each(['failed', 'mispaid'])('is refused if the payment is %s', async (ended) => {
+      Object.assign(rig.service.ledger.byId('payment', id)!, { status: ended, state: null });
       expect(await first()).toMatchObject(refused);
     });
 
