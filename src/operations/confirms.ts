@@ -1,11 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import type { MoneyOutcome } from '../datasources/service/answers';
+import type {
+  BegunConfirm,
+  ConfirmClaim,
+  ConfirmResult,
+  ConfirmedInput,
+} from '../datasources/journal/journal';
 import type { ConfirmRequest, PaymentService } from '../datasources/service/payments';
 import { PaymentState, PaymentStatus, type PaymentResource } from '../schema/payment';
 import { known } from '../schema/service-field';
 import { UnderWay } from '../under-way';
+import { ConfirmClaims, notCarriedOut, type ConfirmClaimsOptions } from './confirm-claims';
+import { ConfirmHistory } from './confirm-history';
 import { pause, within } from './deadline';
-import type { JournalHand } from './journal-hand';
+import type { Fingerprints } from './fingerprint';
 
 /** How a confirm ended for its caller. */
 export type ConfirmEnd =
@@ -14,9 +21,9 @@ export type ConfirmEnd =
   | { kind: 'in_progress' }
   | { kind: 'unknown' };
 
-interface ConfirmsOptions {
-  hand: JournalHand;
+interface ConfirmsOptions extends ConfirmClaimsOptions {
   payments: PaymentService;
+  fingerprints: Fingerprints;
   timeoutMs: number;
 }
 
@@ -29,13 +36,37 @@ const FINISHED: ReadonlySet<PaymentStatus> = new Set([
   PaymentStatus.MISPAID,
 ]);
 
-/** Confirms one at a time per payment, and never twice what may have been done already. */
+/** One call, and what the journal said when it began. */
+interface ConfirmCall {
+  request: ConfirmRequest;
+  claim: ConfirmClaim;
+  begun: BegunConfirm;
+  history: ConfirmHistory;
+}
+
+/** How a call ended for its caller, and what the journal records of it. */
+interface Ended {
+  end: ConfirmEnd;
+  result: ConfirmResult;
+}
+
+const replay = (found: PaymentResource): ConfirmEnd => ({ kind: 'success', found, replayed: true });
+
+/** Statuses that a payment also reaches without a confirm: they do not show that one was carried out. */
+const ENDED_WITHOUT_CONFIRM: ReadonlySet<PaymentStatus> = new Set([
+  PaymentStatus.FAILED,
+  PaymentStatus.MISPAID,
+]);
+
+/** Confirms one at a time per payment, and never twice what may have been done already. See docs/exactly-once.md. */
 export class Confirms {
   readonly #options: ConfirmsOptions;
+  readonly #claims: ConfirmClaims;
   readonly #underWay = new UnderWay();
 
   constructor(options: ConfirmsOptions) {
     this.#options = options;
+    this.#claims = new ConfirmClaims(options);
   }
 
   /** Goes on to its end when the caller leaves. */
@@ -43,64 +74,130 @@ export class Confirms {
     return this.#underWay.follow(this.#options.hand.alive(() => this.#claimed(request)));
   }
 
-  /** Resolves when no confirm is under way. */
-  idle(): Promise<void> {
-    return this.#underWay.idle();
+  /** Resolves when no confirm is under way and each has been recorded, or tried to be once more. */
+  async idle(): Promise<void> {
+    await this.#underWay.idle();
+    await this.#claims.flush();
   }
 
   async #claimed(request: ConfirmRequest): Promise<ConfirmEnd> {
-    const { hand } = this.#options;
-    const id = randomUUID();
-    const { channel, transactionId } = request;
-    const claim = { id, channel, transactionId, ...hand.claim(0), leaseUntil: hand.leaseUntil() };
-    const begun = hand.journal.beginConfirm(claim);
-    const right = await hand.required(begun).catch((error: unknown) => {
-      // It may have been written all the same.
-      void begun.then(
-        () => hand.journal.endConfirm(id, true),
-        () => undefined,
-      );
-      throw error;
-    });
-    if (!right) return { kind: 'in_progress' };
-    let resultKnown = false;
+    const { hand, fingerprints } = this.#options;
+    const claim = this.#newClaim(request);
+    const { id, inputHash } = claim;
+    const begun = await this.#claims.begin(claim);
+    let result = begun && notCarriedOut(begun);
+    let repeated: ConfirmedInput | undefined;
     try {
-      const end = await this.#confirm(request, right.suspect);
-      resultKnown = end.kind !== 'unknown';
-      return end;
-    } catch (error) {
-      // Nothing was sent now; what an earlier confirm did is as unknown as before.
-      resultKnown = !right.suspect;
-      throw error;
+      const confirmed = await hand.required(hand.journal.confirmedInputs(claim));
+      repeated = confirmed.find((each) => each.inputHash === inputHash);
+      if (!repeated) {
+        if (!begun) return { kind: 'in_progress' };
+        const history = new ConfirmHistory({ inputHash, begun, confirmed, fingerprints });
+        const ended = await this.#confirm({ request, claim, begun, history });
+        result = ended.result;
+        return ended.end;
+      }
     } finally {
-      const ended = hand.journal.endConfirm(id, resultKnown).catch(() => undefined);
-      await within(250, ended).catch(() => undefined);
+      if (result) await this.#claims.end(id, result);
     }
+    return replay(await this.#current(request, repeated));
   }
 
-  /** @param suspect whether an earlier confirm may have reached the service: then its effect is looked for first */
-  async #confirm(request: ConfirmRequest, suspect: boolean): Promise<ConfirmEnd> {
+  #newClaim({ channel, transactionId, room, fields }: ConfirmRequest): ConfirmClaim {
+    const { hand, fingerprints } = this.#options;
+    const { service } = hand;
+    const inputHash = fingerprints.ofConfirm({ service, channel, transactionId, method: room.type, fields });
+    const lease = { ...hand.claim(0), leaseUntil: hand.leaseUntil() };
+    return { id: randomUUID(), channel, transactionId, inputHash, ...lease };
+  }
+
+  /** Sends the confirm, unless the payment shows that this input was carried out before. */
+  async #confirm(call: ConfirmCall): Promise<Ended> {
+    const { request, begun, history } = call;
     const { payments } = this.#options;
-    if (suspect) {
-      const before = await payments.lookUp(request);
-      if (before && hasMovedOn(before, request)) return { kind: 'success', found: before, replayed: true };
+    const before = history.needsLookup ? await payments.lookUp(request) : null;
+    const movedBefore = before && hasMovedOn(before, request) ? before : null;
+    if (movedBefore && history.mayBeRepeat) {
+      // The other input explains why the payment has moved on: what became of this one remains unknown.
+      if (history.otherConfirmed) return { end: { kind: 'unknown' }, result: notCarriedOut(begun) };
+      return { end: replay(movedBefore), result: this.#resolved(call, movedBefore) };
     }
-    const outcome: MoneyOutcome<PaymentResource> = await payments.confirm(request);
-    if (outcome.kind === 'accepted') return { kind: 'success', found: outcome.answer, replayed: false };
-    return outcome.kind === 'refused' ? outcome : this.#search(request);
+    // Another input moved the payment on: it counts as carried out, and this one is another confirm.
+    const earlier = movedBefore ? this.#confirmedBy(call, begun.suspectHashes, movedBefore) : [];
+    const outcome = await payments.confirm(request);
+    if (outcome.kind === 'accepted') {
+      const { answer } = outcome;
+      const confirmed = [...earlier, ...this.#confirmedBy(call, [call.claim.inputHash], answer)];
+      return {
+        end: { kind: 'success', found: answer, replayed: false },
+        result: { outcome: 'known', confirmed },
+      };
+    }
+    const { otherConfirmed } = history;
+    if (otherConfirmed || earlier.length > 0) {
+      // That the payment has moved on says nothing about this input.
+      const isRefused = outcome.kind === 'refused';
+      const refusedOutcome = earlier.length > 0 ? 'known' : notCarriedOut(begun).outcome;
+      return {
+        end: outcome,
+        result: { outcome: isRefused ? refusedOutcome : 'unknown', confirmed: earlier },
+      };
+    }
+    return outcome.kind === 'refused' ? this.#refused(call, outcome) : this.#search(call);
   }
 
-  /** The answer was lost: reads the payment and tells its state if it has moved on. */
-  async #search(request: ConfirmRequest): Promise<ConfirmEnd> {
+  /** The service refused: an earlier confirm, perhaps around the gateway, may have been carried out. */
+  async #refused(call: ConfirmCall, refusal: ConfirmEnd): Promise<Ended> {
+    const { request, begun, history } = call;
+    const { payments, timeoutMs } = this.#options;
+    const found = await within(timeoutMs * 0.9, payments.lookUp(request)).catch(() => null);
+    if (!found || !hasMovedOn(found, request) || ENDED_WITHOUT_CONFIRM.has(found.status))
+      return { end: refusal, result: notCarriedOut(begun) };
+    const isOthersEffect = history.otherSuspect && !history.wasSent;
+    return { end: isOthersEffect ? refusal : replay(found), result: this.#resolved(call, found) };
+  }
+
+  /** The response was lost: reads the payment and tells its state if it has moved on. */
+  async #search(call: ConfirmCall): Promise<Ended> {
+    const { request, claim } = call;
     const { payments, timeoutMs } = this.#options;
     const deadline = performance.now() + timeoutMs * 0.9;
     for (const delay of LOOKS_MS) {
       if (performance.now() + delay >= deadline) break;
       await pause(delay);
       const found = await within(deadline - performance.now(), payments.lookUp(request)).catch(() => null);
-      if (found && hasMovedOn(found, request)) return { kind: 'success', found, replayed: true };
+      if (found && hasMovedOn(found, request)) {
+        const confirmed = this.#confirmedBy(call, [claim.inputHash], found);
+        return { end: replay(found), result: { outcome: 'known', confirmed } };
+      }
     }
-    return { kind: 'unknown' };
+    return { end: { kind: 'unknown' }, result: { outcome: 'unknown', confirmed: [] } };
+  }
+
+  /** The payment has moved on: what was suspect counts as carried out, unless an input among it is not known. */
+  #resolved(call: ConfirmCall, found: PaymentResource): ConfirmResult {
+    const { begun, history } = call;
+    if (!history.wasSent && (history.cannotTell || !begun.suspect)) return notCarriedOut(begun);
+    return { outcome: 'known', confirmed: this.#confirmedBy(call, begun.suspectHashes, found) };
+  }
+
+  #confirmedBy(
+    { claim }: ConfirmCall,
+    inputHashes: readonly string[],
+    { rawStatus }: PaymentResource,
+  ): ConfirmedInput[] {
+    const { service, channel, transactionId } = claim;
+    const payment = { service, channel, transactionId };
+    const confirmedAt = this.#options.hand.clock.now();
+    return inputHashes.map((inputHash) => ({ ...payment, inputHash, status: rawStatus, confirmedAt }));
+  }
+
+  /** A payment that was confirmed: its current state, or the last known one if the lookup fails. */
+  async #current(request: ConfirmRequest, { status }: ConfirmedInput): Promise<PaymentResource> {
+    const { payments } = this.#options;
+    const { channel, transactionId, room } = request;
+    const now = await payments.lookUp(request).catch(() => null);
+    return now ?? payments.remembered({ channel, transactionId, room, status });
   }
 }
 

@@ -14,6 +14,16 @@ export interface CanonicalInput {
   description?: string | null;
 }
 
+/** What makes one confirm differ from another. */
+export interface CanonicalConfirm {
+  service: string;
+  channel: string;
+  transactionId: string;
+  method: string;
+  /** What the payer handed in, in wire spelling. */
+  fields: Record<string, unknown>;
+}
+
 /** The same text for the same value, whatever the order of its fields; what is null or missing counts for nothing. */
 function canonicalText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalText).join()}]`;
@@ -40,7 +50,22 @@ export class Fingerprints {
   }
 
   of(input: CanonicalInput): string {
-    return `${this.#keyId}.${createHmac('sha256', this.#key).update(canonicalText(input)).digest('hex')}`;
+    return this.#hash(canonicalText(input));
+  }
+
+  /** The hash of the input of a confirm; it differs from payment to payment. */
+  ofConfirm(confirm: CanonicalConfirm): string {
+    // The text of a create begins with a brace: the two never meet.
+    return this.#hash(`confirm ${canonicalText(confirm)}`);
+  }
+
+  /** Whether a hash was made with this key: others cannot be compared. */
+  isComparable(hash: string): boolean {
+    return hash.startsWith(`${this.#keyId}.`);
+  }
+
+  #hash(text: string): string {
+    return `${this.#keyId}.${createHmac('sha256', this.#key).update(text).digest('hex')}`;
   }
 
   /**
@@ -48,7 +73,7 @@ export class Fingerprints {
    * the journal shows of the input decides.
    */
   matches(attempt: Attempt, input: CanonicalInput, method: string): boolean {
-    if (attempt.fingerprint.startsWith(`${this.#keyId}.`)) return attempt.fingerprint === this.of(input);
+    if (this.isComparable(attempt.fingerprint)) return attempt.fingerprint === this.of(input);
     return (
       attempt.kind === input.kind &&
       attempt.channel === input.channel &&

@@ -91,7 +91,7 @@ export function startOperations({ settings, feed, ...options }: OperationsOption
   const followUps = new FollowUps({ hand, clocks, timeoutMs, settleMs, heard });
   const fingerprints = new Fingerprints(settings.fingerprintKey.reveal());
   const creates = new Creates({ hand, followUps, fingerprints, timeoutMs });
-  const confirms = new Confirms({ hand, payments, timeoutMs });
+  const confirms = new Confirms({ hand, payments, fingerprints, timeoutMs, warn: options.warn });
   const paymentFinder = new PaymentFinder(payments, hand);
   const payoutFinder = new PayoutFinder(payouts, hand);
   const finders = [paymentFinder, payoutFinder];

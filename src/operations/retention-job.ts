@@ -16,7 +16,7 @@ interface RetentionJobOptions {
 }
 
 /** In this order: attempts take their reservations with them, and what is left of reservations comes after. */
-const TARGETS: readonly PurgeTarget[] = ['attempts', 'reservations'];
+const TARGETS: readonly PurgeTarget[] = ['attempts', 'reservations', 'confirmed'];
 
 const FIRST_RUN_MS = 10_000;
 const RUN_EVERY_MS = 60 * 60 * 1000;

@@ -89,7 +89,7 @@ export class PaymentSuccess {
 
   @Field(() => Boolean, {
     description:
-      'True when this call did not itself send the create (the key had already created it, or a lost answer was found again); payment is then its current state.',
+      'True when this call did not itself carry out the create or confirm (it had been done before with the same input, or a lost answer was found again); payment is then its current state.',
   })
   replayed!: boolean;
 }

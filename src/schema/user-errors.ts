@@ -14,7 +14,7 @@ registerEnumType(UserErrorCode, {
   description: 'The expected failures of a mutation, one for each type that implements UserError.',
   valuesConfig: {
     INVALID_INPUT: { description: 'InvalidInputError: nothing was sent to the service.' },
-    REJECTED_BY_SERVICE: { description: 'RejectedByServiceError: nothing was created.' },
+    REJECTED_BY_SERVICE: { description: 'RejectedByServiceError: nothing was created or confirmed.' },
     IDEMPOTENCY_CONFLICT: { description: 'IdempotencyConflictError: the key belongs to another input.' },
     REQUEST_IN_PROGRESS: { description: 'RequestInProgressError: the same call is under way right now.' },
     OUTCOME_UNKNOWN: { description: 'OutcomeUnknownError: it may or may not have happened.' },
@@ -59,7 +59,7 @@ export class InvalidInputError extends UserError {
 @ObjectType({
   implements: UserError,
   description:
-    'The service refused (4xx, but for 401, 408, 409, 425, 429): nothing was created, and the key may be used again.',
+    'The service refused (4xx, but for 401, 408, 409, 425, 429): nothing was created, and the key may be used again; a confirm was not carried out.',
 })
 export class RejectedByServiceError extends UserError {
   @Field(() => Int, { description: 'The HTTP status that the service answered.' })
@@ -81,7 +81,7 @@ export class RequestInProgressError extends UserError {
 @ObjectType({
   implements: UserError,
   description:
-    'The request may or may not have reached the service. It is not retried blindly but followed up by lookup. Ask again with the same key, or attempt(idempotencyKey).',
+    'The request may or may not have reached the service. It is not retried blindly. A create is followed up by lookup: ask again with the same key, or attempt(idempotencyKey). A confirm: look the payment up, or repeat it unchanged.',
 })
 export class OutcomeUnknownError extends UserError {
   @Field(() => ID, { nullable: true, description: 'The key of the create call; null for a confirm.' })
@@ -128,7 +128,8 @@ export const idempotencyConflict = (): IdempotencyConflictError =>
 export const requestInProgress = (): RequestInProgressError =>
   failure(new RequestInProgressError(), {
     code: UserErrorCode.REQUEST_IN_PROGRESS,
-    message: 'The same call is under way right now. Ask again in a moment, with the same key.',
+    message:
+      'The same call, or a confirm of the same payment, is under way right now. Repeat the call unchanged in a moment.',
     retryAfterMs: RETRY_AFTER_MS,
   });
 
@@ -138,7 +139,10 @@ export const outcomeUnknown = (
 ): OutcomeUnknownError =>
   failure(new OutcomeUnknownError(), {
     code: UserErrorCode.OUTCOME_UNKNOWN,
-    message:
-      'The request may or may not have reached the service. It is being followed up: ask again with the same key.',
+    message: `The request may or may not have reached the service. ${
+      facts.transactionId
+        ? 'Look the payment up, or repeat the confirm unchanged.'
+        : 'It is being followed up: ask again with the same key.'
+    }`,
     ...facts,
   });

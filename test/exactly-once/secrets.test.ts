@@ -53,7 +53,12 @@ describeStores('What the gateway writes down', (rigs) => {
     };
     await rig.create('payout', newKey(), { method: { imps } });
     const { transactionId } = await rig.create('payment', newKey());
-    await rig.confirm(transactionId ?? '', { upi: { utr: UTR } });
+    rig.service.next('confirm', { acts: false, reply: reset });
+    for (const result of ['OutcomeUnknownError', 'PaymentSuccess'])
+      expect(await rig.confirm(transactionId ?? '', { upi: { utr: UTR } })).toMatchObject({ result });
+    const { transactionId: unknown } = await rig.create('payment', newKey());
+    rig.service.next('confirm', { acts: false, reply: reset });
+    await rig.confirm(unknown ?? '', { upi: { utr: UTR } });
 
     const written = `${(await rig.store.bytes()).toString('latin1')}${logLines.join('')}`;
     expect(written).toContain(`${keys[0]} payment true`);

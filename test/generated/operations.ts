@@ -449,7 +449,7 @@ export type UserErrorCode =
   | 'INVALID_INPUT'
   /** OutcomeUnknownError: it may or may not have happened. */
   | 'OUTCOME_UNKNOWN'
-  /** RejectedByServiceError: nothing was created. */
+  /** RejectedByServiceError: nothing was created or confirmed. */
   | 'REJECTED_BY_SERVICE'
   /** RequestInProgressError: the same call is under way right now. */
   | 'REQUEST_IN_PROGRESS';

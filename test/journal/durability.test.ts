@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { begunAs, newAttempt, newConfirm, SETTLED, tally } from './support/samples';
+import { ENDED, begunAs, newAttempt, newConfirm, SETTLED, tally } from './support/samples';
 import { inBothStores, inPostgres, inSqlite } from './support/stores';
 
 const fresh = (count: number, service = newAttempt().service) =>
@@ -32,7 +32,7 @@ inBothStores((room) => {
     const begins = attempts.map((attempt) => journal.begin(attempt));
     const others = [
       journal.settle(settled.id, SETTLED.succeeded),
-      ...confirms.map(({ id }) => journal.endConfirm(id, true)),
+      ...confirms.map(({ id }) => journal.endConfirm(id, ENDED.known)),
     ];
     await journal.close();
     expect(tally(await Promise.all(begins))).toEqual({ started: 1_000 });
@@ -44,7 +44,9 @@ inBothStores((room) => {
     expect(Number(count)).toBe(1_000);
     await expect(room.journal.find(settled)).resolves.toMatchObject({ outcome: 'succeeded' });
     const next = confirms.map((confirm) => room.journal.beginConfirm({ ...confirm, id: newConfirm().id }));
-    await expect(Promise.all(next)).resolves.toEqual(confirms.map(() => ({ suspect: false })));
+    await expect(Promise.all(next)).resolves.toEqual(
+      confirms.map(() => ({ suspect: false, suspectHashes: [] })),
+    );
   });
 
   test('more questions than there are connections are answered before a journal closes', async () => {
@@ -52,7 +54,9 @@ inBothStores((room) => {
     await journal.ping();
     const asked = Array.from({ length: 60 }, () => journal.beginConfirm(newConfirm()));
     await journal.close();
-    await expect(Promise.all(asked)).resolves.toEqual(asked.map(() => ({ suspect: false })));
+    await expect(Promise.all(asked)).resolves.toEqual(
+      asked.map(() => ({ suspect: false, suspectHashes: [] })),
+    );
   });
 
   test('a process that closes its journal and has nothing else to do ends when all is written', async () => {

@@ -24,7 +24,9 @@ export interface Bench {
 /** The golden bodies use the same keys and transaction ids again and again, each time as if for the first time. */
 function forgetAttempts(database: string): void {
   const journal = new DatabaseSync(database.replace('file:', ''), { timeout: 1000 });
-  journal.exec('DELETE FROM attempts; DELETE FROM reservations; DELETE FROM confirms;');
+  journal.exec(
+    'DELETE FROM attempts; DELETE FROM reservations; DELETE FROM confirms; DELETE FROM confirmed;',
+  );
   journal.close();
 }
 

@@ -29,7 +29,7 @@ type Ask = (sql: string) => Rows | Promise<Rows>;
 
 const UNKNOWN = `SELECT count(*) AS count, min(started_at) AS oldest FROM attempts
   WHERE ${OPEN} AND outcome = 'unknown'`;
-const TABLES = ['attempts', 'reservations', 'confirms', 'settlement_proposals'];
+const TABLES = ['attempts', 'reservations', 'confirms', 'confirmed', 'settlement_proposals'];
 
 async function readState(ask: Ask, hasTables: boolean): Promise<Omit<JournalState, 'isWritable'>> {
   const taken = hasTables

@@ -98,7 +98,42 @@ export interface ConfirmClaim {
   owner: string;
   now: number;
   leaseUntil: number;
+  /** Keyed hash of the input. */
+  inputHash: string;
 }
+
+/** A confirm that may be sent. */
+export interface BegunConfirm {
+  /** An earlier confirm of this payment ended without its result being known. */
+  suspect: boolean;
+  /** The input hashes of such confirms; `unknown` stands for one that was not recorded. */
+  suspectHashes: string[];
+}
+
+/** An input with which a payment was confirmed. Only its keyed hash is kept. */
+export interface ConfirmedInput {
+  service: string;
+  channel: string;
+  transactionId: string;
+  inputHash: string;
+  /** The payment's status word at that time. */
+  status: string;
+  confirmedAt: number;
+}
+
+/** How a confirm ended. */
+export interface ConfirmResult {
+  /**
+   * `known`: no confirm of this payment is suspect any more. `unknown`: this confirm may have been carried out.
+   * `not_carried_out`: this confirm was not carried out, and what was suspect before still is.
+   */
+  outcome: 'known' | 'unknown' | 'not_carried_out';
+  /** The inputs, of this confirm or of earlier ones, that are known now to have been carried out. */
+  confirmed: readonly ConfirmedInput[];
+}
+
+/** A payment, as confirms name it. */
+export type ConfirmedPayment = Pick<ConfirmedInput, 'service' | 'channel' | 'transactionId'>;
 
 export interface Claim {
   service: string;
@@ -126,12 +161,12 @@ export interface AttemptPage {
 export type AttemptPosition = Pick<Attempt, 'startedAt' | 'seq'>;
 
 /** What `purgeStep` deletes: settled attempts with their reservations, or reservations whose attempt is gone. */
-export type PurgeTarget = 'attempts' | 'reservations';
+export type PurgeTarget = 'attempts' | 'reservations' | 'confirmed';
 
 /** One small step of a purge. */
 export interface PurgeStep {
   target: PurgeTarget;
-  /** Attempts settled before then are deleted, in milliseconds since 1970. */
+  /** Attempts settled, and inputs confirmed, before then are deleted, in milliseconds since 1970. */
   settledBefore: number;
   /** How many rows the step looks at, at most. */
   limit: number;
@@ -184,10 +219,12 @@ export interface Journal {
   claim(id: string, claim: Claim): Promise<Attempt | null>;
   /** Takes attempts that are due for following up. */
   claimDue(claim: Claim, limit: number): Promise<Attempt[]>;
-  /** `suspect`: an earlier confirm of this payment ended without its result being known. Null when one is under way. */
-  beginConfirm(claim: ConfirmClaim): Promise<{ suspect: boolean } | null>;
-  /** Gives the right back; `known`: the result of the confirm is known. */
-  endConfirm(id: string, known: boolean): Promise<void>;
+  /** Null when a confirm of this payment is under way. */
+  beginConfirm(claim: ConfirmClaim): Promise<BegunConfirm | null>;
+  /** Gives the right back and records the result, both or neither. May be repeated. */
+  endConfirm(id: string, result: ConfirmResult): Promise<void>;
+  /** The inputs with which a payment was confirmed. */
+  confirmedInputs(payment: ConfirmedPayment): Promise<ConfirmedInput[]>;
   findById(service: string, id: string): Promise<Attempt | null>;
   /** For the operator: by the attempt's id, or by the idempotency key where only one attempt has it. */
   findAny(service: string, name: string): Promise<Attempt | null>;

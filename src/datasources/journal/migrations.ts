@@ -128,6 +128,24 @@ const STEPS: readonly MigrationStep[] = [
     ],
   },
   {
+    name: '0005-confirmed',
+    sql: (dialect) => [
+      `CREATE TABLE confirmed (
+         service TEXT NOT NULL,
+         channel TEXT NOT NULL,
+         transaction_id TEXT NOT NULL,
+         input_hash TEXT NOT NULL,
+         status TEXT NOT NULL,
+         confirmed_at ${TYPES[dialect].time} NOT NULL,
+         PRIMARY KEY (service, channel, transaction_id, input_hash)
+       )`,
+      'CREATE INDEX confirmed_by_time ON confirmed (confirmed_at)',
+      // Of a confirm that was begun before this step the input is not known.
+      "ALTER TABLE confirms ADD COLUMN input_hash TEXT NOT NULL DEFAULT 'unknown'",
+      "ALTER TABLE confirms ADD COLUMN suspect_hashes TEXT NOT NULL DEFAULT ''",
+    ],
+  },
+  {
     name: '0007-attempt-lists',
     isSlow: true,
     // Both end with the order of lists, so that a page of any combination of filters is a range of an index.

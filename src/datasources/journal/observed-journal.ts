@@ -35,6 +35,7 @@ export function observedJournal(journal: Journal, heard: JournalListener): Journ
     claimDue: observed('claimDue', journal.claimDue),
     beginConfirm: observed('beginConfirm', journal.beginConfirm),
     endConfirm: observed('endConfirm', journal.endConfirm),
+    confirmedInputs: observed('confirmedInputs', journal.confirmedInputs),
     findById: observed('findById', journal.findById),
     findAny: observed('findAny', journal.findAny),
     unknown: observed('unknown', journal.unknown),

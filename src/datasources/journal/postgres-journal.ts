@@ -7,7 +7,6 @@ import {
   type AttemptPage,
   type Begun,
   type Claim,
-  type ConfirmClaim,
   type Journal,
   type NewAttempt,
   type PurgeProgress,
@@ -16,11 +15,11 @@ import {
   type UnknownCount,
 } from './journal';
 import { PostgresAttemptReads } from './postgres-attempt-reads';
+import { PostgresConfirms } from './postgres-confirms';
 import { CONNECTION_OPTIONS, INDEX_ORDER_OPTIONS, PostgresPool } from './postgres-pool';
 import { purgeStep } from './postgres-purge';
 import {
   BEGIN_COLUMNS,
-  TAKE_OVER_CONFIRM,
   absenceColumns,
   beginValues,
   isFree,
@@ -29,6 +28,7 @@ import {
   readAttempt,
   rival,
   rivalValues,
+  storable,
   type Row,
 } from './rows';
 import { BEGIN, CLAIMABLE, FIND, RENEW, SETTLE } from './postgres-statements';
@@ -51,8 +51,12 @@ export class PostgresJournal implements Journal {
   readonly #pool: PostgresPool;
   readonly #backgroundPool: PostgresPool;
   readonly #reads: PostgresAttemptReads;
+  readonly #confirms: PostgresConfirms;
   readonly #begins: Batcher<NewAttempt, Begun | null>;
   readonly #settlements: Batcher<NamedSettlement, boolean>;
+  readonly beginConfirm: Journal['beginConfirm'] = (claim) => this.#confirms.begin(claim);
+  readonly endConfirm: Journal['endConfirm'] = (id, result) => this.#confirms.end(id, result);
+  readonly confirmedInputs: Journal['confirmedInputs'] = (payment) => this.#confirms.confirmedInputs(payment);
 
   constructor(url: string, deadlineMs = DEADLINE_MS) {
     this.#pool = new PostgresPool(url, {
@@ -60,6 +64,7 @@ export class PostgresJournal implements Journal {
       maxConnections: MAX_CONNECTIONS,
       connectionOptions: CONNECTION_OPTIONS,
     });
+    this.#confirms = new PostgresConfirms(this.#pool);
     this.#backgroundPool = new PostgresPool(url, {
       deadlineMs: Math.max(deadlineMs, READ_DEADLINE_MS),
       maxConnections: MAX_BACKGROUND_CONNECTIONS,
@@ -157,21 +162,6 @@ export class PostgresJournal implements Journal {
     return rows.map(readAttempt);
   }
 
-  async beginConfirm(claim: ConfirmClaim): Promise<{ suspect: boolean } | null> {
-    const { service, channel, transactionId, id, owner, leaseUntil, now } = claim;
-    const text = `INSERT INTO confirms (service, channel, transaction_id, id, owner, lease_until)
-      VALUES ($1, $2, $3, $4, $5, $6) ${TAKE_OVER_CONFIRM} WHERE confirms.lease_until < $7 RETURNING suspect`;
-    const [row] = await this.#query(text, [service, channel, transactionId, id, owner, leaseUntil, now]);
-    return row ? { suspect: row['suspect'] === 1 } : null;
-  }
-
-  async endConfirm(id: string, known: boolean): Promise<void> {
-    await this.#query(
-      known ? 'DELETE FROM confirms WHERE id = $1' : 'UPDATE confirms SET lease_until = 0 WHERE id = $1',
-      [id],
-    );
-  }
-
   async findById(service: string, id: string): Promise<Attempt | null> {
     return first(await this.#query('SELECT * FROM attempts WHERE id = $1 AND service = $2', [id, service]));
   }
@@ -243,9 +233,6 @@ export class PostgresJournal implements Journal {
     return this.#pool.query(text, values, until);
   }
 }
-
-/** A service's word may hold what PostgreSQL refuses; that must not spoil what is written along with it. */
-const storable = (text: string): string => text.toWellFormed().replaceAll('\u0000', '\ufffd');
 
 const numbered = (place: number): string => `$${place}`;
 

@@ -51,7 +51,20 @@ export const PURGE_RESERVATIONS = `WITH ${TURN},
       ORDER BY service DESC, channel DESC, external_id DESC LIMIT 1) AS last
   FROM page`;
 
+/** Inputs of confirms that were carried out. */
+export const PURGE_CONFIRMED = `WITH ${TURN},
+  expired AS MATERIALIZED (
+    SELECT ctid, confirmed_at FROM confirmed
+    WHERE (SELECT mine FROM turn) AND confirmed_at >= $1 AND confirmed_at < $2
+    ORDER BY confirmed_at LIMIT $3 FOR UPDATE SKIP LOCKED),
+  deleted AS (
+    DELETE FROM confirmed WHERE ctid = ANY (ARRAY (SELECT ctid FROM expired)) RETURNING confirmed_at)
+  SELECT (SELECT mine FROM turn) AS mine, count(*) AS found, count(*) AS deleted, max(confirmed_at)::text AS last
+  FROM deleted`;
+
 export const FIRST_RESERVATION = JSON.stringify(['', '', '']);
+
+const BY_TIME = { attempts: PURGE_ATTEMPTS, confirmed: PURGE_CONFIRMED };
 
 /** Deletes a few rows of what is no longer kept. Null while another instance purges. */
 export async function purgeStep(
@@ -59,9 +72,9 @@ export async function purgeStep(
   { target, settledBefore, limit, after }: PurgeStep,
 ): Promise<PurgeProgress | null> {
   const [row] =
-    target === 'attempts'
-      ? await pool.query(PURGE_ATTEMPTS, [after ?? 0, settledBefore, limit])
-      : await pool.query(PURGE_RESERVATIONS, [after ?? FIRST_RESERVATION, limit]);
+    target === 'reservations'
+      ? await pool.query(PURGE_RESERVATIONS, [after ?? FIRST_RESERVATION, limit])
+      : await pool.query(BY_TIME[target], [after ?? 0, settledBefore, limit]);
   return row ? progressOf(row, limit) : null;
 }
 

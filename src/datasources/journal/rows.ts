@@ -1,7 +1,19 @@
-import type { Absence, Attempt, AttemptKind, AttemptOutcome, NewAttempt, UnknownCount } from './journal';
+import type {
+  Absence,
+  Attempt,
+  AttemptKind,
+  AttemptOutcome,
+  BegunConfirm,
+  ConfirmedInput,
+  NewAttempt,
+  UnknownCount,
+} from './journal';
 
 /** A row as either store returns it: PostgreSQL writes large numbers as strings. */
 export type Row = Record<string, unknown>;
+
+/** A service's word may hold what PostgreSQL refuses; that must not spoil what is written along with it. */
+export const storable = (text: string): string => text.toWellFormed().replaceAll('\u0000', '\ufffd');
 
 const text = (value: unknown): string => String(value);
 const textOrNull = (value: unknown): string | null => (value === null ? null : String(value));
@@ -154,6 +166,37 @@ export const observerGrace = (owner: string): string =>
 export const takeOverReservation = (free: string): string =>
   `ON CONFLICT (service, channel, external_id) DO UPDATE SET attempt_id = excluded.attempt_id WHERE ${free}`;
 
-/** A confirm whose owner died, or whose result was not known when it ended, can be taken over; it is suspect then. */
+/** An input hash that matches none: of an input that was not recorded, or of more inputs than are kept. */
+const UNKNOWN_INPUT = 'unknown';
+/** In characters: about 55 input hashes. */
+const MAX_SUSPECT_HASHES = 4000;
+
+/**
+ * A confirm whose owner died, or whose result was not known when it ended, can be taken over; it is suspect then. Its
+ * input is added to those that are suspect already, unless it is among them.
+ */
 export const TAKE_OVER_CONFIRM = `ON CONFLICT (service, channel, transaction_id) DO UPDATE SET
-  id = excluded.id, owner = excluded.owner, lease_until = excluded.lease_until, suspect = 1`;
+  id = excluded.id, owner = excluded.owner, lease_until = excluded.lease_until, suspect = 1,
+  input_hash = excluded.input_hash,
+  suspect_hashes = CASE
+    WHEN confirms.suspect_hashes LIKE '%' || confirms.input_hash || '%' THEN confirms.suspect_hashes
+    WHEN length(confirms.suspect_hashes) > ${MAX_SUSPECT_HASHES} THEN '${UNKNOWN_INPUT}'
+    ELSE trim(confirms.suspect_hashes || ' ' || confirms.input_hash) END`;
+
+/** A begun confirm from its row. */
+export const readBegunConfirm = (row: Row): BegunConfirm => ({
+  suspect: number(row['suspect']) === 1,
+  suspectHashes: text(row['suspect_hashes'])
+    .split(' ')
+    .filter((hash) => hash !== ''),
+});
+
+/** A confirmed input from its row. */
+export const readConfirmedInput = (row: Row): ConfirmedInput => ({
+  service: text(row['service']),
+  channel: text(row['channel']),
+  transactionId: text(row['transaction_id']),
+  inputHash: text(row['input_hash']),
+  status: text(row['status']),
+  confirmedAt: number(row['confirmed_at']),
+});

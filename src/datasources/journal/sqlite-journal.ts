@@ -6,7 +6,6 @@ import type {
   AttemptPage,
   Begun,
   Claim,
-  ConfirmClaim,
   Journal,
   NewAttempt,
   PurgeProgress,
@@ -18,7 +17,6 @@ import { migrate } from './migrations';
 import {
   BEGIN_COLUMNS,
   OPEN,
-  TAKE_OVER_CONFIRM,
   TAKE_OVER_FREED_KEY,
   beginValues,
   isFree,
@@ -31,6 +29,7 @@ import {
   type Row,
 } from './rows';
 import { SqliteAttemptReads } from './sqlite-attempt-reads';
+import { SqliteConfirms } from './sqlite-confirms';
 import { purgeStep } from './sqlite-purge';
 import { sql, SqliteThread, type Statement } from './sqlite-thread';
 
@@ -68,11 +67,18 @@ const SETTLE_AS_UNKNOWN = `UPDATE attempts
 
 /** The journal in a SQLite file; several processes of one machine may share it. */
 export class SqliteJournal implements Journal {
+  readonly #confirms: SqliteConfirms;
+  readonly beginConfirm: Journal['beginConfirm'] = (claim) => this.#confirms.begin(claim);
+  readonly endConfirm: Journal['endConfirm'] = (id, result) => this.#confirms.end(id, result);
+  readonly confirmedInputs: Journal['confirmedInputs'] = (payment) => this.#confirms.confirmedInputs(payment);
+
   private constructor(
     private readonly thread: SqliteThread,
     private readonly reads: SqliteAttemptReads,
     readonly deadlineMs: number,
-  ) {}
+  ) {
+    this.#confirms = new SqliteConfirms(thread);
+  }
 
   /** Opens the file and brings its tables up to date. */
   static async open(file: string, deadlineMs: number): Promise<SqliteJournal> {
@@ -183,22 +189,6 @@ export class SqliteJournal implements Journal {
       ORDER BY next_check_at LIMIT ?) RETURNING *`;
     const rows = await this.#write(sql(text, owner, leaseUntil, now, service, now, owner, limit));
     return rows.map(readAttempt);
-  }
-
-  async beginConfirm(claim: ConfirmClaim): Promise<{ suspect: boolean } | null> {
-    const { service, channel, transactionId, id, owner, leaseUntil, now } = claim;
-    const text = `INSERT INTO confirms (service, channel, transaction_id, id, owner, lease_until) VALUES (?, ?, ?, ?, ?, ?)
-      ${TAKE_OVER_CONFIRM} WHERE confirms.lease_until < ? RETURNING suspect`;
-    const rows = await this.#write(sql(text, service, channel, transactionId, id, owner, leaseUntil, now));
-    return rows[0] ? { suspect: rows[0]['suspect'] === 1 } : null;
-  }
-
-  async endConfirm(id: string, known: boolean): Promise<void> {
-    await this.#write(
-      known
-        ? sql('DELETE FROM confirms WHERE id = ?', id)
-        : sql('UPDATE confirms SET lease_until = 0 WHERE id = ?', id),
-    );
   }
 
   async findById(service: string, id: string): Promise<Attempt | null> {

@@ -11,6 +11,10 @@ const PURGE_HELD = `DELETE FROM reservations WHERE rowid IN (
 
 const PURGE_ATTEMPTS = `DELETE FROM attempts WHERE seq IN (SELECT seq ${EXPIRED}) RETURNING settled_at`;
 
+const PURGE_CONFIRMED = `DELETE FROM confirmed WHERE rowid IN (
+  SELECT rowid FROM confirmed INDEXED BY confirmed_by_time WHERE confirmed_at >= ? AND confirmed_at < ?
+  ORDER BY confirmed_at LIMIT ?) RETURNING confirmed_at`;
+
 const IS_LEFT_OVER = 'NOT EXISTS (SELECT 1 FROM attempts WHERE attempts.id = held.attempt_id)';
 
 const RESERVATIONS = `SELECT held.rowid AS place, ${IS_LEFT_OVER} AS is_left_over FROM reservations AS held
@@ -21,7 +25,19 @@ const PURGE_LEFT_OVER = `DELETE FROM reservations AS held
 
 /** Deletes a few rows of what is no longer kept, in a transaction of its own that waits until nobody else writes. */
 export function purgeStep(thread: SqliteThread, step: PurgeStep): Promise<PurgeProgress> {
-  return step.target === 'attempts' ? purgeAttempts(thread, step) : purgeReservations(thread, step);
+  return PURGES[step.target](thread, step);
+}
+
+const PURGES = { attempts: purgeAttempts, reservations: purgeReservations, confirmed: purgeConfirmed };
+
+async function purgeConfirmed(
+  thread: SqliteThread,
+  { settledBefore, limit, after }: PurgeStep,
+): Promise<PurgeProgress> {
+  const statements = [sql(PURGE_CONFIRMED, Number(after ?? 0), settledBefore, limit)];
+  const rows = await thread.run({ write: true, statements }, 'low');
+  const last = Math.max(...rows.map((row) => Number(row['confirmed_at'])));
+  return { deleted: rows.length, after: rows.length < limit ? null : String(last) };
 }
 
 async function purgeAttempts(

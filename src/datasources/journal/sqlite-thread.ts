@@ -14,6 +14,7 @@ export interface Statement {
   params: SQLInputValue[];
 }
 
+/** A statement and its parameters. */
 export const sql = (text: string, ...params: SQLInputValue[]): Statement => ({ sql: text, params });
 
 /** Statements that belong together. Those behind the first that returns rows are left out. */

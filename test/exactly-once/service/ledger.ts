@@ -46,6 +46,10 @@ export class Ledger {
   lag: Lag = { ms: 0, lookups: 0 };
   /** Which of several with the same external id a lookup shows: the specification does not say. */
   shows: 'newest' | 'oldest' = 'newest';
+  /** Whether a confirm of a payment that is confirmed already is carried out again: the specification does not say. */
+  acceptsRepeats = false;
+  /** The bodies of the confirms that were carried out. */
+  readonly confirmBodies: Record<string, unknown>[] = [];
 
   create(kind: Kind, body: Record<string, unknown>, now: number): Entry {
     const method = { ...Object(body[`${kind}_method`]) } as Record<string, unknown>;
@@ -101,8 +105,10 @@ export class Ledger {
 
   confirm(body: Record<string, unknown>): Entry | undefined {
     const entry = this.byId('payment', String(body['id']));
-    if (!entry?.state?.startsWith('waiting_for') || entry.state === 'waiting_for_provider') return undefined;
+    if (!entry?.state?.startsWith('waiting_for')) return undefined;
+    if (entry.state === 'waiting_for_provider' && !this.acceptsRepeats) return undefined;
     entry.confirms += 1;
+    this.confirmBodies.push(body);
     entry.state = 'waiting_for_provider';
     return entry;
   }

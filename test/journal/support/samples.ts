@@ -4,6 +4,8 @@ import {
   type Attempt,
   type Claim,
   type ConfirmClaim,
+  type ConfirmResult,
+  type ConfirmedInput,
   type Journal,
   type NewAttempt,
 } from '../../../src/datasources/journal/journal';
@@ -50,6 +52,28 @@ export const newConfirm = (given: Partial<ConfirmClaim> = {}): ConfirmClaim => (
   owner: 'instance-1',
   now: 1_000,
   leaseUntil: 5_000,
+  inputHash: randomUUID(),
+  ...given,
+});
+
+/** The ends of confirms, by their outcome. */
+export const ENDED = {
+  known: { outcome: 'known', confirmed: [] },
+  unknown: { outcome: 'unknown', confirmed: [] },
+  notCarriedOut: { outcome: 'not_carried_out', confirmed: [] },
+} satisfies Record<string, ConfirmResult>;
+
+/** The input of a confirm that was carried out. */
+export const confirmedBy = (
+  { service, channel, transactionId, inputHash }: ConfirmClaim,
+  given: Partial<ConfirmedInput> = {},
+): ConfirmedInput => ({
+  service,
+  channel,
+  transactionId,
+  inputHash,
+  status: 'processing',
+  confirmedAt: 2_000,
   ...given,
 });
 

@@ -1,5 +1,5 @@
 import type { Journal } from '../../../src/datasources/journal/journal';
-import { asBegun, newAttempt, newClaim, newConfirm, SETTLED } from './samples';
+import { ENDED, asBegun, newAttempt, newClaim, newConfirm, SETTLED } from './samples';
 
 /** The store gives up after 400 ms, and without that it would wait for as long as the outage lasts. Machines are busy. */
 export const LIMIT_MS = 5_000;
@@ -14,7 +14,7 @@ export const WRITES: Record<string, (journal: Journal) => Promise<unknown>> = {
   claim: (journal) => journal.claim(newAttempt().id, newClaim('service')),
   claimDue: (journal) => journal.claimDue(newClaim('service'), 10),
   beginConfirm: (journal) => journal.beginConfirm(newConfirm()),
-  endConfirm: (journal) => journal.endConfirm(newConfirm().id, true),
+  endConfirm: (journal) => journal.endConfirm(newConfirm().id, ENDED.known),
   purgeStep: (journal) => journal.purgeStep({ target: 'attempts', settledBefore: 1, limit: 10, after: null }),
 };
 
@@ -22,6 +22,7 @@ export const WRITES: Record<string, (journal: Journal) => Promise<unknown>> = {
 export const READS: Record<string, (journal: Journal) => Promise<unknown>> = {
   find: (journal) => journal.find(newAttempt()),
   findByTransaction: (journal) => journal.findByTransaction('service', 'payment', 'tx-1'),
+  confirmedInputs: (journal) => journal.confirmedInputs(newConfirm()),
   hasRival: (journal) => journal.hasRival({ ...asBegun(newAttempt()), seq: 0 }),
   lastCreated: (journal) => journal.lastCreated(newAttempt()),
   list: (journal) => journal.list({ service: 'service', client: 'shop', channel: 'channel-1', limit: 10 }),
