@@ -84,6 +84,17 @@ const STEPS: readonly { name: string; sql(dialect: MigrationStore['dialect']): s
              $$`,
           ],
   },
+  {
+    name: '0006-attempts-by-external-id',
+    // The client is a part of both indexes: of what other clients created no row is read.
+    sql: () => [
+      `CREATE INDEX attempts_by_external_id ON attempts (external_id, client, seq)
+         WHERE outcome IN ('succeeded', 'unknown')`,
+      'DROP INDEX attempts_by_transaction',
+      `CREATE INDEX attempts_by_transaction ON attempts (transaction_id, client)
+         WHERE transaction_id IS NOT NULL`,
+    ],
+  },
 ];
 
 /** The names of the steps, in their order: what a journal that is up to date has taken. */

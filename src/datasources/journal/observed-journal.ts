@@ -26,6 +26,7 @@ export function observedJournal(journal: Journal, heard: JournalListener): Journ
     settle: observed('settle', journal.settle),
     find: observed('find', journal.find),
     findByTransaction: observed('findByTransaction', journal.findByTransaction),
+    findCreated: observed('findCreated', journal.findCreated),
     list: observed('list', journal.list),
     renew: observed('renew', journal.renew),
     claim: observed('claim', journal.claim),

@@ -1,5 +1,6 @@
 import { Batcher } from './batcher';
 import { DEADLINE_MS } from './deadline';
+import { findCreatedInPostgres } from './find-created';
 import {
   type Attempt,
   type AttemptKey,
@@ -151,14 +152,15 @@ export class PostgresJournal implements Journal {
     return first(await this.#query(text, [transactionId, service, kind]));
   }
 
+  readonly findCreated = findCreatedInPostgres((text, values) => this.#query(text, values));
+
   async list({ service, client, channel, kinds, outcome, before, limit }: AttemptPage): Promise<Attempt[]> {
     const [only = null] = kinds?.length === 1 ? kinds : [];
     const text = `SELECT * FROM attempts WHERE service = $1 AND client = $2 AND channel = $3
       AND ($4::text IS NULL OR outcome = $4) AND ($5::bigint IS NULL OR seq < $5)
       AND ($6::text IS NULL OR kind = $6) ORDER BY seq DESC LIMIT $7`;
     const values = [service, client, channel, outcome ?? null, before ?? null, only, limit];
-    const rows = await this.#query(text, values);
-    return rows.map(readAttempt);
+    return (await this.#query(text, values)).map(readAttempt);
   }
 
   async renew(owner: string, leaseUntil: number): Promise<void> {
@@ -177,8 +179,7 @@ export class PostgresJournal implements Journal {
     const text = `UPDATE attempts SET outcome = 'unknown', owner = $1, lease_until = $2 WHERE id IN (
       SELECT id FROM attempts WHERE ${CLAIMABLE} AND service = $4 AND (next_check_at IS NULL OR next_check_at <= $3)
       ORDER BY next_check_at NULLS FIRST LIMIT $5 FOR UPDATE SKIP LOCKED) RETURNING *`;
-    const rows = await this.#query(text, [owner, leaseUntil, now, service, limit]);
-    return rows.map(readAttempt);
+    return (await this.#query(text, [owner, leaseUntil, now, service, limit])).map(readAttempt);
   }
 
   async beginConfirm(claim: ConfirmClaim): Promise<{ suspect: boolean } | null> {

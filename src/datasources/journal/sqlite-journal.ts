@@ -12,6 +12,7 @@ import type {
   Settlement,
   UnknownCount,
 } from './journal';
+import { findCreatedInSqlite } from './find-created';
 import { migrate } from './migrations';
 import {
   BEGIN_COLUMNS,
@@ -125,6 +126,10 @@ export class SqliteJournal implements Journal {
     const text = 'SELECT * FROM attempts WHERE transaction_id = ? AND service = ? AND kind = ?';
     return this.#readOne(sql(text, transactionId, service, kind));
   }
+
+  readonly findCreated = findCreatedInSqlite((text, params) =>
+    this.thread.run({ write: false, statements: [sql(text, ...params)] }),
+  );
 
   async list({ service, client, channel, kinds, outcome, before, limit }: AttemptPage): Promise<Attempt[]> {
     const [only = null] = kinds?.length === 1 ? kinds : [];
