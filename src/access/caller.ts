@@ -1,16 +1,15 @@
 /** What a caller may do; every root field of the schema names its scope. */
 export const SCOPES = {
   'payments:read': 'Look payments up and watch them.',
-  'payments:read:own': 'The same for payments that the caller created through this gateway, and no others.',
+  'payments:read:own': 'The same for payments that this caller created through the gateway.',
   'payments:create': 'Create payments.',
   'payments:confirm': 'Hand in what a payer gave for a payment that waits for it.',
-  'payments:confirm:own':
-    'The same for payments that the caller created through this gateway, and no others.',
+  'payments:confirm:own': 'The same for payments that this caller created through the gateway.',
   'payouts:read': 'Look payouts up and watch them.',
-  'payouts:read:own': 'The same for payouts that the caller created through this gateway, and no others.',
+  'payouts:read:own': 'The same for payouts that this caller created through the gateway.',
   'payouts:create': 'Create payouts.',
   'cards:direct':
-    'Hand in full card numbers (server-to-server card payments and payouts to cards). The caller has to comply with PCI-DSS.',
+    'Hand in full card numbers (card payments server-to-server, payouts to cards). The caller has to comply with PCI-DSS.',
 } as const;
 
 export type Scope = keyof typeof SCOPES;

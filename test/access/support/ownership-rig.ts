@@ -11,7 +11,7 @@ import { OURS, bearer, clientOf, keyOf } from './rig';
 export type Kind = 'payment' | 'payout';
 
 /** The scopes of a frontend's users. */
-export const OWN_SCOPES =
+export const USER_SCOPES =
   'payments:create payments:read:own payments:confirm:own payouts:create payouts:read:own';
 
 /** Personal data of the first user; no other user may see it. */
@@ -97,7 +97,7 @@ export class OwnershipRig {
     const issuer = await Issuer.start(key);
     const service = await storingService();
     const logLines: string[] = [];
-    const keysFile = clientKeysFile(clientOf('shop', { scopes: OWN_SCOPES.split(' '), channels: [OURS] }));
+    const keysFile = clientKeysFile(clientOf('shop', { scopes: USER_SCOPES.split(' '), channels: [OURS] }));
     const client = await testGateway(service.url, {
       logLines,
       env: {
@@ -114,7 +114,7 @@ export class OwnershipRig {
   }
 
   /** What a user of the identity provider sends. */
-  async user(sub: string, scope = OWN_SCOPES, claims: Json = {}): Promise<{ authorization: string }> {
+  async user(sub: string, scope = USER_SCOPES, claims: Json = {}): Promise<{ authorization: string }> {
     return bearer(await tokenBy(this.key, { claims: { sub, scope, channels: [OURS], ...claims } }));
   }
 
