@@ -75,22 +75,32 @@ function storingService(): Promise<ScriptedService> {
   });
 }
 
+type RigParts = Pick<
+  OwnershipRig,
+  'client' | 'service' | 'store' | 'issuer' | 'key' | 'logLines' | 'keysFile'
+>;
+
 /** A gateway whose callers are the users of one identity provider, before a service that all of them share. */
 export class OwnershipRig {
-  private constructor(
-    readonly client: TestClient,
-    readonly service: ScriptedService,
-    readonly store: Store,
-    readonly issuer: Issuer,
-    readonly key: SigningKey,
-    readonly logLines: string[],
-    readonly keysFile: string,
-  ) {}
+  readonly client: TestClient;
+  readonly service: ScriptedService;
+  readonly store: Store;
+  readonly issuer: Issuer;
+  readonly key: SigningKey;
+  readonly logLines: string[];
+  readonly keysFile: string;
 
-  static async start(
-    kind: StoreKind,
-    { env = {} }: { env?: Record<string, string> } = {},
-  ): Promise<OwnershipRig> {
+  private constructor(parts: RigParts) {
+    this.client = parts.client;
+    this.service = parts.service;
+    this.store = parts.store;
+    this.issuer = parts.issuer;
+    this.key = parts.key;
+    this.logLines = parts.logLines;
+    this.keysFile = parts.keysFile;
+  }
+
+  static async start(kind: StoreKind): Promise<OwnershipRig> {
     const store = await openStore(kind);
     closeAfterTests({ close: () => store.drop() });
     const key = await newKey('ES256');
@@ -107,10 +117,9 @@ export class OwnershipRig {
         PAYOUT_PREFLIGHT: 'off',
         RATE_LIMIT_PER_MINUTE: '0',
         ...issuer.settings,
-        ...env,
       },
     });
-    return new OwnershipRig(client, service, store, issuer, key, logLines, keysFile);
+    return new OwnershipRig({ client, service, store, issuer, key, logLines, keysFile });
   }
 
   /** What a user of the identity provider sends. */
