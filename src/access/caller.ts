@@ -1,12 +1,15 @@
 /** What a caller may do; every root field of the schema names its scope. */
 export const SCOPES = {
   'payments:read': 'Look payments up and watch them.',
+  'payments:read:own': 'The same for payments that this caller created through the gateway.',
   'payments:create': 'Create payments.',
   'payments:confirm': 'Hand in what a payer gave for a payment that waits for it.',
+  'payments:confirm:own': 'The same for payments that this caller created through the gateway.',
   'payouts:read': 'Look payouts up and watch them.',
+  'payouts:read:own': 'The same for payouts that this caller created through the gateway.',
   'payouts:create': 'Create payouts.',
   'cards:direct':
-    'Hand in full card numbers (server-to-server card payments and payouts to cards). The caller has to comply with PCI-DSS.',
+    'Hand in full card numbers (card payments server-to-server, payouts to cards). The caller has to comply with PCI-DSS.',
 } as const;
 
 export type Scope = keyof typeof SCOPES;
@@ -62,6 +65,15 @@ export function requireScope({ scopes }: Caller, ...anyOf: readonly Scope[]): vo
   if (anyOf.some((scope) => scopes.has(scope))) return;
   throw new AccessError('NO_SCOPE', `This needs the scope ${anyOf.join(' or ')}.`);
 }
+
+/**
+ * The creator whose transactions are the only ones that exist for this caller; null where it has the full scope, and all
+ * of them exist. A caller with neither scope is restricted too, so that a missing scope check shows it nothing more.
+ */
+export const restrictedTo = (
+  { id, scopes }: Caller,
+  fullScope: 'payments:read' | 'payments:confirm' | 'payouts:read',
+): string | null => (scopes.has(fullScope) ? null : id);
 
 export const mayUseChannel = ({ channels }: Caller, channel: string): boolean =>
   channels === '*' || channels.has(channel.toLowerCase());

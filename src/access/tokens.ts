@@ -64,7 +64,7 @@ export class Tokens {
   /** Who the token was made for. Throws an AccessError where it is not good. */
   async check(token: string): Promise<Caller> {
     if (token.length > MAX_LENGTH) throw new AccessError('BAD_CREDENTIALS', BAD_TOKEN);
-    return callerOf(await this.#verify(token));
+    return callerOf(await this.#verify(token), this.#options.issuer);
   }
 
   close(): void {
@@ -150,14 +150,15 @@ const isTexts = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((item) => typeof item === 'string');
 
 /** What the claims grant: `scope` (separated by blanks), `channels` (a list) and `sub`. What is not understood grants nothing. */
-function callerOf({ sub, scope, channels, exp }: JWTPayload): Caller {
+function callerOf({ sub, scope, channels, exp }: JWTPayload, issuer: string): Caller {
   // A number or a list would name the same caller as the text that it is printed as.
   if (typeof sub !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(sub))
     throw new AccessError('BAD_CREDENTIALS', BAD_TOKEN);
   const names = isTexts(channels) ? channels : [];
   return {
     kind: 'frontend',
-    id: `frontend:${sub}`,
+    // A subject is unique within its issuer only (RFC 7519, 4.1.2). It holds no blank, so the last blank ends the issuer.
+    id: `frontend:${issuer} ${sub}`,
     scopes: new Set(typeof scope === 'string' ? scope.split(' ').filter(isScope) : []),
     channels: names.includes('*') ? '*' : new Set(names.map((name) => name.toLowerCase())),
     expiresAt: (exp ?? 0) * 1000,

@@ -27,7 +27,7 @@ const orNull = (text: string | null | undefined, maxLength: number): string | nu
 export function recordable(entry: AuditEntry): AuditEntry {
   const { operation, amount, replayed, ip } = entry;
   return {
-    who: scrubbed(entry.who, 300),
+    who: scrubbed(entry.who, 600),
     operation,
     key: orNull(entry.key, 256),
     channel: scrubbed(entry.channel, 64),

@@ -107,7 +107,7 @@ export function declareClientKey(program: Command, { ends }: Declaring): void {
 
 Scopes:
 ${Object.entries(SCOPES)
-  .map(([scope, about]) => `  ${scope.padEnd(17)} ${about.replaceAll('. ', `.\n${' '.repeat(20)}`)}`)
+  .map(([scope, about]) => `  ${scope.padEnd(20)} ${about.replaceAll('. ', `.\n${' '.repeat(23)}`)}`)
   .join('\n')}`,
     );
   const run = async () => import('./commands/client-key.js');

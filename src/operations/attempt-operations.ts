@@ -1,4 +1,10 @@
-import { JournalBusy, type Attempt, type AttemptPage } from '../datasources/journal/journal';
+import {
+  JournalBusy,
+  type Attempt,
+  type AttemptKind,
+  type AttemptPage,
+  type TransactionRef,
+} from '../datasources/journal/journal';
 import { ServiceError } from '../datasources/service/service-error';
 import { within } from './deadline';
 import type { JournalHand } from './journal-hand';
@@ -12,6 +18,19 @@ export class AttemptOperations {
   /** By the key that a client made it with; null when it never used that key. */
   find(client: string, key: string): Promise<Attempt | null> {
     return this.#read(this.hand.journal.find({ service: this.hand.service, client, key }));
+  }
+
+  /**
+   * The attempt with which a client created each of the transactions; null for what it did not create. Throws
+   * UNAVAILABLE where the journal cannot tell.
+   */
+  findCreated(
+    client: string,
+    kind: AttemptKind,
+    refs: readonly TransactionRef[],
+  ): Promise<(Attempt | null)[]> {
+    const { journal, service } = this.hand;
+    return this.#read(journal.findCreated({ service, client, kind }, refs));
   }
 
   /** A page of a client's attempts, newest first. */

@@ -1,3 +1,4 @@
+import type { Attempt } from '../datasources/journal/journal';
 import type { PaymentService } from '../datasources/service/payments';
 import { chosenConfirmation, chosenPaymentMethod, type Chosen } from '../schema/methods/chosen';
 import type { PaymentRoom } from '../schema/methods/room';
@@ -31,6 +32,14 @@ interface PaymentParts {
   urls: UrlPolicy;
   callbacks: Callbacks;
   watching: WatchesOptions;
+}
+
+/** Which payments a caller may confirm. */
+export interface ConfirmRights {
+  /** Whether it may act on every channel. */
+  anyChannel: boolean;
+  /** The client whose payments are the only ones it may confirm; null: it may confirm every payment of its channels. */
+  createdBy: string | null;
 }
 
 const success = (payment: PaymentResource, replayed: boolean): PaymentSuccess =>
@@ -84,12 +93,12 @@ export class PaymentOperations {
 
   /**
    * Hands in what the payer gave for a payment that waits for it; one at a time per payment.
-   * @param anyChannel whether the caller may act on every channel
+   * A payment that the caller may not confirm is answered like one that does not exist, and the service is not asked.
    */
-  async confirm(input: ConfirmPaymentInput, anyChannel: boolean): Promise<ConfirmPaymentResult> {
+  async confirm(input: ConfirmPaymentInput, rights: ConfirmRights): Promise<ConfirmPaymentResult> {
     const method = chosenConfirmation(input.confirmation);
     const faults = inputFaults(input);
-    if (faults.length === 0) faults.push(...(await this.#contradictions(input, method, anyChannel)));
+    if (faults.length === 0) faults.push(...(await this.#contradictions(input, method, rights)));
     if (faults.length > 0) return invalidInput(faults);
 
     const { channel, transactionId } = input;
@@ -119,17 +128,31 @@ export class PaymentOperations {
   async #contradictions(
     { channel, transactionId }: ConfirmPaymentInput,
     { room, arm }: Chosen<PaymentRoom>,
-    anyChannel: boolean,
+    { anyChannel, createdBy }: ConfirmRights,
   ) {
-    const { hand, payments } = this.parts;
-    const found = hand.journal.findByTransaction(hand.service, 'payment', transactionId);
-    const attempt = await hand.required(found);
+    const { payments } = this.parts;
+    const attempt = await this.#attemptOf({ channel, transactionId }, createdBy);
     if (attempt?.channel === channel) {
       const says = `must not be used: the payment was made by ${attempt.method}.`;
       return attempt.method === room.type ? [] : [fieldFault(['confirmation', arm], 'methodOfPayment', says)];
     }
     // A caller of all channels gains nothing by naming a wrong one: it is spared the lookup.
-    if (!attempt && (anyChannel || (await payments.lookUp({ channel, transactionId })))) return [];
+    if (!attempt && createdBy === null && (anyChannel || (await payments.lookUp({ channel, transactionId }))))
+      return [];
     return [fieldFault(['transactionId'], 'paymentOnChannel', 'must be a payment on this channel.')];
+  }
+
+  /** The attempt that created a payment, of one client where only its own payments exist for the caller. */
+  async #attemptOf(
+    { channel, transactionId }: Pick<ConfirmPaymentInput, 'channel' | 'transactionId'>,
+    createdBy: string | null,
+  ): Promise<Attempt | null> {
+    const { hand } = this.parts;
+    const { journal, service } = hand;
+    if (createdBy === null)
+      return hand.required(journal.findByTransaction(service, 'payment', transactionId));
+    const creator = { service, client: createdBy, kind: 'payment' } as const;
+    const [own = null] = await hand.required(journal.findCreated(creator, [{ channel, transactionId }]));
+    return own;
   }
 }

@@ -10,6 +10,7 @@ import { Attempt, AttemptConnection, AttemptOperation, AttemptOutcome } from '..
 import { UUID } from '../schema/scalars';
 import { badUserInput } from './bad-request';
 import type { OperationContext } from './context';
+import { READ_SCOPES } from './node-resolver';
 import { Needs } from './root-fields';
 
 const MAX_PAGE = 100;
@@ -39,18 +40,18 @@ function positionOf(cursor: string): AttemptPosition {
 }
 
 /** What a caller may create it may also see of its own creates. */
-const visibleKinds = ({ scopes }: Caller): AttemptKind[] => [
-  ...(scopes.has('payments:read') || scopes.has('payments:create') ? (['payment'] as const) : []),
-  ...(scopes.has('payouts:read') || scopes.has('payouts:create') ? (['payout'] as const) : []),
-];
+const visibleKinds = ({ scopes }: Caller): AttemptKind[] =>
+  (['payment', 'payout'] as const).filter((kind) =>
+    (['read', 'read:own', 'create'] as const).some((right) => scopes.has(`${kind}s:${right}`)),
+  );
 
 /** An attempt of the journal, ready to be answered. */
-function shown(recorded: RecordedAttempt, { paymentLookups, payoutLookups }: OperationContext): Attempt {
+function shown(recorded: RecordedAttempt, { visiblePayments, visiblePayouts }: OperationContext): Attempt {
   const { kind, channel, transactionId, settledAt } = recorded;
   const key = transactionId === null ? null : { channel, transactionId };
   const attempt = new Attempt({
-    payment: () => (key && kind === 'payment' ? paymentLookups.load(key) : null),
-    payout: () => (key && kind === 'payout' ? payoutLookups.load(key) : null),
+    payment: () => (key && kind === 'payment' ? visiblePayments.load(key) : null),
+    payout: () => (key && kind === 'payout' ? visiblePayouts.load(key) : null),
   });
   return Object.assign(attempt, {
     idempotencyKey: recorded.key,
@@ -80,7 +81,7 @@ class AttemptsArgs {
 
 @Resolver()
 export class AttemptResolver {
-  @Needs('payments:read', 'payments:create', 'payouts:read', 'payouts:create')
+  @Needs(...READ_SCOPES, 'payments:create', 'payouts:create')
   @Query(() => Attempt, {
     nullable: true,
     description:
@@ -97,7 +98,7 @@ export class AttemptResolver {
     return isVisible ? shown(found, context) : null;
   }
 
-  @Needs('payments:read', 'payments:create', 'payouts:read', 'payouts:create')
+  @Needs(...READ_SCOPES, 'payments:create', 'payouts:create')
   @Query(() => AttemptConnection, {
     description:
       'Newest first. The service has no list operation: these are the creates that this caller made through this gateway.',

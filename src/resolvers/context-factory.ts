@@ -1,15 +1,13 @@
-import { requireChannel, type Caller } from '../access/caller';
+import { restrictedTo, type Caller } from '../access/caller';
 import type { AuditEntry } from '../audit/audit-log';
-import type { LookupKey } from '../datasources/service/client';
-import { lookupLimit, operationLoader, type Loader, type LookupLimit } from '../datasources/service/lookups';
+import { lookupLimit, type LookupLimit } from '../datasources/service/lookups';
 import type { Operations } from '../operations';
 import type { AttemptOperations } from '../operations/attempt-operations';
-import type { PaymentOperations } from '../operations/payment-operations';
-import type { PayoutOperations } from '../operations/payout-operations';
 import type { PaymentResource } from '../schema/payment';
 import type { PayoutResource } from '../schema/payout';
 import { auditedCalls, type AuditedCall } from './audited';
-import type { Lookups, OperationContext } from './context';
+import type { CallerPayments, CallerPayouts, OperationContext } from './context';
+import { VisibleTransactions } from './visible-transactions';
 
 /** Who asks, and how. */
 export interface Asking {
@@ -18,14 +16,6 @@ export interface Asking {
   /** Where the request came from. */
   ip: string;
 }
-
-/** Lets a caller look up on its own channels only, whatever way a key came here. */
-const onOwnChannels = <T>(caller: Caller, lookups: Lookups<T>): Lookups<T> => ({
-  load: (key: LookupKey) => {
-    requireChannel(caller, key.channel);
-    return lookups.load(key);
-  },
-});
 
 /**
  * What the resolvers of one operation share. Its loaders are made when they are first asked for: most operations need one
@@ -36,8 +26,8 @@ class Context implements OperationContext {
   readonly caller: Caller;
   readonly audited: AuditedCall;
   private limit: LookupLimit | undefined;
-  private ofPayments: Loader<PaymentResource> | undefined;
-  private ofPayouts: Loader<PayoutResource> | undefined;
+  private ofPayments: VisibleTransactions<PaymentResource> | undefined;
+  private ofPayouts: VisibleTransactions<PayoutResource> | undefined;
 
   constructor(
     private readonly operations: Operations,
@@ -49,26 +39,35 @@ class Context implements OperationContext {
     this.audited = auditedCalls(record, { who: caller.id, requestId, ip });
   }
 
-  get payments(): PaymentOperations {
-    return this.operations.payments;
+  get payments(): CallerPayments {
+    const { caller } = this;
+    const { payments } = this.operations;
+    const rights = {
+      anyChannel: caller.channels === '*',
+      createdBy: restrictedTo(caller, 'payments:confirm'),
+    };
+    return {
+      create: (input) => payments.create(input, caller.id),
+      confirm: (input) => payments.confirm(input, rights),
+    };
   }
 
-  get payouts(): PayoutOperations {
-    return this.operations.payouts;
+  get payouts(): CallerPayouts {
+    return { create: (input) => this.operations.payouts.create(input, this.caller.id) };
   }
 
   get attempts(): AttemptOperations {
     return this.operations.attempts;
   }
 
-  get paymentLookups(): Lookups<PaymentResource> {
-    this.ofPayments ??= this.loader(({ payments }, key) => payments.sights.lookUp(key));
-    return onOwnChannels(this.caller, this.ofPayments);
+  get visiblePayments(): VisibleTransactions<PaymentResource> {
+    const { sights } = this.operations.payments;
+    return (this.ofPayments ??= new VisibleTransactions({ ...this.shared(), kind: 'payment', sights }));
   }
 
-  get payoutLookups(): Lookups<PayoutResource> {
-    this.ofPayouts ??= this.loader(({ payouts }, key) => payouts.sights.lookUp(key));
-    return onOwnChannels(this.caller, this.ofPayouts);
+  get visiblePayouts(): VisibleTransactions<PayoutResource> {
+    const { sights } = this.operations.payouts;
+    return (this.ofPayouts ??= new VisibleTransactions({ ...this.shared(), kind: 'payout', sights }));
   }
 
   changed(): void {
@@ -76,9 +75,10 @@ class Context implements OperationContext {
     this.ofPayouts = undefined;
   }
 
-  private loader<T>(lookUp: (operations: Operations, key: LookupKey) => Promise<T | null>): Loader<T> {
+  private shared() {
+    const { caller, operations } = this;
     this.limit ??= lookupLimit();
-    return operationLoader((key) => lookUp(this.operations, key), this.limit);
+    return { caller, attempts: operations.attempts, limit: this.limit };
   }
 }
 

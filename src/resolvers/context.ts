@@ -1,18 +1,32 @@
 import type { Caller } from '../access/caller';
-import type { AuditedCall } from './audited';
-import type { LookupKey } from '../datasources/service/client';
 import type { AttemptOperations } from '../operations/attempt-operations';
-import type { PaymentOperations } from '../operations/payment-operations';
-import type { PayoutOperations } from '../operations/payout-operations';
 import type { PaymentResource } from '../schema/payment';
+import type {
+  ConfirmPaymentInput,
+  ConfirmPaymentResult,
+  CreatePaymentInput,
+  CreatePaymentResult,
+} from '../schema/payment-mutations';
 import type { PayoutResource } from '../schema/payout';
+import type { CreatePayoutInput, CreatePayoutResult } from '../schema/payout-mutations';
+import type { AuditedCall } from './audited';
+import type { VisibleTransactions } from './visible-transactions';
 
-/** Looks transactions up; throws an AccessError for a channel that is not the caller's. */
-export interface Lookups<T> {
-  load(key: LookupKey): Promise<T | null>;
+/** What a caller may do with payments, in its own name and within its rights. */
+export interface CallerPayments {
+  create(input: CreatePaymentInput): Promise<CreatePaymentResult>;
+  confirm(input: ConfirmPaymentInput): Promise<ConfirmPaymentResult>;
 }
 
-/** What every resolver of one GraphQL operation shares. */
+/** What a caller may do with payouts, in its own name. */
+export interface CallerPayouts {
+  create(input: CreatePayoutInput): Promise<CreatePayoutResult>;
+}
+
+/**
+ * What every resolver of one GraphQL operation shares. Nothing in it leads to a transaction past the caller's rights: a new
+ * root field has them checked without doing anything for it.
+ */
 export interface OperationContext {
   /** Names this request in logs and errors. */
   requestId: string;
@@ -20,13 +34,13 @@ export interface OperationContext {
   caller: Caller;
   /** Carries a call out that moves money, and records who made it and how it ended. */
   audited: AuditedCall;
-  payments: PaymentOperations;
-  payouts: PayoutOperations;
+  payments: CallerPayments;
+  payouts: CallerPayouts;
   attempts: AttemptOperations;
   /** Says that something has changed: what this operation looked up before counts no more. */
   changed(): void;
-  /** One service call per distinct payment of the operation. */
-  paymentLookups: Lookups<PaymentResource>;
-  /** One service call per distinct payout of the operation. */
-  payoutLookups: Lookups<PayoutResource>;
+  /** The payments that exist for the caller; one service call per distinct payment of the operation. */
+  visiblePayments: VisibleTransactions<PaymentResource>;
+  /** The payouts that exist for the caller; one service call per distinct payout of the operation. */
+  visiblePayouts: VisibleTransactions<PayoutResource>;
 }

@@ -5,18 +5,26 @@ import { badUserInput } from './bad-request';
 import type { OperationContext } from './context';
 import { Needs } from './root-fields';
 
+/** Any of these lets a caller ask for objects by their global ids; which of them are shown depends on the kind. */
+export const READ_SCOPES = [
+  'payments:read',
+  'payments:read:own',
+  'payouts:read',
+  'payouts:read:own',
+] as const;
+
 /** The object of a global id; null when the service no longer has it. Throws where the id is none, or not for this caller. */
 export function lookUpNode(id: string, context: OperationContext): Promise<Node | null> {
   const ref = decodeNodeId(id);
   if (!ref) throw badUserInput('id is not one that this gateway made.');
   const { kind, ...key } = ref;
-  requireScope(context.caller, kind === 'payment' ? 'payments:read' : 'payouts:read');
-  return kind === 'payment' ? context.paymentLookups.load(key) : context.payoutLookups.load(key);
+  requireScope(context.caller, `${kind}s:read`, `${kind}s:read:own`);
+  return kind === 'payment' ? context.visiblePayments.load(key) : context.visiblePayouts.load(key);
 }
 
 @Resolver()
 export class NodeResolver {
-  @Needs('payments:read', 'payouts:read')
+  @Needs(...READ_SCOPES)
   @Query(() => Node, {
     nullable: true,
     description:

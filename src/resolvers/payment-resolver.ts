@@ -19,14 +19,14 @@ const CHANNEL = 'The merchant channel on which the payment was made.';
 
 @Resolver()
 export class PaymentResolver {
-  @Needs('payments:read')
+  @Needs('payments:read', 'payments:read:own')
   @Query(() => Payment, {
     nullable: true,
     description:
       'A payment, by at least one of transactionId and externalId; both must fit where both are given. Null when the service has no such payment (spec 4.3).',
   })
   payment(
-    @Ctx() { paymentLookups }: OperationContext,
+    @Ctx() { visiblePayments }: OperationContext,
     @Arg('channel', () => UUID, { description: CHANNEL }) channel: string,
     @Arg('transactionId', () => UUID, {
       nullable: true,
@@ -39,17 +39,17 @@ export class PaymentResolver {
     })
     externalId?: string,
   ): Promise<PaymentResource | null> {
-    return paymentLookups.load(lookupKey(channel, transactionId, externalId));
+    return visiblePayments.load(lookupKey(channel, transactionId, externalId));
   }
 
-  @Needs('payments:read')
+  @Needs('payments:read', 'payments:read:own')
   @Query(() => [Payment], {
     nullable: 'items',
     description:
       'Up to 100 payments, in the order asked, null where not found; one failing lookup makes one null and one error with its path.',
   })
   payments(
-    @Ctx() { paymentLookups }: OperationContext,
+    @Ctx() { visiblePayments }: OperationContext,
     @Arg('channel', () => UUID, { description: CHANNEL }) channel: string,
     @Arg('transactionIds', () => [UUID], {
       description: 'The ids that the service gave the payments, at most 100.',
@@ -57,7 +57,7 @@ export class PaymentResolver {
     transactionIds: string[],
   ): Promise<PaymentResource | null>[] {
     checkBatch(transactionIds);
-    return transactionIds.map((transactionId) => paymentLookups.load({ channel, transactionId }));
+    return transactionIds.map((transactionId) => visiblePayments.load({ channel, transactionId }));
   }
 
   @Needs('payments:create')
@@ -72,10 +72,10 @@ export class PaymentResolver {
   ): Promise<CreatePaymentResult> {
     const { payments, caller } = context;
     if (takesCardNumber(input.method)) requireScope(caller, 'cards:direct');
-    return payments.create(input, caller.id).finally(() => context.changed());
+    return payments.create(input).finally(() => context.changed());
   }
 
-  @Needs('payments:confirm')
+  @Needs('payments:confirm', 'payments:confirm:own')
   @Mutation(() => ConfirmPaymentResult, {
     description:
       'Hands in what the payer gave for a server-to-server payment in a waiting state (spec 4.5). Expected failures are members of the result.',
@@ -85,13 +85,12 @@ export class PaymentResolver {
     @Arg('input', () => ConfirmPaymentInput, { description: 'The payment, and what the payer gave.' })
     input: ConfirmPaymentInput,
   ): Promise<ConfirmPaymentResult> {
-    const { payments, caller } = context;
-    return payments.confirm(input, caller.channels === '*').finally(() => context.changed());
+    return context.payments.confirm(input).finally(() => context.changed());
   }
 
-  @Needs('payments:read')
+  @Needs('payments:read', 'payments:read:own')
   @Subscription(() => Payment, {
-    subscribe: ({ args, context }: Watching) => context.payments.sights.watch(...asked(args)),
+    subscribe: ({ args, context }: Watching) => context.visiblePayments.watch(...asked(args)),
     description:
       'The current state of a payment at once, then every change; completes after COMPLETED or FAILED. The same value is not sent twice; who is slow misses states but never the last (docs/live-updates.md). NOT_FOUND when the service has no such payment.',
   })

@@ -14,14 +14,14 @@ const CHANNEL = 'The merchant channel on which the payout was made.';
 
 @Resolver()
 export class PayoutResolver {
-  @Needs('payouts:read')
+  @Needs('payouts:read', 'payouts:read:own')
   @Query(() => Payout, {
     nullable: true,
     description:
       'A payout, by at least one of transactionId and externalId; both must fit where both are given. Null when the service has no such payout (spec 4.1).',
   })
   payout(
-    @Ctx() { payoutLookups }: OperationContext,
+    @Ctx() { visiblePayouts }: OperationContext,
     @Arg('channel', () => UUID, { description: CHANNEL }) channel: string,
     @Arg('transactionId', () => UUID, {
       nullable: true,
@@ -34,17 +34,17 @@ export class PayoutResolver {
     })
     externalId?: string,
   ): Promise<PayoutResource | null> {
-    return payoutLookups.load(lookupKey(channel, transactionId, externalId));
+    return visiblePayouts.load(lookupKey(channel, transactionId, externalId));
   }
 
-  @Needs('payouts:read')
+  @Needs('payouts:read', 'payouts:read:own')
   @Query(() => [Payout], {
     nullable: 'items',
     description:
       'Up to 100 payouts, in the order asked, null where not found; one failing lookup makes one null and one error with its path.',
   })
   payouts(
-    @Ctx() { payoutLookups }: OperationContext,
+    @Ctx() { visiblePayouts }: OperationContext,
     @Arg('channel', () => UUID, { description: CHANNEL }) channel: string,
     @Arg('transactionIds', () => [UUID], {
       description: 'The ids that the service gave the payouts, at most 100.',
@@ -52,7 +52,7 @@ export class PayoutResolver {
     transactionIds: string[],
   ): Promise<PayoutResource | null>[] {
     checkBatch(transactionIds);
-    return transactionIds.map((transactionId) => payoutLookups.load({ channel, transactionId }));
+    return transactionIds.map((transactionId) => visiblePayouts.load({ channel, transactionId }));
   }
 
   @Needs('payouts:create')
@@ -67,12 +67,12 @@ export class PayoutResolver {
   ): Promise<CreatePayoutResult> {
     const { payouts, caller } = context;
     if (takesCardNumber(input.method)) requireScope(caller, 'cards:direct');
-    return payouts.create(input, caller.id).finally(() => context.changed());
+    return payouts.create(input).finally(() => context.changed());
   }
 
-  @Needs('payouts:read')
+  @Needs('payouts:read', 'payouts:read:own')
   @Subscription(() => Payout, {
-    subscribe: ({ args, context }: Watching) => context.payouts.sights.watch(...asked(args)),
+    subscribe: ({ args, context }: Watching) => context.visiblePayouts.watch(...asked(args)),
     description:
       'The current state of a payout at once, then every change; completes after COMPLETED or FAILED. The same value is not sent twice; who is slow misses states but never the last (docs/live-updates.md). NOT_FOUND when the service has no such payout.',
   })

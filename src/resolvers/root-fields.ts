@@ -12,6 +12,8 @@ export const Needs = (...anyOf: Scope[]): MethodDecorator & PropertyDecorator =>
 /** The same for a field that is no method: its extensions. */
 export const needs = (...anyOf: Scope[]): Record<string, Scope[]> => ({ [SCOPES]: anyOf });
 
+const OWN = ' For a caller that has a scope with :own alone, what it did not create itself does not exist.';
+
 type RootField = GraphQLField<unknown, OperationContext>;
 
 /** The channel that the arguments of a root field name, where they name one. */
@@ -50,7 +52,8 @@ export function guardRootFields(schema: GraphQLSchema): GraphQLSchema {
 /** Makes a root field ask for its scope and its channel before anything else. Throws where it names no scope. */
 export function guardRootField(field: RootField): void {
   const scopes = scopesOf(field);
-  field.description = `${field.description ?? ''} Needs the scope ${scopes.join(' or ')}.`;
+  const limit = scopes.some((scope) => scope.endsWith(':own')) ? OWN : '';
+  field.description = `${field.description ?? ''} Needs the scope ${scopes.join(' or ')}.${limit}`;
   const { resolve = defaultFieldResolver, subscribe } = field;
   field.resolve = (source, args, context, info) => {
     checkAccess(scopes, args, context);

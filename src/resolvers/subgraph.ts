@@ -17,7 +17,7 @@ import type { Node } from '../schema/node';
 import { subgraphSdl } from '../schema/subgraph-sdl';
 import { badUserInput, checkBatch } from './bad-request';
 import type { OperationContext } from './context';
-import { lookUpNode } from './node-resolver';
+import { READ_SCOPES, lookUpNode } from './node-resolver';
 import { guardRootField, needs } from './root-fields';
 
 /** What a router knows of an entity: its type, or an interface of it, and its key. */
@@ -107,7 +107,7 @@ function entitiesField(schema: GraphQLSchema): GraphQLFieldConfig<unknown, Opera
         description: 'The entities by __typename and id, at most 100.',
       },
     },
-    extensions: needs('payments:read', 'payouts:read'),
+    extensions: needs(...READ_SCOPES),
     resolve: (_source, { representations }: { representations: Representation[] }, context) => {
       checkBatch(representations, 'representations');
       return representations.map((each) => entityOf(each, entities, context));

@@ -1,14 +1,15 @@
 import { GraphQLObjectType, GraphQLSchema, GraphQLString } from 'graphql';
 import { gatewaySchema } from '../../src/resolvers';
 import { guardRootFields } from '../../src/resolvers/root-fields';
-import { ALL_SCOPES } from '../support/credentials';
+import { ALL_SCOPES, OWN_SCOPES } from '../support/credentials';
 import { DOCUMENTS, redirectCall, validCall, type MoneyCall } from '../gateway/fixtures/calls';
 import { askRoot } from './support/ask-root';
 import { OURS, accessRig, bearer, clear, clientOf, keyOf, type Rig } from './support/rig';
 import { ROOT_CALLS, type RootCall } from './support/root-calls';
 
 /** A client for every scope, with no other. */
-const SINGLE = ALL_SCOPES.map((scope) => clientOf(scope.replace(':', '-'), { scopes: [scope] }));
+const SCOPES = [...ALL_SCOPES, ...OWN_SCOPES];
+const SINGLE = SCOPES.map((scope) => clientOf(scope.replaceAll(':', '-'), { scopes: [scope] }));
 const EVERYTHING_BUT_CARDS = ALL_SCOPES.filter((scope) => scope !== 'cards:direct');
 
 let rig: Rig;
@@ -35,6 +36,15 @@ async function expectAllowed(id: string, call: RootCall): Promise<void> {
   if (call.field === 'attempt') expect(data).toEqual({ attempt: null });
   else if (call.field === 'attempts') expect(data).toEqual({ attempts: { edges: [] } });
   else expect(rig.service.seen).toHaveLength(1);
+}
+
+/** It may ask, and what it asks for does not exist for it: it has created nothing. */
+async function expectNothingThere(id: string, call: RootCall): Promise<void> {
+  const { errors = [] } = await ask(id, call);
+  expect(errors.map(({ extensions }) => extensions['code'])).toEqual(
+    call.field.endsWith('Updated') ? ['NOT_FOUND'] : [],
+  );
+  expect(rig.service.seen).toHaveLength(0);
 }
 
 async function expectRefused(id: string, call: RootCall): Promise<void> {
@@ -78,7 +88,11 @@ describe('The scopes of the root fields', () => {
 
 describe.each(ROOT_CALLS.map((call) => [nameOf(call), call] as const))('%s', (_name, call) => {
   const grants = (scope: string): boolean => !call.also && call.anyOf.includes(scope);
-  const clientFor = (scope: string): string => scope.replace(':', '-');
+  const clientFor = (scope: string): string => scope.replaceAll(':', '-');
+
+  test.each(OWN_SCOPES)('with the scope %s alone', async (scope) => {
+    await (grants(scope) ? expectNothingThere : expectRefused)(clientFor(scope), call);
+  });
 
   test.each(ALL_SCOPES)('with the scope %s alone', async (scope) => {
     await (grants(scope) ? expectAllowed : expectRefused)(clientFor(scope), call);
@@ -172,6 +186,8 @@ describe('The record of creates', () => {
   const READERS: [string[], ('payment' | 'payout')[]][] = [
     [['payments:read'], ['payment']],
     [['payouts:read'], ['payout']],
+    [['payments:read:own'], ['payment']],
+    [['payouts:read:own'], ['payout']],
     [['payments:create'], ['payment']],
     [['payouts:create'], ['payout']],
     [

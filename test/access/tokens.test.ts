@@ -343,7 +343,7 @@ const GRANTS_NOTHING: [string, Record<string, unknown>][] = [
   ['scopes by another name', { scope: undefined, scopes: ['payments:read'], scp: 'payments:read' }],
   ['other scopes', { scope: 'payouts:read payments:create openid' }],
   ['a scope in capitals', { scope: 'PAYMENTS:READ' }],
-  ['a scope with more behind it', { scope: 'payments:reads payments:read:own' }],
+  ['a scope with more behind it', { scope: 'payments:reads payments:read:owner' }],
   ['a star', { scope: '* payments:*' }],
   ['scopes with commas', { scope: 'payments:read,payouts:read' }],
   ['scopes of an object', { scope: 'constructor __proto__ toString' }],

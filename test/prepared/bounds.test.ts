@@ -120,7 +120,7 @@ describe('What is made of a document takes some hundred times its text at most',
   test('where transactions of every type stand at every root field', async () => {
     const byType = new Map<string | undefined, string>();
     for (const transactionId of FOUND.payment) {
-      const found = await context().paymentLookups.load({ channel: CHANNEL, transactionId });
+      const found = await context().visiblePayments.load({ channel: CHANNEL, transactionId });
       byType.set(found?.constructor.name, transactionId);
     }
     const source = `query ($c: UUID!, $ids: [UUID!]!) {

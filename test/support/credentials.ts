@@ -19,6 +19,9 @@ export const ALL_SCOPES = [
   'cards:direct',
 ];
 
+/** Scopes with which a caller has only what it created itself. */
+export const OWN_SCOPES = ['payments:read:own', 'payments:confirm:own', 'payouts:read:own'];
+
 export interface TestClientKey {
   id: string;
   key: string;

@@ -13,7 +13,8 @@ export const CHANNEL = '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10';
 
 /**
  * What says who asks. In a shop it is the token of the customer, from your identity provider, and asked for again whenever
- * a request or a connection begins. The gateway before its sandbox asks nobody.
+ * a request or a connection begins; its scopes are payments:create, payments:read:own and payments:confirm:own, so that it
+ * shows this customer's payments only. The gateway before its sandbox asks nobody.
  */
 const credentials = (): Promise<Record<string, string>> => Promise.resolve({});
 

@@ -35,8 +35,9 @@ interface Options {
 function newRights(id: string, { scopes, channels = '*', file }: Options): object {
   if (file !== undefined && entriesOf(file).some((entry) => hasId(entry, id)))
     throw new InputError(`${file} has a client of this id already: rotate gives it another key.`);
-  const allButCards = Object.keys(SCOPES).filter((scope) => scope !== 'cards:direct');
-  return { scopes: scopes === undefined ? allButCards : listed(scopes), channels: listed(channels) };
+  // The full scopes are among them, so the `:own` ones would add nothing.
+  const usual = Object.keys(SCOPES).filter((scope) => scope !== 'cards:direct' && !scope.endsWith(':own'));
+  return { scopes: scopes === undefined ? usual : listed(scopes), channels: listed(channels) };
 }
 
 /** What a client may do that has a key already. */

@@ -142,6 +142,20 @@ export interface Claim {
   leaseUntil: number;
 }
 
+/** A client whose creates are searched, of one kind. */
+export interface Creator {
+  service: string;
+  client: string;
+  kind: AttemptKind;
+}
+
+/** Names a transaction on a channel by at least one of its ids; by both, where both are given. */
+export interface TransactionRef {
+  channel: string;
+  transactionId?: string;
+  externalId?: string;
+}
+
 export interface AttemptPage {
   service: string;
   client: string;
@@ -211,6 +225,12 @@ export interface Journal {
   hasRival(attempt: Attempt): Promise<boolean>;
   /** A transaction that the service must have: of the newest settled attempts, the last created on this channel. */
   lastCreated(of: Pick<Attempt, 'service' | 'kind' | 'channel'>): Promise<string | null>;
+  /**
+   * The attempt with which this client created each of the transactions, in the order asked; null for what it did not
+   * create, whether it exists or not. By external id alone the newest attempt that has succeeded or whose outcome is
+   * unknown. One query, and the same work for what others created as for what nobody did.
+   */
+  findCreated(creator: Creator, refs: readonly TransactionRef[]): Promise<(Attempt | null)[]>;
   /** Newest first. */
   list(page: AttemptPage): Promise<Attempt[]>;
   /** Says that the owner is alive: its attempts and confirms under way stay its own. */

@@ -146,6 +146,16 @@ const STEPS: readonly MigrationStep[] = [
     ],
   },
   {
+    name: '0006-transactions-by-client',
+    // The client is a part of the index: of what other clients created no row is read.
+    sql: () => [
+      'DROP INDEX attempts_by_transaction',
+      `CREATE INDEX attempts_by_transaction ON attempts (transaction_id, client)
+         WHERE transaction_id IS NOT NULL`,
+    ],
+    isSlow: true,
+  },
+  {
     name: '0007-attempt-lists',
     isSlow: true,
     // Both end with the order of lists, so that a page of any combination of filters is a range of an index.

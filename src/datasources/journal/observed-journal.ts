@@ -29,6 +29,7 @@ export function observedJournal(journal: Journal, heard: JournalListener): Journ
     findByTransaction: observed('findByTransaction', journal.findByTransaction),
     hasRival: observed('hasRival', journal.hasRival),
     lastCreated: observed('lastCreated', journal.lastCreated),
+    findCreated: observed('findCreated', journal.findCreated),
     list: observed('list', journal.list),
     renew: observed('renew', journal.renew),
     claim: observed('claim', journal.claim),

@@ -1,5 +1,6 @@
 import { Batcher } from './batcher';
 import { DEADLINE_MS, READ_DEADLINE_MS, monotonicMs } from './deadline';
+import { findCreatedInPostgres } from './find-created';
 import {
   type Attempt,
   type AttemptKey,
@@ -119,6 +120,8 @@ export class PostgresJournal implements Journal {
     return first(await this.#query(text, [transactionId, service, kind]));
   }
 
+  readonly findCreated = findCreatedInPostgres((text, values) => this.#query(text, values));
+
   list(page: AttemptPage): Promise<Attempt[]> {
     return this.#reads.list(page);
   }
@@ -158,8 +161,7 @@ export class PostgresJournal implements Journal {
       SELECT id FROM attempts WHERE ${CLAIMABLE} AND service = $4
         AND (next_check_at IS NULL OR next_check_at <= $3 - ${observerGrace('$1')})
       ORDER BY next_check_at NULLS FIRST LIMIT $5 FOR UPDATE SKIP LOCKED) RETURNING *`;
-    const rows = await this.#query(text, [owner, leaseUntil, now, service, limit]);
-    return rows.map(readAttempt);
+    return (await this.#query(text, [owner, leaseUntil, now, service, limit])).map(readAttempt);
   }
 
   async findById(service: string, id: string): Promise<Attempt | null> {

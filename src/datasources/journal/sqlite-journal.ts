@@ -13,6 +13,7 @@ import type {
   Settlement,
   UnknownCount,
 } from './journal';
+import { findCreatedInSqlite } from './find-created';
 import { migrate } from './migrations';
 import {
   BEGIN_COLUMNS,
@@ -142,6 +143,10 @@ export class SqliteJournal implements Journal {
     const text = 'SELECT * FROM attempts WHERE transaction_id = ? AND service = ? AND kind = ?';
     return this.#readOne(sql(text, transactionId, service, kind));
   }
+
+  readonly findCreated = findCreatedInSqlite((text, params) =>
+    this.thread.run({ write: false, statements: [sql(text, ...params)] }),
+  );
 
   list(page: AttemptPage): Promise<Attempt[]> {
     return this.reads.list(page);

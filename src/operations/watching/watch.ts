@@ -13,8 +13,8 @@ export interface WatchOptions<T extends Watchable> {
   outageMs: number;
   /** Looks it up; what is found is also told to `seen`. */
   lookUp(): Promise<T | null>;
-  /** For people, should the service not have it. */
-  missing: string;
+  /** The error for watchers, should the service not have it. */
+  missing(): ServiceError;
   /** Hears what a look came to. */
   looked(result: LookResult): void;
   /** Hears that the watch has ended. */
@@ -132,7 +132,7 @@ export class Watch<T extends Watchable> {
       const found = await this.#options.lookUp();
       // Nothing is looked up for a watch that has ended meanwhile.
       if (!this.#isOver) result = found ? 'found' : 'missing';
-      if (!found) throw new ServiceError('NOT_FOUND', this.#options.missing);
+      if (!found) throw this.#options.missing();
       // It may have been somebody's look that was under way before anybody watched: as good as to those who asked.
       if (!this.#known && !this.#isOver) this.#accept(found);
       this.#giveToNewcomers();

@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../clock';
 import type { Change, ChangeFeed } from '../../datasources/changes/changes';
 import type { LookupKey } from '../../datasources/service/client';
+import { ServiceError } from '../../datasources/service/service-error';
 import type { Background } from '../background';
 import type { OperationsListener } from '../operations-listener';
 import type { Schedule } from './schedule';
@@ -122,7 +123,7 @@ export class Watches<T extends Watchable> {
         if (!watch.known) return look();
         return this.#limit.execute(async () => (this.#byKey.get(key) === watch ? look() : null));
       },
-      missing: `The service has no such ${kind} on this channel.`,
+      missing: () => noSuchTransaction(kind),
       looked: (result) => heard.looked(kind, result),
       ended: () => {
         this.#byKey.delete(key);
@@ -140,5 +141,9 @@ export class Watches<T extends Watchable> {
     return nameOf(`${service} ${kind}`, channel, transactionId);
   }
 }
+
+/** What a watcher is told of a transaction that does not exist, or not for this watcher. */
+export const noSuchTransaction = (kind: Watchable['kind']): ServiceError =>
+  new ServiceError('NOT_FOUND', `The service has no such ${kind} on this channel.`);
 
 const keyOf = (channel: string, transactionId: string): string => `${channel} ${transactionId}`;

@@ -1,4 +1,4 @@
-import { ALL_SCOPES } from '../../support/credentials';
+import { ALL_SCOPES, OWN_SCOPES } from '../../support/credentials';
 import { encodeNodeId } from '../../../src/schema/node';
 import {
   DOCUMENTS,
@@ -47,7 +47,7 @@ const node = (kind: 'payment' | 'payout'): RootCall => ({
   field: 'node',
   document: NODE,
   variables: (channel) => ({ id: encodeNodeId({ kind, channel, transactionId: TRANSACTION_ID }) }),
-  anyOf: [`${kind}s:read`],
+  anyOf: [`${kind}s:read`, `${kind}s:read:own`],
 });
 
 const money = (about: string, call: () => MoneyCall, anyOf: string[], also?: string): RootCall => {
@@ -56,16 +56,18 @@ const money = (about: string, call: () => MoneyCall, anyOf: string[], also?: str
   return { about, field: mutation, document: DOCUMENTS[mutation], variables, anyOf, ...(also && { also }) };
 };
 
-const SEES_ATTEMPTS = ALL_SCOPES.filter((scope) => /^pay.*:(read|create)$/.test(scope));
+const SEES_ATTEMPTS = [...ALL_SCOPES, ...OWN_SCOPES].filter((scope) =>
+  /^pay.*:(read|read:own|create)$/.test(scope),
+);
 
 /** Every root field, in every way that needs other scopes. */
 export const ROOT_CALLS: RootCall[] = [
-  lookup('payment', LOOKUP('payment'), ['payments:read']),
-  lookup('payments', BATCH('payments'), ['payments:read']),
-  lookup('payout', LOOKUP('payout'), ['payouts:read']),
-  lookup('payouts', BATCH('payouts'), ['payouts:read']),
-  lookup('paymentUpdated', WATCH('paymentUpdated'), ['payments:read']),
-  lookup('payoutUpdated', WATCH('payoutUpdated'), ['payouts:read']),
+  lookup('payment', LOOKUP('payment'), ['payments:read', 'payments:read:own']),
+  lookup('payments', BATCH('payments'), ['payments:read', 'payments:read:own']),
+  lookup('payout', LOOKUP('payout'), ['payouts:read', 'payouts:read:own']),
+  lookup('payouts', BATCH('payouts'), ['payouts:read', 'payouts:read:own']),
+  lookup('paymentUpdated', WATCH('paymentUpdated'), ['payments:read', 'payments:read:own']),
+  lookup('payoutUpdated', WATCH('payoutUpdated'), ['payouts:read', 'payouts:read:own']),
   node('payment'),
   node('payout'),
   lookup('attempts', ATTEMPTS, SEES_ATTEMPTS),
@@ -81,5 +83,5 @@ export const ROOT_CALLS: RootCall[] = [
   money('with a card number', () => validCall('createPayment', 'card'), ['payments:create'], 'cards:direct'),
   money('to a bank', () => validCall('createPayout', 'bankTransfer'), ['payouts:create']),
   money('with a card number', () => validCall('createPayout', 'card'), ['payouts:create'], 'cards:direct'),
-  money('', () => validCall('confirmPayment', 'upi'), ['payments:confirm']),
+  money('', () => validCall('confirmPayment', 'upi'), ['payments:confirm', 'payments:confirm:own']),
 ];

@@ -50,8 +50,8 @@ export function contextOfTransactions(caller: Caller): OperationContext {
   return {
     requestId: 'request',
     caller,
-    paymentLookups: operationLoader((key) => payments.lookUp(key), limit),
-    payoutLookups: operationLoader((key) => payouts.lookUp(key), limit),
+    visiblePayments: operationLoader((key) => payments.lookUp(key), limit),
+    visiblePayouts: operationLoader((key) => payouts.lookUp(key), limit),
     attempts: {
       find: (_client: string, key: string) =>
         Promise.resolve(ATTEMPTS.find((attempt) => attempt.key === key) ?? null),
