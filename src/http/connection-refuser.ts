@@ -1,4 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
+import type { PublicCode } from './public-codes';
+import { SAFE_HEADERS } from './safe-headers';
 
 /** Refused connections that are open at once; they take file descriptors too. */
 const MAX_REFUSALS = 32;
@@ -6,25 +9,28 @@ const MAX_REFUSALS = 32;
 const LINGER_MS = 1000;
 const RETRY_AFTER_MS = 1000;
 
-const BODY = JSON.stringify({
-  errors: [
-    {
-      message: 'The gateway has too many connections.',
-      extensions: { code: 'SERVICE_UNAVAILABLE', retryable: true, retryAfterMs: RETRY_AFTER_MS },
-    },
-  ],
-});
-
-const RESPONSE = [
-  'HTTP/1.1 503 Service Unavailable',
-  'Content-Type: application/json; charset=utf-8',
-  `Content-Length: ${Buffer.byteLength(BODY)}`,
-  'Cache-Control: no-store',
-  `Retry-After: ${RETRY_AFTER_MS / 1000}`,
-  'Connection: close',
-  '',
-  BODY,
-].join('\r\n');
+/** The response to whatever a refused client asks: its request is not read. */
+function refusal(): string {
+  const requestId = randomUUID();
+  const extensions = {
+    code: 'SERVICE_UNAVAILABLE' satisfies PublicCode,
+    retryable: true,
+    retryAfterMs: RETRY_AFTER_MS,
+    requestId,
+  };
+  const body = JSON.stringify({ errors: [{ message: 'The gateway has too many connections.', extensions }] });
+  const headers = {
+    ...SAFE_HEADERS,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+    'x-request-id': requestId,
+    'retry-after': RETRY_AFTER_MS / 1000,
+    connection: 'close',
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return ['HTTP/1.1 503 Service Unavailable', ...lines, '', body].join('\r\n');
+}
 
 /** Refuses connections with a response, as long as few are being refused at once. */
 export class ConnectionRefuser {
@@ -48,7 +54,7 @@ export class ConnectionRefuser {
     });
     // Read and discard: closing a connection with unread data resets it, and the client may lose the response.
     socket.resume();
-    socket.end(RESPONSE);
+    socket.end(refusal());
     return true;
   }
 }
