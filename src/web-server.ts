@@ -70,9 +70,7 @@ export async function startWebServer(parts: WebServerParts): Promise<WebServer> 
   const { admission, rate } = admissionOf(parts, schema);
   const authenticator = readAuthenticator(parts);
   const { apollo, prepared } = await startApollo({ schema, introspection, landingPage, rate, ...parts });
-  const connections = connectionsOf(parts);
-  const unread = new UnreadResponses(connections, limits, parts.clock);
-  const lag = new EventLoopLag(limits.maxEventLoopLagMs);
+  const { connections, unread, lag, stop } = startLimits(parts);
   const app = createApp({ ...parts, ...limits, connections });
   tracing?.follow(app);
   addCallbacks(app, { hint: (token) => operations.callbacks.hint(token) });
@@ -116,8 +114,7 @@ export async function startWebServer(parts: WebServerParts): Promise<WebServer> 
       await live.close();
       await app.close();
       await apollo.stop();
-      unread.stop();
-      lag.stop();
+      stop();
       authenticator.close();
     },
     abandon: () => {
@@ -127,13 +124,29 @@ export async function startWebServer(parts: WebServerParts): Promise<WebServer> 
   };
 }
 
+/** What bounds connections, unread responses and load. */
+function startLimits(parts: WebServerParts) {
+  const { limits } = parts.config;
+  const connections = connectionsOf(parts);
+  const unread = new UnreadResponses(connections, limits);
+  const lag = new EventLoopLag(limits.maxEventLoopLagMs);
+  const stop = (): void => {
+    unread.stop();
+    lag.stop();
+  };
+  return { connections, unread, lag, stop };
+}
+
 /** The limits of connections that the settings ask for, as far as this process has file descriptors for them. */
 function connectionsOf({ config, metrics, log, clock }: WebServerParts): Connections {
   const { maxConnections: wanted, maxConnectionsPerAddress, trustedProxies } = config.limits;
   const capacity = connectionCapacity(descriptorLimit());
   const maxConnections = Math.min(wanted ?? capacity, capacity);
   if (wanted !== null && wanted > capacity) {
-    log.warn({ event: 'descriptor_limit_low', wanted, maxConnections }, 'descriptor limit below MAX_CONNECTIONS');
+    log.warn(
+      { event: 'descriptor_limit_low', wanted, maxConnections },
+      'descriptor limit below MAX_CONNECTIONS',
+    );
   }
   return new Connections(
     {

@@ -1,4 +1,3 @@
-import type { Clock, Timer } from '../clock';
 import type { ClientConnection, Connections } from './connections';
 
 export interface UnreadLimits {
@@ -31,19 +30,17 @@ interface Mark {
 export class UnreadResponses {
   readonly #connections: Connections;
   readonly #limits: UnreadLimits;
-  readonly #clock: Clock;
   /** Counted in checks, as a wall clock may step. */
   readonly #maxChecks: number;
   /** Of the connections that had data buffered at the last check. */
   #marks = new Map<ClientConnection, Mark>();
-  #timer: Timer | undefined;
+  readonly #timer: NodeJS.Timeout;
 
-  constructor(connections: Connections, limits: UnreadLimits, clock: Clock) {
+  constructor(connections: Connections, limits: UnreadLimits) {
     this.#connections = connections;
     this.#limits = limits;
-    this.#clock = clock;
     this.#maxChecks = Math.ceil(limits.clientTimeoutMs / CHECK_MS);
-    this.#checkLater();
+    this.#timer = setInterval(() => this.#check(), CHECK_MS).unref();
   }
 
   /** Bytes that are buffered now because clients do not read them. */
@@ -54,14 +51,7 @@ export class UnreadResponses {
   }
 
   stop(): void {
-    this.#timer?.cancel();
-  }
-
-  #checkLater(): void {
-    this.#timer = this.#clock.after(CHECK_MS, () => {
-      this.#check();
-      this.#checkLater();
-    });
+    clearInterval(this.#timer);
   }
 
   #check(): void {

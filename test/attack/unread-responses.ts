@@ -39,10 +39,11 @@ export async function unreadResponses(target: Target, ms: number): Promise<Outco
       connection.send({ ...answer, json: { ...Object(answer.json), redirect_url: url } }),
   }));
   const { transactionId } = await new Caller(target.base).create('payment', randomUUID());
-  const body = largeQuery(transactionId ?? '');
+  if (!transactionId) throw new Error('The payment to look up could not be created.');
+  const body = largeQuery(transactionId);
   const wires: Wire[] = [];
   let peak = 0;
-  for (const end = performance.now() + ms; performance.now() < end; ) {
+  for (const end = performance.now() + ms; performance.now() < end;) {
     for (const key of KEYS) {
       const wire = await Wire.open(target.url);
       wire.socket.pause();
@@ -57,5 +58,8 @@ export async function unreadResponses(target: Target, ms: number): Promise<Outco
   const open = wires.filter((wire) => wire.isOpen).length;
   wires.forEach((wire) => wire.close());
   tries.add('memory', [peak < POD_LIMIT_MB ? undefined : `${peak} MB`]);
-  return { ...tries, note: `peak ${peak} MB; ${wires.length} connections, of which ${open} were open at the end` };
+  return {
+    ...tries,
+    note: `peak ${peak} MB; ${wires.length} connections, of which ${open} were open at the end`,
+  };
 }

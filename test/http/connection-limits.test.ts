@@ -1,64 +1,25 @@
 import { connect, type Socket } from 'node:net';
-import { pino } from 'pino';
-import { Connections, type ConnectionLimits } from '../../src/http/connections';
-import { createApp } from '../../src/http/app';
-import { Wire, requestText } from '../attack/wire';
+import { Wire } from '../attack/wire';
 import { faultsOfHttp } from '../attack/judge';
 import { until } from '../exactly-once/support/gate';
-import { gate } from '../gateway/fixtures/gate';
-import { closeAfterTests } from '../support/gateway';
-
-interface TestServer {
-  base: string;
-  connections: Connections;
-  /** Reasons for which connections were refused or closed, in order. */
-  reasons: string[];
-  /** Resolves the request to /held. */
-  release(): void;
-}
-
-async function startServer(limits: Partial<ConnectionLimits>): Promise<TestServer> {
-  const reasons: string[] = [];
-  const record = (reason: string): void => void reasons.push(reason);
-  const connections = new Connections(
-    { maxConnections: 1000, maxConnectionsPerAddress: 0, trustedProxies: [], ...limits },
-    { connectionRefused: record, connectionEnded: record },
-  );
-  const log = pino({ level: 'silent' });
-  const app = createApp({ log, trustedProxies: [], clientTimeoutMs: 60_000, connections });
-  const { opened, open } = gate();
-  app.get('/held', async () => {
-    await opened;
-    return 'released';
-  });
-  app.get('/', () => 'here');
-  const base = await app.listen({ host: '127.0.0.1', port: 0 });
-  closeAfterTests({ close: () => app.close() });
-  return { base, connections, reasons, release: open };
-}
-
-/** Resolves when so many connections have sent a request. */
-const requested = ({ connections }: TestServer, count: number) =>
-  until(
-    () => [...connections.all()].filter(({ latest }) => latest).length,
-    (found) => found === count,
-  );
-
-const get = (path: string): string => requestText(`GET ${path} HTTP/1.1`, ['Host: gateway']);
+import { get, requested, startBareServer, type BareServer } from './support/bare-server';
 
 /** Opens connections one after another, each known to the server before the next. */
-async function silent({ base, connections }: TestServer, count: number): Promise<Wire[]> {
+async function silent({ base, connections }: BareServer, count: number): Promise<Wire[]> {
   const wires: Wire[] = [];
   for (let place = 0; place < count; place += 1) {
     wires.push(await Wire.open(base));
-    await until(() => connections.size, (size) => size >= Math.min(connections.max, place + 1));
+    await until(
+      () => connections.size,
+      (size) => size >= Math.min(connections.max, place + 1),
+    );
   }
   return wires;
 }
 
 describe('A server with as many connections as it accepts', () => {
   test('closes the oldest one without a request, and serves the new one', async () => {
-    const server = await startServer({ maxConnections: 3 });
+    const server = await startBareServer({ maxConnections: 3 });
     const [oldest, next] = await silent(server, 3);
     const [answer] = await (await Wire.open(server.base)).write(get('/')).answers(1);
     expect(answer).toMatchObject({ status: 200, body: 'here' });
@@ -69,7 +30,7 @@ describe('A server with as many connections as it accepts', () => {
   });
 
   test('closes one that waits for its next request where there is none without a request', async () => {
-    const server = await startServer({ maxConnections: 2 });
+    const server = await startBareServer({ maxConnections: 2 });
     const waiting = await Wire.open(server.base);
     await waiting.write(get('/')).answers(1);
     const busy = (await Wire.open(server.base)).write(get('/held'));
@@ -82,7 +43,7 @@ describe('A server with as many connections as it accepts', () => {
   });
 
   test('answers one more with 503 and closes it while all others are in use', async () => {
-    const server = await startServer({ maxConnections: 2 });
+    const server = await startBareServer({ maxConnections: 2 });
     const busy = [await Wire.open(server.base), await Wire.open(server.base)];
     const released = busy.map((wire) => wire.write(get('/held')).answers(1));
     await requested(server, 2);
@@ -101,7 +62,7 @@ describe('A server with as many connections as it accepts', () => {
   });
 
   test('drops what it cannot refuse politely, and accepts no more', async () => {
-    const server = await startServer({ maxConnections: 1 });
+    const server = await startBareServer({ maxConnections: 1 });
     const busy = (await Wire.open(server.base)).write(get('/held'));
     await requested(server, 1);
     const { port } = new URL(server.base);
@@ -109,7 +70,10 @@ describe('A server with as many connections as it accepts', () => {
     const refused: Socket[] = Array.from({ length: 60 }, () =>
       connect({ host: '127.0.0.1', port: Number(port), allowHalfOpen: true }).on('error', () => undefined),
     );
-    await until(() => server.reasons.length, (count) => count === 60);
+    await until(
+      () => server.reasons.length,
+      (count) => count === 60,
+    );
     expect(new Set(server.reasons)).toEqual(new Set(['limit', 'dropped']));
     expect(server.connections.size).toBe(1);
     refused.forEach((socket) => socket.destroy());
@@ -120,7 +84,7 @@ describe('A server with as many connections as it accepts', () => {
 
 describe('The limit of connections from one address', () => {
   test('refuses one address and serves another', async () => {
-    const server = await startServer({ maxConnectionsPerAddress: 1 });
+    const server = await startBareServer({ maxConnectionsPerAddress: 1 });
     const busy = (await Wire.open(server.base)).write(get('/held'));
     await requested(server, 1);
     expect((await (await Wire.open(server.base)).end())[0]?.status).toBe(503);
@@ -132,9 +96,12 @@ describe('The limit of connections from one address', () => {
   });
 
   test('closes silent connections of that address only', async () => {
-    const server = await startServer({ maxConnectionsPerAddress: 2 });
+    const server = await startBareServer({ maxConnectionsPerAddress: 2 });
     const other = await Wire.open(server.base, '127.0.0.2');
-    await until(() => server.connections.size, (size) => size === 1);
+    await until(
+      () => server.connections.size,
+      (size) => size === 1,
+    );
     const [oldest] = await silent(server, 3);
     expect((await (await Wire.open(server.base)).write(get('/')).answers(1))[0]?.status).toBe(200);
     await oldest?.closed;
@@ -142,7 +109,7 @@ describe('The limit of connections from one address', () => {
   });
 
   test('does not hold for trusted proxies', async () => {
-    const server = await startServer({ maxConnectionsPerAddress: 1, trustedProxies: ['127.0.0.0/8'] });
+    const server = await startBareServer({ maxConnectionsPerAddress: 1, trustedProxies: ['127.0.0.0/8'] });
     await silent(server, 5);
     expect(server.connections.size).toBe(5);
     expect(server.reasons).toEqual([]);
@@ -150,7 +117,7 @@ describe('The limit of connections from one address', () => {
 });
 
 test('Requests that a client pipelines are carried out one after another', async () => {
-  const server = await startServer({});
+  const server = await startBareServer({});
   const wire = (await Wire.open(server.base)).write(get('/held') + get('/').repeat(20));
   await requested(server, 1);
   expect(wire.received).toBe('');

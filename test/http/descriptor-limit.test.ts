@@ -78,7 +78,10 @@ describe.each(['1', '2'])('A gateway with 256 file descriptors and WORKERS=%s', 
     silent = await silentConnections(base, CONNECTIONS);
     // Everything that runs periodically does so within three seconds.
     const start = await served(base);
-    await until(() => served(base), (seconds) => seconds > start + 3);
+    await until(
+      () => served(base),
+      (seconds) => seconds > start + 3,
+    );
     held.release();
     expect(await created).toMatchObject({ result: 'PaymentSuccess', replayed: false });
     expect(service.created(key)).toHaveLength(1);
@@ -86,7 +89,10 @@ describe.each(['1', '2'])('A gateway with 256 file descriptors and WORKERS=%s', 
 
   test('closes the connections once they are gone, and serves as before', async () => {
     silent.forEach((socket) => socket.destroy());
-    await until(() => openDescriptors(program), (count) => count < DESCRIPTORS / 2);
+    await until(
+      () => openDescriptors(program),
+      (count) => count < DESCRIPTORS / 2,
+    );
     expect((await ask(base)).status).toBe(200);
     expect(await new Caller(base).create('payment', newKey())).toMatchObject({ result: 'PaymentSuccess' });
   });
