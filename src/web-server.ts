@@ -70,8 +70,7 @@ export async function startWebServer(parts: WebServerParts): Promise<WebServer> 
   const { admission, rate } = admissionOf(parts, schema);
   const authenticator = readAuthenticator(parts);
   const { apollo, prepared } = await startApollo({ schema, introspection, landingPage, rate, ...parts });
-  const { connections, unread, lag, stop } = startLimits(parts);
-  const app = createApp({ ...parts, ...limits, connections });
+  const { app, connections, unread, lag, stop } = createLimitedApp(parts);
   tracing?.follow(app);
   addCallbacks(app, { hint: (token) => operations.callbacks.hint(token) });
   let draining = false;
@@ -124,8 +123,8 @@ export async function startWebServer(parts: WebServerParts): Promise<WebServer> 
   };
 }
 
-/** What bounds connections, unread responses and load. */
-function startLimits(parts: WebServerParts) {
+/** The web server without routes, and what bounds its connections, unread responses and load. */
+function createLimitedApp(parts: WebServerParts) {
   const { limits } = parts.config;
   const connections = connectionsOf(parts);
   const unread = new UnreadResponses(connections, limits);
@@ -134,7 +133,7 @@ function startLimits(parts: WebServerParts) {
     unread.stop();
     lag.stop();
   };
-  return { connections, unread, lag, stop };
+  return { app: createApp({ ...parts, ...limits, connections }), connections, unread, lag, stop };
 }
 
 /** The limits of connections that the settings ask for, as far as this process has file descriptors for them. */
