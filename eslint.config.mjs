@@ -38,6 +38,7 @@ const BESIDE = {
   'explorer-settings': [],
   'setting-values': [],
   loopback: ['http'],
+  descriptors: ['cli'],
   config: ['cli'],
   'config-types': [],
   greeting: [],

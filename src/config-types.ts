@@ -38,8 +38,15 @@ export interface LimitsConfig {
   ratePerMinute: number;
   /** 0: never refuse. */
   maxEventLoopLagMs: number;
-  /** How long a client may take to send a request. */
+  /** How long a client may take to send a request, and to read what is written to it. */
   clientTimeoutMs: number;
+  /** Null: as many as the process has file descriptors for. */
+  maxConnections: number | null;
+  /** 0: no limit; null: three quarters of all. */
+  maxConnectionsPerAddress: number | null;
+  /** Bytes buffered for clients that do not read them: in all, and for one caller. */
+  maxUnreadBytes: number;
+  maxUnreadBytesPerCaller: number;
   persisted: { manifest: string | null; frontends: PersistedMode; services: PersistedMode };
 }
 

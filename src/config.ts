@@ -119,6 +119,12 @@ function readLimits(reader: SettingsReader, sandbox: SandboxConfig | null): Limi
       reader.get('RATE_LIMIT_PER_MINUTE', SETTINGS.RATE_LIMIT_PER_MINUTE) ?? (sandbox ? 0 : 60_000),
     maxEventLoopLagMs: reader.get('MAX_EVENT_LOOP_LAG_MS', SETTINGS.MAX_EVENT_LOOP_LAG_MS) ?? 1000,
     clientTimeoutMs: reader.get('CLIENT_TIMEOUT_MS', SETTINGS.CLIENT_TIMEOUT_MS) ?? 15_000,
+    maxConnections: reader.get('MAX_CONNECTIONS', SETTINGS.MAX_CONNECTIONS) ?? null,
+    maxConnectionsPerAddress:
+      reader.get('MAX_CONNECTIONS_PER_ADDRESS', SETTINGS.MAX_CONNECTIONS_PER_ADDRESS) ?? null,
+    maxUnreadBytes: reader.get('MAX_UNREAD_BYTES', SETTINGS.MAX_UNREAD_BYTES) ?? 134_217_728,
+    maxUnreadBytesPerCaller:
+      reader.get('MAX_UNREAD_BYTES_PER_CALLER', SETTINGS.MAX_UNREAD_BYTES_PER_CALLER) ?? 33_554_432,
     persisted: {
       manifest: reader.get('PERSISTED_OPERATIONS', SETTINGS.PERSISTED_OPERATIONS) ?? null,
       frontends:
@@ -151,6 +157,8 @@ const OWN_PREFIXES = [
   'PUBLIC_URL',
   'WATCH_',
   'MAX_WATCH',
+  'MAX_CONNECTIONS',
+  'MAX_UNREAD',
   'SUBGRAPH',
   'OTEL_',
   'METRICS_',

@@ -157,9 +157,33 @@ export const SETTINGS = {
     ...wholeNumber(0, 60_000),
   },
   CLIENT_TIMEOUT_MS: {
-    about: 'How long a client may take to send its request, headers and body, in milliseconds.',
+    about:
+      'How long a client may take to send its request, headers and body, and to read what is written to it, in milliseconds. Connections of slower ones are closed.',
     unset: '15000',
     ...wholeNumber(100, 600_000),
+  },
+  MAX_CONNECTIONS: {
+    about:
+      'How many connections of clients one process accepts: beyond it idle ones are closed, and new ones answered with 503. Never more than its limit of file descriptors allows (docs/deployment.md).',
+    unset: 'the descriptor limit less 1024, or half of it where that is more; at most 18000',
+    ...wholeNumber(1, 1_000_000),
+  },
+  MAX_CONNECTIONS_PER_ADDRESS: {
+    about:
+      'How many of them one address may have, or one IPv6 network of 64 bits; 0 is no limit. Addresses in TRUSTED_PROXIES have none.',
+    unset: 'three quarters of MAX_CONNECTIONS',
+    ...wholeNumber(0, 1_000_000),
+  },
+  MAX_UNREAD_BYTES: {
+    about:
+      'How much one process buffers of what clients have not read: beyond it the connections with the most are closed.',
+    unset: '134217728',
+    ...wholeNumber(1_048_576, 999_999_999),
+  },
+  MAX_UNREAD_BYTES_PER_CALLER: {
+    about: 'The same for one caller, on all of its connections.',
+    unset: '33554432',
+    ...wholeNumber(1_048_576, 999_999_999),
   },
   PERSISTED_OPERATIONS: {
     about:

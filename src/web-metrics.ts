@@ -1,15 +1,16 @@
-import { promisify } from 'node:util';
 import type { FastifyInstance } from 'fastify';
 import type { AuditEntry, AuditLog } from './audit/audit-log';
 import type { Config } from './config';
 import { loadCheck } from './http/app';
+import type { Connections } from './http/connections';
+import type { EventLoopLag } from './http/event-loop-lag';
 import { addMetrics } from './http/metrics-route';
 import type { Metrics } from './metrics/metrics';
 import type { Siblings } from './siblings';
 
 /** How the web server tells the metrics what it refuses and what it has answered. */
-export const webListeners = (app: FastifyInstance, { web, operationEnded }: Metrics) => ({
-  checkLoad: loadCheck(app, () => web.refused('overloaded')),
+export const webListeners = (lag: EventLoopLag, { web, operationEnded }: Metrics) => ({
+  checkLoad: loadCheck(lag, () => web.refused('overloaded')),
   unauthenticated: () => web.refused('unauthenticated'),
   noSeat: () => web.refused('no_seat'),
   count: operationEnded,
@@ -43,19 +44,22 @@ export function addMetricsPage(app: FastifyInstance, { config, metrics, siblings
 interface Held {
   live: { watchers(): number; connections(): Readonly<Record<string, number>> };
   prepared: { answered: number };
+  connections: Connections;
+  unread: { bytes: number };
 }
 
 /** Shows what the web server holds open. */
 export function showHeld(
-  app: FastifyInstance,
   { config, metrics }: PageParts,
-  { live, prepared }: Held,
+  { live, prepared, connections, unread }: Held,
 ): void {
   metrics.showWeb({
     watchers: live.watchers,
     maxWatchers: config.live.maxWatchers,
     liveConnections: live.connections,
-    connections: promisify(app.server.getConnections.bind(app.server)),
+    connections: () => connections.size,
+    maxConnections: connections.max,
+    unreadBytes: () => unread.bytes,
     preparedOperations: () => prepared.answered,
   });
 }

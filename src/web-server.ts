@@ -7,9 +7,13 @@ import type { Clock } from './clock';
 import { ConfigError, type Config } from './config';
 import { Admission } from './http/admission';
 import { createApolloServer, errorFormatter, type ApolloOptions } from './http/apollo-server';
+import { connectionCapacity, descriptorLimit } from './descriptors';
 import { createApp } from './http/app';
 import { addCallbacks } from './http/callbacks';
+import { connectionLog } from './http/connection-log';
+import { Connections } from './http/connections';
 import { DocumentLimits } from './http/document-limits';
+import { EventLoopLag } from './http/event-loop-lag';
 import { addExplorer } from './http/explorer';
 import { addGraphql } from './http/graphql-route';
 import { addHealth } from './http/health';
@@ -18,6 +22,7 @@ import { loggable, operationLog, type OperationLog } from './http/operation-log'
 import { PersistedOperations } from './http/persisted-operations';
 import { PreparedOperations } from './http/prepared/prepared-operations';
 import { RateLimit } from './http/rate-limit';
+import { UnreadResponses } from './http/unread-responses';
 import type { Operations } from './operations';
 import type { Metrics } from './metrics/metrics';
 import { gatewaySchema, subgraphSchema } from './resolvers';
@@ -53,6 +58,9 @@ interface WebServerParts {
   tracing?: Tracing | undefined;
 }
 
+/** Of the connections, as many as one address may have unless MAX_CONNECTIONS_PER_ADDRESS says otherwise. */
+const SHARE_OF_ONE_ADDRESS = 0.75;
+
 /** Puts the web server together and listens. */
 export async function startWebServer(parts: WebServerParts): Promise<WebServer> {
   const { config, operations, audit, metrics, tracing } = parts;
@@ -62,7 +70,7 @@ export async function startWebServer(parts: WebServerParts): Promise<WebServer> 
   const { admission, rate } = admissionOf(parts, schema);
   const authenticator = readAuthenticator(parts);
   const { apollo, prepared } = await startApollo({ schema, introspection, landingPage, rate, ...parts });
-  const app = await createApp({ ...parts, ...limits });
+  const { app, connections, unread, lag, stop } = createLimitedApp(parts);
   tracing?.follow(app);
   addCallbacks(app, { hint: (token) => operations.callbacks.hint(token) });
   let draining = false;
@@ -70,7 +78,7 @@ export async function startWebServer(parts: WebServerParts): Promise<WebServer> 
   addMetricsPage(app, parts);
   if (config.explorer) addExplorer(app, { sandbox: landingPage, credentials: !authenticator.isOpen });
   const contextFor = contextFactory(operations, recordAndCount(audit, metrics));
-  const listeners = webListeners(app, metrics);
+  const listeners = webListeners(lag, metrics);
   const live = startLive(app, {
     ...parts,
     ...listeners,
@@ -81,6 +89,7 @@ export async function startWebServer(parts: WebServerParts): Promise<WebServer> 
     admission,
     authenticator,
     contextFor,
+    connections,
     trace: tracing?.subscription,
   });
   await addGraphql(app, {
@@ -93,8 +102,9 @@ export async function startWebServer(parts: WebServerParts): Promise<WebServer> 
     ...listeners,
     ...limits,
     ...live,
+    connections,
   });
-  showHeld(app, parts, { live, prepared });
+  showHeld(parts, { live, prepared, connections, unread });
   await app.listen({ host, port });
   return {
     url: `http://${addressText(app.server.address(), host)}`,
@@ -103,6 +113,7 @@ export async function startWebServer(parts: WebServerParts): Promise<WebServer> 
       await live.close();
       await app.close();
       await apollo.stop();
+      stop();
       authenticator.close();
     },
     abandon: () => {
@@ -110,6 +121,40 @@ export async function startWebServer(parts: WebServerParts): Promise<WebServer> 
       app.server.closeAllConnections();
     },
   };
+}
+
+/** The web server without routes, and what bounds its connections, unread responses and load. */
+function createLimitedApp(parts: WebServerParts) {
+  const { limits } = parts.config;
+  const connections = connectionsOf(parts);
+  const unread = new UnreadResponses(connections, limits);
+  const lag = new EventLoopLag(limits.maxEventLoopLagMs);
+  const stop = (): void => {
+    unread.stop();
+    lag.stop();
+  };
+  return { app: createApp({ ...parts, ...limits, connections }), connections, unread, lag, stop };
+}
+
+/** The limits of connections that the settings ask for, as far as this process has file descriptors for them. */
+function connectionsOf({ config, metrics, log, clock }: WebServerParts): Connections {
+  const { maxConnections: wanted, maxConnectionsPerAddress, trustedProxies } = config.limits;
+  const capacity = connectionCapacity(descriptorLimit());
+  const maxConnections = Math.min(wanted ?? capacity, capacity);
+  if (wanted !== null && wanted > capacity) {
+    log.warn(
+      { event: 'descriptor_limit_low', wanted, maxConnections },
+      'descriptor limit below MAX_CONNECTIONS',
+    );
+  }
+  return new Connections(
+    {
+      maxConnections,
+      maxConnectionsPerAddress: maxConnectionsPerAddress ?? Math.ceil(maxConnections * SHARE_OF_ONE_ADDRESS),
+      trustedProxies,
+    },
+    connectionLog(log, clock, metrics.web),
+  );
 }
 
 /** What is let in, and how much of it a minute. */

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
-import underPressure from '@fastify/under-pressure';
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import fastify, {
   type FastifyError,
   type FastifyInstance,
@@ -9,6 +8,8 @@ import fastify, {
 } from 'fastify';
 import type { Logger } from 'pino';
 import { closeConnectionsWhenClosing } from './closing';
+import type { Connections } from './connections';
+import type { EventLoopLag } from './event-loop-lag';
 import type { PublicCode } from './public-codes';
 import { Refusal, overloaded } from './refusal';
 import { SAFE_HEADERS } from './safe-headers';
@@ -24,37 +25,53 @@ interface AppOptions {
   trustedProxies: readonly string[];
   /** How long a client may take to send a request, in milliseconds. */
   clientTimeoutMs: number;
-  /** How late the process may be on average before it counts as overloaded; 0: never. */
-  maxEventLoopLagMs: number;
+  connections: Connections;
 }
 
 /** Whether a client asks for a WebSocket where there is one. */
 const wantsWebSocket = ({ url = '', headers }: IncomingMessage): boolean =>
   /^websocket$/i.test(headers.upgrade ?? '') && /^\/graphql(\?|$)/.test(url);
 
-/** More than any honest set of clients keeps open at once, less than the process has file descriptors for. */
-const MAX_CONNECTIONS = 18_000;
+/** How long a connection may wait for its next request, in milliseconds. Longer than proxies keep theirs. */
+const KEEP_ALIVE_MS = 72_000;
+
+type ServerOptions = Pick<AppOptions, 'clientTimeoutMs' | 'connections'>;
+
+/** The HTTP server below Fastify: with limits of time, and of connections. */
+function createHttpServer(handler: RequestListener, { clientTimeoutMs, connections }: ServerOptions): Server {
+  const server: Server = createServer(
+    {
+      requestTimeout: clientTimeoutMs,
+      // Also for connections on which nothing is sent at all.
+      headersTimeout: clientTimeoutMs,
+      connectionsCheckingInterval: Math.min(1000, clientTimeoutMs),
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      // Some clients offer to speak HTTP/2 in every request: they are answered as if they had not.
+      shouldUpgradeCallback: (request) => {
+        const isUpgrade = server.listenerCount('upgrade') > 0 && wantsWebSocket(request);
+        if (isUpgrade) connections.upgraded(request.socket);
+        return isUpgrade;
+      },
+    },
+    (request, response) => connections.serve(request, response, handler),
+  );
+  connections.guard(server);
+  return server;
+}
 
 /** A bare web server: request ids, safe headers, limits of time and size, and every fault of HTTP as a GraphQL error. */
-export async function createApp({
+export function createApp({
   log,
   trustedProxies,
   clientTimeoutMs,
-  maxEventLoopLagMs,
-}: AppOptions): Promise<FastifyInstance> {
+  connections,
+}: AppOptions): FastifyInstance {
   const app: FastifyInstance = fastify({
     // Fastify's own log lines hold URLs, and with them the variables of GET requests.
     logger: false,
     bodyLimit: BODY_LIMIT_BYTES,
     genReqId: () => randomUUID(),
-    requestTimeout: clientTimeoutMs,
-    http: {
-      requestTimeout: clientTimeoutMs,
-      headersTimeout: clientTimeoutMs,
-      connectionsCheckingInterval: Math.min(1000, clientTimeoutMs),
-      // Some clients offer to speak HTTP/2 in every request: they are answered as if they had not.
-      shouldUpgradeCallback: (request) => app.server.listenerCount('upgrade') > 0 && wantsWebSocket(request),
-    },
+    serverFactory: (handler) => createHttpServer(handler, { clientTimeoutMs, connections }),
     // Addresses that fit no route, such as one that is too long: Fastify would quote them.
     frameworkErrors: (error, request, reply) => {
       const status = error.statusCode ?? 400;
@@ -71,13 +88,7 @@ export async function createApp({
     prepareReply(request, reply);
     requestScope.run({ requestId: request.id }, done);
   });
-  app.server.maxConnections = MAX_CONNECTIONS;
   closeConnectionsWhenClosing(app);
-  // It only measures: who is refused then is decided where operations come in.
-  await app.register(underPressure, {
-    maxEventLoopDelay: maxEventLoopLagMs,
-    pressureHandler: () => undefined,
-  });
   app.setErrorHandler((error: FastifyError | Refusal, request, reply) => {
     void reply.type(answerType(request.headers.accept));
     if (error instanceof Refusal)
@@ -109,9 +120,9 @@ function isDecodable(url: string): boolean {
 
 /** What throws a Refusal while the process is too late with its work to take on more; `refused` hears of it. */
 export const loadCheck =
-  (app: FastifyInstance, refused: () => void): (() => void) =>
+  (lag: EventLoopLag, refused: () => void): (() => void) =>
   () => {
-    if (!app.isUnderPressure()) return;
+    if (!lag.isTooHigh()) return;
     refused();
     throw overloaded();
   };

@@ -8,6 +8,7 @@ import type { OperationContext } from '../resolvers/context';
 import type { ContextFactory } from '../resolvers/context-factory';
 import type { Admission, Admitted, AskedOperation } from './admission';
 import { readParameters, writeParameters } from './get-parameters';
+import type { Connections } from './connections';
 import type { EventStreams } from './live/event-streams';
 import type { PreparedOperations } from './prepared/prepared-operations';
 import { accessRefusal, Refusal } from './refusal';
@@ -37,6 +38,7 @@ interface GraphqlRouteOptions {
   checkLoad(): void;
   /** Hears of a caller who is not known. */
   unauthenticated(): void;
+  connections: Connections;
 }
 
 /** Adds /graphql: who asks and what is asked are checked here, before Apollo sees anything of it. */
@@ -137,7 +139,7 @@ const wantsPage = ({ method, headers }: FastifyRequest): boolean =>
 
 /** Finds out who is asking; at once where a key says it, as waiting costs time too. */
 function identify(
-  { authenticator, unauthenticated }: GraphqlRouteOptions,
+  { authenticator, unauthenticated, connections }: GraphqlRouteOptions,
   request: FastifyRequest,
   done: HookHandlerDoneFunction,
 ): void {
@@ -147,6 +149,7 @@ function identify(
   };
   const take = (caller: Caller): void => {
     request.caller = caller;
+    connections.identified(request.raw.socket, caller.id);
     done();
   };
   let identified: Caller | Promise<Caller>;

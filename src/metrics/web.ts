@@ -7,6 +7,10 @@ export type RefusalReason = 'rate_limited' | 'overloaded' | 'no_seat' | 'unauthe
 export interface WebListener {
   /** A request, or a connection, was refused before anything of it was carried out. */
   refused(reason: RefusalReason): void;
+  /** A connection was refused. */
+  connectionRefused(reason: string): void;
+  /** A connection was closed because of its client. */
+  connectionEnded(reason: string): void;
   /** A watch has looked at its transaction. */
   looked(kind: string, result: string): void;
 }
@@ -20,12 +24,20 @@ export interface WebState {
   /** Connections for subscriptions, by transport. */
   liveConnections(): Readonly<Record<string, number>>;
   /** All connections of the server. */
-  connections(): Promise<number>;
+  connections(): number;
+  /** How many connections this process accepts at most. */
+  maxConnections: number;
+  /** Bytes that are buffered because clients do not read them. */
+  unreadBytes(): number;
   /** How many operations were answered without Apollo. */
   preparedOperations(): number;
 }
 
 const REASONS: readonly RefusalReason[] = ['rate_limited', 'overloaded', 'no_seat', 'unauthenticated'];
+
+/** Reasons of src/http/connections.ts, shown as 0 from the start. */
+const REFUSED_CONNECTIONS = ['limit', 'address_limit', 'dropped', 'accept_failed'];
+const ENDED_CONNECTIONS = ['evicted', 'write_timeout', 'unread_limit'];
 
 /** Counts what the web server refuses, and the looks of watches. */
 export function webMetrics(registry: Registry): WebListener {
@@ -43,10 +55,31 @@ export function webMetrics(registry: Registry): WebListener {
     labelNames: ['kind', 'result'],
     registers,
   });
+  const connectionRefused = countByReason(registry, REFUSED_CONNECTIONS, {
+    name: 'paygraph_connections_refused_total',
+    help: 'Connections of clients that were not accepted.',
+  });
+  const connectionEnded = countByReason(registry, ENDED_CONNECTIONS, {
+    name: 'paygraph_connections_closed_total',
+    help: 'Connections that the gateway closed because they were idle at the limit, or because their clients did not read.',
+  });
   return {
+    connectionRefused,
+    connectionEnded,
     refused: (reason) => refused.inc({ reason }),
     looked: (kind, result) => looks.inc({ kind, result }),
   };
+}
+
+/** Registers a counter by reason. Returns how to increment it. */
+function countByReason(
+  registry: Registry,
+  reasons: readonly string[],
+  named: { name: string; help: string },
+): (reason: string) => void {
+  const counter = new Counter({ ...named, labelNames: ['reason'], registers: [registry] });
+  for (const reason of reasons) counter.inc({ reason }, 0);
+  return (reason) => counter.inc({ reason });
 }
 
 /** Shows what the web server holds open. */
@@ -63,14 +96,13 @@ export function showWeb(registry: Registry, state: WebState): void {
   };
   gauge('paygraph_watchers', 'Subscriptions that are open.', state.watchers);
   gauge('paygraph_watchers_max', 'How many may be open: MAX_WATCHERS.', () => state.maxWatchers);
-  new Gauge({
-    name: 'paygraph_connections',
-    help: 'Connections of clients, of any kind.',
-    registers: [registry],
-    async collect() {
-      this.set(await state.connections());
-    },
-  });
+  gauge('paygraph_connections', 'Connections of clients, of any kind.', state.connections);
+  gauge('paygraph_connections_max', 'How many connections are accepted.', () => state.maxConnections);
+  gauge(
+    'paygraph_unread_response_bytes',
+    'Bytes that are buffered because clients do not read them.',
+    state.unreadBytes,
+  );
   new Gauge({
     name: 'paygraph_live_connections',
     help: 'Connections for subscriptions, by transport.',

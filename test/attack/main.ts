@@ -8,6 +8,7 @@ import { greed, overload } from './floods';
 import { startForger } from './forgeries';
 import { Target } from './target';
 import { HealthWatch } from './threads';
+import { unreadResponses } from './unread-responses';
 
 const say = (line = ''): void => void process.stdout.write(`${line}\n`);
 
@@ -103,6 +104,9 @@ export async function main(args: string[]): Promise<number> {
       )),
       ...(await against({ RATE_LIMIT_PER_MINUTE: '300', MAX_EVENT_LOOP_LAG_MS: '1000' }, [
         { name: 'a flood from one client', run: (target) => greed(target, ms * 0.06) },
+      ])),
+      ...(await against({ MAX_EVENT_LOOP_LAG_MS: '1000' }, [
+        { name: 'responses that nobody reads', run: (target) => unreadResponses(target, ms * 0.3) },
       ])),
       ...(await against({ RATE_LIMIT_PER_MINUTE: '0', MAX_EVENT_LOOP_LAG_MS: '1000' }, [
         { name: 'a flood of 10 × the capacity', run: (target) => overload(target, ms * 0.5) },

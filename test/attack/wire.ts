@@ -73,10 +73,13 @@ export class Wire {
     });
   }
 
-  /** Opens one to the server at that address. */
-  static async open(url: string): Promise<Wire> {
+  /**
+   * Opens one to the server at that address.
+   * @param localAddress the address of this machine that it comes from
+   */
+  static async open(url: string, localAddress?: string): Promise<Wire> {
     const { hostname, port } = new URL(url);
-    const wire = new Wire(connect({ host: hostname, port: Number(port), noDelay: true }));
+    const wire = new Wire(connect({ host: hostname, port: Number(port), noDelay: true, localAddress }));
     await new Promise<void>((resolve, reject) => {
       wire.socket.once('connect', resolve);
       wire.socket.once('error', reject);

@@ -292,6 +292,23 @@ test('a check that does not end is ended, and one that breaks does not break the
   expect(JSON.stringify(findings)).not.toContain('CANARY');
 });
 
+describe('The limit of file descriptors', () => {
+  const descriptors = async (env: Record<string, string>) =>
+    (await doctor({ ...settings(), ...env })).of('file descriptors');
+
+  test('that suffices for the settings is well', async () => {
+    expect(
+      await descriptors({ MAX_CONNECTIONS: '10', MAX_WATCHERS: '10', MAX_WATCHERS_PER_CLIENT: '10' }),
+    ).toMatchObject([{ status: 'ok' }]);
+  });
+
+  test('that is below MAX_CONNECTIONS is a warning', async () => {
+    expect(await descriptors({ MAX_CONNECTIONS: '1000000' })).toEqual([
+      found('warning', /MAX_CONNECTIONS/, /LimitNOFILE/),
+    ]);
+  });
+});
+
 test('docs/doctor.md explains every check, in the order of the report', () => {
   const text = readFileSync(path.resolve(__dirname, '../../docs/doctor.md'), 'utf8');
   const headings = [...text.matchAll(/^### (.+)$/gm)].map(([, heading]) => heading);

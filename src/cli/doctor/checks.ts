@@ -1,6 +1,7 @@
 import { auditLog } from './audit-log';
 import { clientKeys, tokenKeys } from './callers';
 import type { Check } from './check';
+import { fileDescriptors } from './descriptors';
 import { filePermissions } from './files';
 import { journal } from './journal';
 import { ports } from './ports';
@@ -13,6 +14,7 @@ import { serviceConnection, serviceName } from './service-network';
 export const CHECKS: readonly Check[] = [
   nodeVersion,
   settings,
+  fileDescriptors,
   serviceName,
   serviceConnection,
   credentials,

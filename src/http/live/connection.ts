@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { CloseCode, type WebSocket as Transport } from 'graphql-ws';
 import type { RawData, WebSocket } from 'ws';
 import type { Caller } from '../../access/caller';
@@ -9,6 +11,8 @@ const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 /** One WebSocket, as graphql-ws uses it, and what is known of who is at its other end. */
 export class Connection implements Transport {
   readonly socket: WebSocket;
+  /** The TCP connection below it. */
+  readonly transport: Socket;
   readonly ip: string;
   /** The Authorization header of the request, for clients that can set one; until they are known. */
   authorization: string | undefined;
@@ -20,10 +24,11 @@ export class Connection implements Transport {
   readonly #streams = new Set<ResultStream>();
   #isThere = true;
 
-  constructor(socket: WebSocket, ip: string, authorization: string | undefined) {
+  constructor(socket: WebSocket, { socket: transport, headers }: IncomingMessage) {
     this.socket = socket;
-    this.ip = ip;
-    this.authorization = authorization;
+    this.transport = transport;
+    this.ip = transport.remoteAddress ?? '';
+    this.authorization = headers.authorization;
     socket.on('pong', () => {
       this.#isThere = true;
     });

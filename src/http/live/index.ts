@@ -5,6 +5,7 @@ import type { Authenticator } from '../../access/authenticator';
 import type { Clock } from '../../clock';
 import type { ContextFactory } from '../../resolvers/context-factory';
 import type { Admission } from '../admission';
+import type { Connections } from '../connections';
 import type { CountOperation } from '../operation-log';
 import { whereOf } from '../where';
 import { EventStreams } from './event-streams';
@@ -31,6 +32,7 @@ interface LiveOptions {
   /** Hears of a subscription, or connection, that would be one too many. */
   noSeat(): void;
   count: CountOperation;
+  connections: Connections;
   clock: Clock;
   log: Logger;
   trace?: TraceSubscription | undefined;
@@ -56,6 +58,7 @@ export function startLive(app: FastifyInstance, options: LiveOptions) {
     live,
     authenticator,
     unauthenticated: options.unauthenticated,
+    identified: (socket, callerId) => options.connections.identified(socket, callerId),
     heartbeat,
     seats: new Seats(limits),
     isOriginAllowed: (origin) => corsOrigins.includes(origin),

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { CloseCode, handleProtocols, makeServer, type Context, type Server } from 'graphql-ws';
 import { WebSocketServer, type ServerOptions, type WebSocket } from 'ws';
@@ -22,6 +23,8 @@ interface WebSocketOptions {
   isOriginAllowed(origin: string): boolean;
   /** Hears of a connection whose caller is not known. */
   unauthenticated(): void;
+  /** Hears who is at the other end of a connection. */
+  identified(transport: Socket, callerId: string): void;
   /** Hears of what should not have happened. */
   bug(error: unknown): void;
 }
@@ -137,9 +140,9 @@ export class WebSockets {
     return isForeign && !this.#options.isOriginAllowed(origin) ? '403 Forbidden' : undefined;
   }
 
-  #serve(socket: WebSocket, { headers, socket: { remoteAddress = '' } }: IncomingMessage): void {
+  #serve(socket: WebSocket, request: IncomingMessage): void {
     const { authenticator, heartbeat } = this.#options;
-    const connection = new Connection(socket, remoteAddress, headers.authorization);
+    const connection = new Connection(socket, request);
     const beatNoMore = heartbeat.add({
       beat: () => {
         const { caller } = connection;
@@ -166,6 +169,7 @@ export class WebSockets {
       if (extra.socket.readyState !== extra.socket.OPEN) return false;
       extra.giveBack = seats.take(caller.id);
       extra.caller = caller;
+      this.#options.identified(extra.transport, caller.id);
       // Not kept for as long as the connection lasts.
       extra.authorization = undefined;
       Reflect.deleteProperty(context, 'connectionParams');

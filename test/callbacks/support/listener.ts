@@ -2,6 +2,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { createApp } from '../../../src/http/app';
+import { Connections } from '../../../src/http/connections';
 import { addCallbacks } from '../../../src/http/callbacks';
 import { requestText } from '../../attack/wire';
 import { closeAfterTests } from '../../support/gateway';
@@ -31,7 +32,11 @@ export async function startListener(options: ListenerOptions = {}): Promise<List
   const { clientTimeoutMs = 20_000, hint, more } = options;
   const [hints, logLines, sockets]: [string[], string[], Socket[]] = [[], [], []];
   const log = pino({ level: 'trace' }, { write: (line) => void logLines.push(line) });
-  const app = await createApp({ log, trustedProxies: [], maxEventLoopLagMs: 0, clientTimeoutMs });
+  const connections = new Connections(
+    { maxConnections: 1000, maxConnectionsPerAddress: 0, trustedProxies: [] },
+    { connectionRefused: () => undefined, connectionEnded: () => undefined },
+  );
+  const app = createApp({ log, trustedProxies: [], clientTimeoutMs, connections });
   addCallbacks(app, {
     hint: (token) => {
       hints.push(token);

@@ -1,0 +1,27 @@
+import { BlockList, isIP, isIPv6 } from 'node:net';
+
+const MAPPED = '::ffff:';
+
+/** The part of an address that one client is likely to have to itself: an IPv4 address, or an IPv6 network of 64 bits. */
+export function clientNetwork(address: string): string {
+  if (address.startsWith(MAPPED) && address.includes('.')) return address.slice(MAPPED.length);
+  if (!isIPv6(address)) return address;
+  const [head = '', tail] = address.replace(/%.*$/, '').split('::');
+  const groups = head === '' ? [] : head.split(':');
+  const after = tail ? tail.split(':') : [];
+  const zeros = tail === undefined ? 0 : 8 - groups.length - after.length;
+  return [...groups, ...Array<string>(zeros).fill('0'), ...after].slice(0, 4).join(':');
+}
+
+/** Returns a check whether an address belongs to one of these addresses or networks (10.0.0.0/8). */
+export function addressMatcher(networks: readonly string[]): (address: string) => boolean {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = '', prefix] = network.split('/');
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+    if (prefix === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(prefix), family);
+  }
+  // An IPv4 address in its IPv6 form matches IPv4 networks.
+  return (address) => isIP(address) > 0 && list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+}

@@ -1,0 +1,39 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+
+const RESOLUTION_MS = 10;
+const SAMPLE_MS = 1000;
+
+/**
+ * Mean event loop delay of the last second. It opens no file, unlike packages that read the memory usage beside it: that
+ * fails, and ends the process, where no file descriptor is left.
+ */
+export class EventLoopLag {
+  readonly #maxMs: number;
+  readonly #histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  readonly #timer: NodeJS.Timeout | undefined;
+  #meanMs = 0;
+
+  /** @param maxMs above it the process counts as overloaded; 0: never */
+  constructor(maxMs: number) {
+    this.#maxMs = maxMs;
+    if (maxMs === 0) return;
+    this.#histogram.enable();
+    this.#timer = setInterval(() => this.#sample(), SAMPLE_MS).unref();
+  }
+
+  isTooHigh(): boolean {
+    return this.#maxMs > 0 && this.#meanMs > this.#maxMs;
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#histogram.disable();
+  }
+
+  #sample(): void {
+    const { mean } = this.#histogram;
+    // No sample at all: the event loop was blocked for the whole second.
+    this.#meanMs = Number.isNaN(mean) ? Infinity : Math.max(0, mean / 1e6 - RESOLUTION_MS);
+    this.#histogram.reset();
+  }
+}

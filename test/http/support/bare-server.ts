@@ -1,0 +1,65 @@
+import { pino } from 'pino';
+import { createApp } from '../../../src/http/app';
+import { Connections, type ConnectionLimits } from '../../../src/http/connections';
+import { UnreadResponses, type UnreadLimits } from '../../../src/http/unread-responses';
+import { requestText } from '../../attack/wire';
+import { until } from '../../exactly-once/support/gate';
+import { gate } from '../../gateway/fixtures/gate';
+import { closeAfterTests } from '../../support/gateway';
+
+/** More than the kernel buffers for both ends of a connection. */
+export const LARGE_BYTES = 16 * 1024 * 1024;
+
+/** The web server of a gateway with three routes: / (small), /large and /held, which responds after release(). */
+export interface BareServer {
+  base: string;
+  connections: Connections;
+  unread: UnreadResponses;
+  /** Reasons for which connections were refused or closed, in order. */
+  reasons: string[];
+  release(): void;
+}
+
+export async function startBareServer(
+  limits: Partial<ConnectionLimits & UnreadLimits> = {},
+): Promise<BareServer> {
+  const reasons: string[] = [];
+  const record = (reason: string): void => void reasons.push(reason);
+  const { clientTimeoutMs = 60_000 } = limits;
+  const connections = new Connections(
+    { maxConnections: 1000, maxConnectionsPerAddress: 0, trustedProxies: [], ...limits },
+    { connectionRefused: record, connectionEnded: record },
+  );
+  const unread = new UnreadResponses(connections, {
+    clientTimeoutMs,
+    maxUnreadBytes: 1e9,
+    maxUnreadBytesPerCaller: 1e9,
+    ...limits,
+  });
+  const app = createApp({ log: pino({ level: 'silent' }), trustedProxies: [], clientTimeoutMs, connections });
+  const { opened, open } = gate();
+  app.get('/', () => 'here');
+  app.get('/large', () => 'x'.repeat(LARGE_BYTES));
+  app.get('/held', async () => {
+    await opened;
+    return 'released';
+  });
+  const base = await app.listen({ host: '127.0.0.1', port: 0 });
+  closeAfterTests({
+    close: async () => {
+      app.server.closeAllConnections();
+      await app.close();
+      unread.stop();
+    },
+  });
+  return { base, connections, unread, reasons, release: open };
+}
+
+export const get = (path: string): string => requestText(`GET ${path} HTTP/1.1`, ['Host: gateway']);
+
+/** Resolves when so many connections have sent a request. */
+export const requested = ({ connections }: BareServer, count: number): Promise<number> =>
+  until(
+    () => [...connections.all()].filter(({ latest }) => latest).length,
+    (found) => found === count,
+  );
