@@ -202,6 +202,7 @@ export function readConfig(env: Environment = process.env): Config {
     subgraph: reader.get('SUBGRAPH', SETTINGS.SUBGRAPH) ?? false,
     explorer: readExplorer(reader, sandbox !== null),
     warnings: warningsOf(reader, sandbox),
+    shutdownDelayMs: reader.get('SHUTDOWN_DELAY_MS', SETTINGS.SHUTDOWN_DELAY_MS) ?? 0,
     shutdownGraceMs: reader.get('SHUTDOWN_GRACE_MS', SETTINGS.SHUTDOWN_GRACE_MS) ?? 10_000,
     logLevel: reader.get('LOG_LEVEL', SETTINGS.LOG_LEVEL) ?? 'info',
   };

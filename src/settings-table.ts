@@ -211,8 +211,14 @@ export const SETTINGS = {
     ...onOff,
   },
   ...EXPLORER_SETTINGS,
+  SHUTDOWN_DELAY_MS: {
+    about:
+      'How long requests are still served after SIGTERM, in milliseconds, while /readyz answers 503 and every response closes its connection: the time that load balancers need to send new requests elsewhere. SHUTDOWN_GRACE_MS begins after it.',
+    unset: '0',
+    ...wholeNumber(0, 300_000),
+  },
   SHUTDOWN_GRACE_MS: {
-    about: 'How long work in flight may take to end after SIGTERM, in milliseconds.',
+    about: 'How long work in flight may take to end after SIGTERM and SHUTDOWN_DELAY_MS, in milliseconds.',
     unset: '10000',
     ...wholeNumber(0, 600_000),
   },

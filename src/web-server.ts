@@ -11,6 +11,7 @@ import { createApp } from './http/app';
 import { addCallbacks } from './http/callbacks';
 import { DocumentLimits } from './http/document-limits';
 import { addExplorer } from './http/explorer';
+import { GracefulShutdown } from './http/graceful-shutdown';
 import { addGraphql } from './http/graphql-route';
 import { addHealth } from './http/health';
 import { startLive } from './http/live';
@@ -31,6 +32,11 @@ import { addMetricsPage, recordAndCount, showHeld, webListeners } from './web-me
 export interface WebServer {
   /** Without a slash at its end. */
   url: string;
+  /**
+   * Fails readiness and asks clients to go elsewhere, while everything is still served. Closing afterwards waits for
+   * requests on connections that were accepted at the last moment.
+   */
+  drain(): void;
   /** Takes no more work and resolves when what is under way has been answered. */
   close(): Promise<void>;
   /** Ends the connections that are still open. */
@@ -63,10 +69,10 @@ export async function startWebServer(parts: WebServerParts): Promise<WebServer> 
   const authenticator = readAuthenticator(parts);
   const { apollo, prepared } = await startApollo({ schema, introspection, landingPage, rate, ...parts });
   const app = await createApp({ ...parts, ...limits });
+  const shutdown = new GracefulShutdown(app);
   tracing?.follow(app);
   addCallbacks(app, { hint: (token) => operations.callbacks.hint(token) });
-  let draining = false;
-  addHealth(app, { ...parts, isDraining: () => draining });
+  addHealth(app, { ...parts, isDraining: () => shutdown.isDraining });
   addMetricsPage(app, parts);
   if (config.explorer) addExplorer(app, { sandbox: landingPage, credentials: !authenticator.isOpen });
   const contextFor = contextFactory(operations, recordAndCount(audit, metrics));
@@ -98,8 +104,11 @@ export async function startWebServer(parts: WebServerParts): Promise<WebServer> 
   await app.listen({ host, port });
   return {
     url: `http://${addressText(app.server.address(), host)}`,
+    drain: () => shutdown.drain(),
     close: async () => {
-      draining = true;
+      // Before subscriptions end: their clients must not connect again to this instance.
+      if (shutdown.isDraining) await shutdown.stopAccepting(config.shutdownGraceMs / 4);
+      shutdown.drain();
       await live.close();
       await app.close();
       await apollo.stop();

@@ -8,7 +8,6 @@ import fastify, {
   type FastifyRequest,
 } from 'fastify';
 import type { Logger } from 'pino';
-import { closeConnectionsWhenClosing } from './closing';
 import type { PublicCode } from './public-codes';
 import { Refusal, overloaded } from './refusal';
 import { SAFE_HEADERS } from './safe-headers';
@@ -63,7 +62,8 @@ export async function createApp({
         .send(httpFault(OTHER_FAULT, request.id, status));
     },
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
-    return503OnClosing: true,
+    // Fastify's own response is no GraphQL error: see graceful-shutdown.ts.
+    return503OnClosing: false,
     // An address that cannot be decoded is one where nothing is.
     rewriteUrl: ({ url = '/' }) => (isDecodable(url) ? url : '/'),
   });
@@ -72,7 +72,6 @@ export async function createApp({
     requestScope.run({ requestId: request.id }, done);
   });
   app.server.maxConnections = MAX_CONNECTIONS;
-  closeConnectionsWhenClosing(app);
   // It only measures: who is refused then is decided where operations come in.
   await app.register(underPressure, {
     maxEventLoopDelay: maxEventLoopLagMs,
@@ -129,7 +128,6 @@ const HTTP_FAULTS: Readonly<Record<number, string>> = {
   400: 'The body is not valid JSON.',
   413: `The body is too large: at most ${BODY_LIMIT_BYTES} bytes.`,
   415: 'The body must be JSON: content-type application/json.',
-  503: 'The gateway is shutting down.',
 };
 
 const codeOfStatus = (status: number): PublicCode =>
