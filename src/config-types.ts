@@ -107,6 +107,9 @@ export interface Config {
   explorer: boolean;
   /** What is odd about the settings, in words for the log; never a value. */
   warnings: string[];
+  /** How long requests are still served after SIGTERM, while clients move to other instances, in milliseconds. */
+  shutdownDelayMs: number;
+  /** How long work in flight may take to end after that, in milliseconds. */
   shutdownGraceMs: number;
   logLevel: string;
 }

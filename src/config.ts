@@ -6,16 +6,10 @@ import { readMetricsToken } from './metrics-settings';
 import { SETTINGS } from './settings-table';
 import { readTracing } from './tracing-settings';
 import { readExplorer } from './explorer-settings';
+import { readLimits } from './limits-settings';
 import { readLive, readWatching } from './watching-settings';
 
-import type {
-  AccessConfig,
-  Config,
-  JournalConfig,
-  LimitsConfig,
-  SandboxConfig,
-  ServiceConfig,
-} from './config-types';
+import type { AccessConfig, Config, JournalConfig, SandboxConfig, ServiceConfig } from './config-types';
 
 export type * from './config-types';
 
@@ -108,33 +102,6 @@ function readAccess(reader: SettingsReader): AccessConfig {
   return { clientKeysFile, tokens };
 }
 
-/** Pages that Apollo serves its explorers from. */
-const APOLLO_ORIGINS = ['https://studio.apollographql.com', 'https://sandbox.embed.apollographql.com'];
-
-function readLimits(reader: SettingsReader, sandbox: SandboxConfig | null): LimitsConfig {
-  return {
-    corsOrigins: reader.get('CORS_ORIGINS', SETTINGS.CORS_ORIGINS) ?? (sandbox ? APOLLO_ORIGINS : []),
-    trustedProxies: reader.get('TRUSTED_PROXIES', SETTINGS.TRUSTED_PROXIES) ?? [],
-    ratePerMinute:
-      reader.get('RATE_LIMIT_PER_MINUTE', SETTINGS.RATE_LIMIT_PER_MINUTE) ?? (sandbox ? 0 : 60_000),
-    maxEventLoopLagMs: reader.get('MAX_EVENT_LOOP_LAG_MS', SETTINGS.MAX_EVENT_LOOP_LAG_MS) ?? 1000,
-    clientTimeoutMs: reader.get('CLIENT_TIMEOUT_MS', SETTINGS.CLIENT_TIMEOUT_MS) ?? 15_000,
-    maxConnections: reader.get('MAX_CONNECTIONS', SETTINGS.MAX_CONNECTIONS) ?? null,
-    maxConnectionsPerAddress:
-      reader.get('MAX_CONNECTIONS_PER_ADDRESS', SETTINGS.MAX_CONNECTIONS_PER_ADDRESS) ?? null,
-    maxUnreadBytes: reader.get('MAX_UNREAD_BYTES', SETTINGS.MAX_UNREAD_BYTES) ?? 134_217_728,
-    maxUnreadBytesPerCaller:
-      reader.get('MAX_UNREAD_BYTES_PER_CALLER', SETTINGS.MAX_UNREAD_BYTES_PER_CALLER) ?? 33_554_432,
-    persisted: {
-      manifest: reader.get('PERSISTED_OPERATIONS', SETTINGS.PERSISTED_OPERATIONS) ?? null,
-      frontends:
-        reader.get('PERSISTED_OPERATIONS_FRONTENDS', SETTINGS.PERSISTED_OPERATIONS_FRONTENDS) ?? 'require',
-      services:
-        reader.get('PERSISTED_OPERATIONS_SERVICES', SETTINGS.PERSISTED_OPERATIONS_SERVICES) ?? 'allow',
-    },
-  };
-}
-
 const KNOWN: ReadonlySet<string> = new Set(Object.keys(SETTINGS).flatMap((name) => [name, `${name}_FILE`]));
 
 /** Names that begin so are meant for the gateway. */
@@ -200,7 +167,7 @@ export function readConfig(env: Environment = process.env): Config {
       loopback: sandbox !== null,
       hosts: reader.get('ALLOWED_URL_HOSTS', SETTINGS.ALLOWED_URL_HOSTS) ?? null,
     },
-    limits: readLimits(reader, sandbox),
+    limits: readLimits(reader, sandbox !== null),
     live: readLive(reader),
     watching: readWatching(reader),
     tracing: readTracing(reader),
@@ -211,6 +178,7 @@ export function readConfig(env: Environment = process.env): Config {
     subgraph: reader.get('SUBGRAPH', SETTINGS.SUBGRAPH) ?? false,
     explorer: readExplorer(reader, sandbox !== null),
     warnings: warningsOf(reader, sandbox),
+    shutdownDelayMs: reader.get('SHUTDOWN_DELAY_MS', SETTINGS.SHUTDOWN_DELAY_MS) ?? 0,
     shutdownGraceMs: reader.get('SHUTDOWN_GRACE_MS', SETTINGS.SHUTDOWN_GRACE_MS) ?? 10_000,
     logLevel: reader.get('LOG_LEVEL', SETTINGS.LOG_LEVEL) ?? 'info',
   };

@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import cluster from 'node:cluster';
 import { randomUUID } from 'node:crypto';
 import process from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { systemClock } from './clock';
 import { isOpen, readConfig, readSettings, type Config } from './config';
@@ -41,7 +42,8 @@ async function run(config: Config, open?: OpenJournal): Promise<void> {
     config.workers > 1
       ? await Workers.start({ count: config.workers, start: startOf(sandbox), log, countedBy })
       : await begin(atSandbox(config, sandbox), log, { open });
-  stopOnSignal({ gateway, sandbox, graceMs: config.shutdownGraceMs, log });
+  const { shutdownDelayMs: delayMs, shutdownGraceMs: graceMs } = config;
+  stopOnSignal({ gateway, sandbox, delayMs, graceMs, log });
   const service = sandbox ? 'embedded sandbox' : config.service.baseUrl;
   log.info({ url: gateway.url, service, workers: config.workers }, 'listening');
   log.flush();
@@ -86,14 +88,18 @@ async function beginWork(
 }
 
 interface Running {
-  gateway: Pick<Gateway, 'close' | 'abandon'>;
+  gateway: Pick<Gateway, 'drain' | 'close' | 'abandon'>;
   sandbox: Sandbox | null;
+  delayMs: number;
   graceMs: number;
   log: Logger;
 }
 
-/** The first signal lets work in flight end; the grace running out, or a second signal, does not. */
-function stopOnSignal({ gateway, sandbox, graceMs, log }: Running): void {
+/**
+ * The first signal drains the gateway for the delay, and then lets work in flight end; the end of the grace period, or a
+ * second signal, does not.
+ */
+function stopOnSignal({ gateway, sandbox, delayMs, graceMs, log }: Running): void {
   let stopping = false;
   const giveUp = (): void => {
     gateway.abandon();
@@ -102,7 +108,11 @@ function stopOnSignal({ gateway, sandbox, graceMs, log }: Running): void {
   const stop = async (signal: NodeJS.Signals): Promise<void> => {
     if (stopping) return giveUp();
     stopping = true;
-    log.info({ signal }, 'stopping');
+    log.info({ signal, delayMs }, 'stopping');
+    if (delayMs > 0) {
+      gateway.drain();
+      await sleep(delayMs);
+    }
     setTimeout(giveUp, graceMs).unref();
     await gateway.close();
     await sandbox?.close();

@@ -1,16 +1,9 @@
 import { credential, listOf, oneOf, onOff, wholeNumber, type Setting } from './settings';
-import {
-  filePath,
-  isNetwork,
-  readBaseUrl,
-  readDatabaseUrl,
-  readJwksUrl,
-  readPublicUrl,
-  words,
-} from './setting-values';
+import { filePath, readBaseUrl, readDatabaseUrl, readJwksUrl, readPublicUrl, words } from './setting-values';
 import { TRACING_SETTINGS } from './tracing-settings';
 import { METRICS_SETTINGS } from './metrics-settings';
 import { EXPLORER_SETTINGS } from './explorer-settings';
+import { LIMITS_SETTINGS } from './limits-settings';
 import { WATCHING_SETTINGS } from './watching-settings';
 
 /** Every setting of the gateway, in the order of docs/configuration.md. */
@@ -131,78 +124,7 @@ export const SETTINGS = {
       /^(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*$/i.test(host) ? host.toLowerCase() : undefined,
     ),
   },
-  CORS_ORIGINS: {
-    about: 'The origins whose pages may call the gateway from a browser, separated by commas.',
-    unset: "none; with the embedded sandbox Apollo's explorers",
-    ...listOf('origins such as https://shop.example', (text) =>
-      URL.canParse(text) && new URL(text).origin === text ? text : undefined,
-    ),
-  },
-  TRUSTED_PROXIES: {
-    about:
-      'The addresses or networks of proxies whose X-Forwarded-For is believed, separated by commas; it only names the caller in logs.',
-    unset: 'none is',
-    ...listOf('IP addresses or networks such as 10.0.0.0/8', (text) => (isNetwork(text) ? text : undefined)),
-  },
-  RATE_LIMIT_PER_MINUTE: {
-    about:
-      'How much one caller may ask of one gateway in a minute, of all its WORKERS together; 0 is no limit. A lookup costs 1 for each transaction, a call that moves money 5, anything else 1.',
-    unset: '60000 with a real service, no limit with the embedded sandbox',
-    ...wholeNumber(0, 100_000_000),
-  },
-  MAX_EVENT_LOOP_LAG_MS: {
-    about:
-      'How late the process may be on average before it refuses new operations with 503, in milliseconds; 0 never refuses.',
-    unset: '1000',
-    ...wholeNumber(0, 60_000),
-  },
-  CLIENT_TIMEOUT_MS: {
-    about:
-      'How long a client may take to send its request, headers and body, and to read what is written to it, in milliseconds. Connections of slower ones are closed.',
-    unset: '15000',
-    ...wholeNumber(100, 600_000),
-  },
-  MAX_CONNECTIONS: {
-    about:
-      'How many connections of clients one process accepts: beyond it idle ones are closed, and new ones answered with 503. Never more than its limit of file descriptors allows (docs/deployment.md).',
-    unset: 'the descriptor limit less 1024, or half of it where that is more; at most 18000',
-    ...wholeNumber(1, 1_000_000),
-  },
-  MAX_CONNECTIONS_PER_ADDRESS: {
-    about:
-      'How many of them one address may have, or one IPv6 network of 64 bits; 0 is no limit. Addresses in TRUSTED_PROXIES have none.',
-    unset: 'three quarters of MAX_CONNECTIONS',
-    ...wholeNumber(0, 1_000_000),
-  },
-  MAX_UNREAD_BYTES: {
-    about:
-      'How much one process buffers of what clients have not read: beyond it the connections with the most are closed.',
-    unset: '134217728',
-    ...wholeNumber(1_048_576, 999_999_999),
-  },
-  MAX_UNREAD_BYTES_PER_CALLER: {
-    about: 'The same for one caller, on all of its connections.',
-    unset: '33554432',
-    ...wholeNumber(1_048_576, 999_999_999),
-  },
-  PERSISTED_OPERATIONS: {
-    about:
-      "A manifest of operations that may be called by their id: Apollo's, or graphql-codegen's. `npm run persist` makes one.",
-    unset: 'there is none',
-    ...filePath,
-  },
-  PERSISTED_OPERATIONS_FRONTENDS: {
-    about:
-      'What frontends (callers with a token) may ask where there is a manifest: anything (allow), anything but with a warning in the log for what is not in it (prefer), or only what is in it (require).',
-    unset: 'require',
-    ...oneOf('allow', 'prefer', 'require'),
-  },
-  PERSISTED_OPERATIONS_SERVICES: {
-    about:
-      'The same for internal services (callers with a key), and for everybody where callers are not told apart.',
-    unset: 'allow',
-    ...oneOf('allow', 'prefer', 'require'),
-  },
+  ...LIMITS_SETTINGS,
   PUBLIC_URL: {
     about:
       'Where the payment service reaches this gateway: creates that name no callbackUrl then name one below it, and a callback makes the gateway look at once (docs/live-updates.md). Plain http is allowed for loopback only.',
@@ -247,8 +169,14 @@ export const SETTINGS = {
     ...onOff,
   },
   ...EXPLORER_SETTINGS,
+  SHUTDOWN_DELAY_MS: {
+    about:
+      'How long requests are still served after SIGTERM, in milliseconds, while /readyz answers 503 and every response closes its connection: the time that load balancers need to send new requests elsewhere. SHUTDOWN_GRACE_MS begins after it.',
+    unset: '0',
+    ...wholeNumber(0, 300_000),
+  },
   SHUTDOWN_GRACE_MS: {
-    about: 'How long work in flight may take to end after SIGTERM, in milliseconds.',
+    about: 'How long work in flight may take to end after SIGTERM and SHUTDOWN_DELAY_MS, in milliseconds.',
     unset: '10000',
     ...wholeNumber(0, 600_000),
   },

@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import type { Logger } from 'pino';
 import { Authenticator } from './access/authenticator';
@@ -15,8 +16,9 @@ import { Connections } from './http/connections';
 import { DocumentLimits } from './http/document-limits';
 import { EventLoopLag } from './http/event-loop-lag';
 import { addExplorer } from './http/explorer';
+import { GracefulShutdown } from './http/graceful-shutdown';
 import { addGraphql } from './http/graphql-route';
-import { addHealth } from './http/health';
+import { addHealth, type HealthParts } from './http/health';
 import { startLive } from './http/live';
 import { loggable, operationLog, type OperationLog } from './http/operation-log';
 import { PersistedOperations } from './http/persisted-operations';
@@ -36,6 +38,11 @@ import { addMetricsPage, recordAndCount, showHeld, webListeners } from './web-me
 export interface WebServer {
   /** Without a slash at its end. */
   url: string;
+  /**
+   * Fails readiness and asks clients to go elsewhere, while everything is still served. Closing afterwards waits for
+   * requests on connections that were accepted at the last moment.
+   */
+  drain(): void;
   /** Takes no more work and resolves when what is under way has been answered. */
   close(): Promise<void>;
   /** Ends the connections that are still open. */
@@ -71,10 +78,10 @@ export async function startWebServer(parts: WebServerParts): Promise<WebServer> 
   const authenticator = readAuthenticator(parts);
   const { apollo, prepared } = await startApollo({ schema, introspection, landingPage, rate, ...parts });
   const { app, connections, unread, lag, stop } = createLimitedApp(parts);
+  const shutdown = new GracefulShutdown(app, connections);
   tracing?.follow(app);
   addCallbacks(app, { hint: (token) => operations.callbacks.hint(token) });
-  let draining = false;
-  addHealth(app, { ...parts, isClockSteady: () => operations.isClockSteady(), isDraining: () => draining });
+  addHealth(app, healthParts(parts, shutdown));
   addMetricsPage(app, parts);
   if (config.explorer) addExplorer(app, { sandbox: landingPage, credentials: !authenticator.isOpen });
   const contextFor = contextFactory(operations, recordAndCount(audit, metrics));
@@ -106,21 +113,44 @@ export async function startWebServer(parts: WebServerParts): Promise<WebServer> 
   });
   showHeld(parts, { live, prepared, connections, unread });
   await app.listen({ host, port });
+  const close = async (): Promise<void> => {
+    await closeGracefully({ app, live, shutdown, maxWaitMs: config.shutdownGraceMs / 4 });
+    await apollo.stop();
+    stop();
+    authenticator.close();
+  };
   return {
     url: `http://${addressText(app.server.address(), host)}`,
-    close: async () => {
-      draining = true;
-      await live.close();
-      await app.close();
-      await apollo.stop();
-      stop();
-      authenticator.close();
-    },
+    drain: () => shutdown.drain(),
+    close,
     abandon: () => {
       live.abandon();
       app.server.closeAllConnections();
     },
   };
+}
+
+const healthParts = (parts: WebServerParts, shutdown: GracefulShutdown): HealthParts => ({
+  isJournalUp: parts.isJournalUp,
+  isServiceDown: parts.isServiceDown,
+  isClockSteady: () => parts.operations.isClockSteady(),
+  isDraining: () => shutdown.isDraining,
+});
+
+interface Closing {
+  app: FastifyInstance;
+  live: Pick<ReturnType<typeof startLive>, 'close'>;
+  shutdown: GracefulShutdown;
+  /** How long to wait for a moment to close the listener. */
+  maxWaitMs: number;
+}
+
+async function closeGracefully({ app, live, shutdown, maxWaitMs }: Closing): Promise<void> {
+  // Before subscriptions end: their clients must not connect again to this instance.
+  if (shutdown.isDraining) await shutdown.stopAccepting(maxWaitMs);
+  shutdown.drain();
+  await live.close();
+  await app.close();
 }
 
 /** The web server without routes, and what bounds its connections, unread responses and load. */

@@ -7,7 +7,6 @@ import fastify, {
   type FastifyRequest,
 } from 'fastify';
 import type { Logger } from 'pino';
-import { closeConnectionsWhenClosing } from './closing';
 import type { Connections } from './connections';
 import type { EventLoopLag } from './event-loop-lag';
 import type { PublicCode } from './public-codes';
@@ -80,7 +79,8 @@ export function createApp({
         .send(httpFault(OTHER_FAULT, request.id, status));
     },
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
-    return503OnClosing: true,
+    // Fastify's own response is no GraphQL error: see graceful-shutdown.ts.
+    return503OnClosing: false,
     // An address that cannot be decoded is one where nothing is.
     rewriteUrl: ({ url = '/' }) => (isDecodable(url) ? url : '/'),
   });
@@ -88,7 +88,6 @@ export function createApp({
     prepareReply(request, reply);
     requestScope.run({ requestId: request.id }, done);
   });
-  closeConnectionsWhenClosing(app);
   app.setErrorHandler((error: FastifyError | Refusal, request, reply) => {
     void reply.type(answerType(request.headers.accept));
     if (error instanceof Refusal)
@@ -140,7 +139,6 @@ const HTTP_FAULTS: Readonly<Record<number, string>> = {
   400: 'The body is not valid JSON.',
   413: `The body is too large: at most ${BODY_LIMIT_BYTES} bytes.`,
   415: 'The body must be JSON: content-type application/json.',
-  503: 'The gateway is shutting down.',
 };
 
 const codeOfStatus = (status: number): PublicCode =>

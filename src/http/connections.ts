@@ -104,6 +104,11 @@ export class Connections {
     });
   }
 
+  /** The response to the latest request on a connection; undefined before the first one. */
+  latestOn(socket: Socket): ServerResponse | undefined {
+    return this.#open.get(socket)?.latest;
+  }
+
   /** A connection becomes a WebSocket. */
   upgraded(socket: Socket): void {
     const connection = this.#open.get(socket);

@@ -19,6 +19,8 @@ export interface WorkerStart {
 /** What the primary tells a worker. */
 export type ToWorker =
   | { kind: 'start'; start: WorkerStart }
+  /** Fail readiness and ask clients to go elsewhere, but serve them. */
+  | { kind: 'drain' }
   /** Take no more work, let what is under way end, and exit. */
   | { kind: 'stop' }
   /** Another worker said it. */

@@ -37,6 +37,7 @@ export class Workers {
   #url = '';
   /** Whether all have listened, and are replaced from then on. */
   #isUp = false;
+  #isDraining = false;
   #isStopping = false;
   /** So many ended since one last held. */
   #ended = 0;
@@ -71,6 +72,12 @@ export class Workers {
   /** Without a slash at its end. */
   get url(): string {
     return this.#url;
+  }
+
+  /** Has all of them fail readiness and ask clients to go elsewhere. */
+  drain(): void {
+    this.#isDraining = true;
+    for (const { worker } of this.#running) tell(worker, { kind: 'drain' });
   }
 
   /** Stops all in order; rejects where one could not end so, after all have ended. */
@@ -123,6 +130,7 @@ export class Workers {
         from.listeningSince = performance.now();
         this.#url = message.url;
         log.info({ worker: from.worker.process.pid }, 'a worker listens');
+        if (this.#isDraining) tell(from.worker, { kind: 'drain' });
         return this.#tellWhetherOthersWatch();
       case 'watch':
         from.watches = message.something;

@@ -10,6 +10,8 @@ export interface Work {
   url: string;
   /** How long work may take to end when there is no primary to say so, in milliseconds. */
   graceMs: number;
+  /** Fails readiness and asks clients to go elsewhere. */
+  drain(): void;
   /** Takes no more work and resolves when what is under way has ended. */
   close(): Promise<void>;
 }
@@ -46,6 +48,7 @@ export function runAsWorker(
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => undefined);
   worker.on('message', (message: ToWorker) => {
     if (message.kind === 'start') void start(message.start);
+    else if (message.kind === 'drain') work?.drain();
     else if (message.kind === 'stop') end();
     else siblings.take(message);
   });
@@ -113,7 +116,7 @@ class PrimaryLine implements Siblings {
     this.#worker.process.send?.(message, then);
   }
 
-  take(message: Exclude<ToWorker, { kind: 'start' | 'stop' }>): void {
+  take(message: Exclude<ToWorker, { kind: 'start' | 'drain' | 'stop' }>): void {
     if (message.kind === 'othersWatch') this.othersWatch = message.others;
     else if (message.kind === 'report') this.#report(message.id);
     else if (message.kind === 'reports') this.#exchanges.get(message.id)?.(message.reports);

@@ -6,6 +6,7 @@ import { CHECKOUT } from '../gateway/fixtures/program';
 import { imageSays } from './support/dockerfile';
 import {
   LONGEST_CALL_SECONDS,
+  delaySeconds,
   describeWhere,
   graceSeconds,
   misread,
@@ -163,7 +164,9 @@ describe('compose.yaml', () => {
   test('waits until what is under way has ended', () => {
     for (const [, { environment = {}, stop_grace_period }] of gateways) {
       expect(graceSeconds(environment)).toBeGreaterThan(LONGEST_CALL_SECONDS);
-      expect(parseInt(stop_grace_period ?? '', 10)).toBeGreaterThan(graceSeconds(environment));
+      expect(parseInt(stop_grace_period ?? '', 10)).toBeGreaterThan(
+        delaySeconds(environment) + graceSeconds(environment),
+      );
     }
   });
 });

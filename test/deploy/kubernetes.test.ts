@@ -6,6 +6,7 @@ import { CHECKOUT } from '../gateway/fixtures/program';
 import { imageSays } from './support/dockerfile';
 import {
   LONGEST_CALL_SECONDS,
+  delaySeconds,
   describeWhere,
   envOf,
   graceSeconds,
@@ -35,7 +36,6 @@ interface Container {
   startupProbe: Probe;
   livenessProbe: Probe;
   readinessProbe: Probe;
-  lifecycle: { preStop: { sleep: { seconds: number } } };
 }
 interface Pod {
   serviceAccountName: string;
@@ -162,8 +162,7 @@ describe('The Kubernetes manifests', () => {
   test('leave the time for what is under way to end', () => {
     const grace = graceSeconds(settings);
     expect(grace).toBeGreaterThan(LONGEST_CALL_SECONDS);
-    const { seconds } = gateway.lifecycle.preStop.sleep;
-    expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(seconds + grace);
+    expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(delaySeconds(settings) + grace);
   });
 
   test('show callers no address but those that are for them', () => {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { Caller, CHANNEL, createInput, type End } from '../exactly-once/support/caller';
+import { Caller, CHANNEL, createInput, type End, type Json } from '../exactly-once/support/caller';
 import { Program } from '../exactly-once/support/program';
 import { newKey } from '../exactly-once/support/rig';
 import { openStore, postgresAnswers } from '../exactly-once/support/stores';
@@ -11,8 +11,9 @@ import { WireClient } from '../live/support/wire-client';
 import { frozenClock } from '../../src/sandbox/clock';
 import { AUTHORIZED } from '../support/credentials';
 import { closeAfterTests, testSandbox } from '../support/gateway';
-import { describeWhere, lacking, openFolder } from './support/files';
-import { startNginx, testTlsConfiguration, type Nginx } from './support/nginx';
+import { Wire, postText, requestText } from '../attack/wire';
+import { delaySeconds, describeWhere, envOf, lacking, openFolder, textOf } from './support/files';
+import { CONFIGURATION, startNginx, testTlsConfiguration, type Nginx } from './support/nginx';
 
 // A start may have to compile first, and other tests run beside this one.
 jest.setTimeout(180_000);
@@ -24,7 +25,16 @@ const LOOK = `query ($channel: UUID!, $id: UUID!) {
   payment(channel: $channel, transactionId: $id) { ... on PaymentResource { status } }
 }`;
 
+const HOST = ['Host: localhost'];
+
 const noPostgres = postgresAnswers() ? undefined : 'SKIPPED: no PostgreSQL answers';
+
+describe('The upstream of nginx', () => {
+  test('keeps idle connections for a shorter time than an instance serves after SIGTERM', () => {
+    const [, seconds] = /^upstream [^}]*keepalive_timeout (\d+)s;/ms.exec(textOf(CONFIGURATION)) ?? [];
+    expect(Number(seconds)).toBeLessThan(delaySeconds(envOf('deploy/systemd/paygraph.env')));
+  });
+});
 
 describeWhere(lacking('nginx', 'openssl'), 'The configuration of nginx', () => {
   test('is right with TLS, as its comments say', () => {
@@ -103,6 +113,42 @@ describeWhere(
       stream.leave();
     });
 
+    /** What nginx or a gateway answers to these bytes. */
+    const exchange = async (text: string): Promise<{ status?: number; type?: string; errors?: Json[] }> => {
+      const wire = await Wire.open(nginx.url);
+      const [answer] = await wire.write(text).answers(1);
+      wire.close();
+      const { errors } = JSON.parse(answer?.body ?? '{}') as { errors?: Json[] };
+      return { status: answer?.status, type: answer?.headers['content-type'], errors };
+    };
+    const errorOf = (code: string, retryable: boolean) => [
+      {
+        message: expect.any(String) as unknown,
+        extensions: { code, retryable, requestId: expect.any(String) as unknown },
+      },
+    ];
+
+    test.each([
+      ['an address where nothing is', 404, requestText('GET /nothing HTTP/1.1', HOST)],
+      ['a body that is too large', 413, postText('x'.repeat(200_000), HOST)],
+      ['an address that is too long', 414, requestText(`GET /graphql?${'a'.repeat(20_000)} HTTP/1.1`, HOST)],
+      [
+        'headers that are too large',
+        400,
+        requestText('GET /graphql HTTP/1.1', [...HOST, `A: ${'a'.repeat(20_000)}`]),
+      ],
+      ['what is not HTTP', 400, requestText('BROKEN', [])],
+    ])('answers %s with a GraphQL error of %i', async (_what, status, text) => {
+      const type = 'application/json';
+      expect(await exchange(text)).toEqual({ status, type, errors: errorOf('BAD_REQUEST', false) });
+    });
+
+    test("passes a gateway's own error through", async () => {
+      const { status, errors } = await exchange(postText('{"query":"{ __typename }"}', HOST));
+      expect(status).toBe(401);
+      expect(errors).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }]);
+    });
+
     test('metrics, readiness and everything else that is not for callers is not there', async () => {
       const places = [
         '/metrics',
@@ -152,6 +198,14 @@ describeWhere(
       }
       await second.kill();
       expect(await statusOf('/healthz')).toBe(502);
+    });
+
+    test('answers a call that no gateway answers with a GraphQL error that may be repeated', async () => {
+      expect(await exchange(postText('{"query":"{ __typename }"}', HOST))).toEqual({
+        status: 502,
+        type: 'application/json',
+        errors: errorOf('SERVICE_UNAVAILABLE', true),
+      });
     });
 
     test('nothing of what was asked is in the log of nginx, also when nobody answered', async () => {

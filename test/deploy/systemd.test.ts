@@ -5,6 +5,7 @@ import process from 'node:process';
 import { imageSays } from './support/dockerfile';
 import {
   LONGEST_CALL_SECONDS,
+  delaySeconds,
   describeWhere,
   envOf,
   graceSeconds,
@@ -45,7 +46,9 @@ describe('The systemd unit', () => {
 
   test('waits until what is under way has ended', () => {
     expect(graceSeconds(settings)).toBeGreaterThan(LONGEST_CALL_SECONDS);
-    expect(Number(values('TimeoutStopSec')[0])).toBeGreaterThan(graceSeconds(settings));
+    expect(Number(values('TimeoutStopSec')[0])).toBeGreaterThan(
+      delaySeconds(settings) + graceSeconds(settings),
+    );
   });
 });
 

@@ -168,6 +168,7 @@ describe('A start that cannot be', () => {
       SANDBOX_PORT: 'minus-one',
       SANDBOX_CONTROL: 'perhaps',
       INTROSPECTION: 'sometimes',
+      SHUTDOWN_DELAY_MS: 'eventually',
       SHUTDOWN_GRACE_MS: 'at-leisure',
       LOG_LEVEL: 'deafening',
     });
@@ -193,6 +194,7 @@ describe('A start that cannot be', () => {
         'SERVICE_NOT_FOUND_STATUS',
         'SERVICE_SECRET_KEY_FILE',
         'SERVICE_TIMEOUT_MS',
+        'SHUTDOWN_DELAY_MS',
         'SHUTDOWN_GRACE_MS',
         'UNKNOWN_SETTLE_SECONDS',
       ].sort(),

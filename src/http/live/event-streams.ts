@@ -3,6 +3,7 @@ import { AccessError } from '../../access/caller';
 import type { AskedOperation } from '../admission';
 import { Refusal, accessRefusal } from '../refusal';
 import { checkForm, readGet } from './asked';
+import { SHUTTING_DOWN } from '../graceful-shutdown';
 import type { Heartbeat } from './heartbeat';
 import type { LiveOperations } from './live-operations';
 import { StreamFault } from './result-stream';
@@ -118,13 +119,6 @@ const written = (raw: FastifyReply['raw'], text: string): Promise<void> =>
 /** The headers that Fastify would have sent. */
 const headersOf = (reply: FastifyReply): Record<string, string> =>
   Object.fromEntries(Object.entries(reply.getHeaders()).map(([name, value]) => [name, String(value)]));
-
-const SHUTTING_DOWN = new Refusal({
-  status: 503,
-  code: 'SERVICE_UNAVAILABLE',
-  message: 'The gateway is shutting down.',
-  retryAfterMs: 1000,
-});
 
 const NOT_ACCEPTABLE = new Refusal({
   status: 406,

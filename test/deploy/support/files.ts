@@ -50,9 +50,13 @@ export function misread(settings: Readonly<Record<string, string>>): string[] {
     .map(([name]) => name);
 }
 
-/** How long the gateway may take to stop, and how long the slowest call may take, in seconds, with these settings. */
+/** How long work in flight may take to end after SHUTDOWN_DELAY_MS, in seconds, with these settings. */
 export const graceSeconds = (settings: Readonly<Record<string, string>>): number =>
   Number(settings['SHUTDOWN_GRACE_MS'] ?? SETTINGS.SHUTDOWN_GRACE_MS.unset) / 1000;
+
+/** How long requests are still served after SIGTERM, in seconds, with these settings. */
+export const delaySeconds = (settings: Readonly<Record<string, string>>): number =>
+  Number(settings['SHUTDOWN_DELAY_MS'] ?? SETTINGS.SHUTDOWN_DELAY_MS.unset) / 1000;
 
 /** A call waits for the service twice at most: for its answer, and while a lost one is looked for. */
 export const LONGEST_CALL_SECONDS = (2 * Number(SETTINGS.SERVICE_TIMEOUT_MS.unset)) / 1000;

@@ -7,7 +7,7 @@ import { closeAfterTests } from '../../support/gateway';
 import { freePort } from '../../support/free-port';
 import { openFolder, textOf } from './files';
 
-const CONFIGURATION = 'deploy/nginx/paygraph.conf';
+export const CONFIGURATION = 'deploy/nginx/paygraph.conf';
 
 /** What nginx wants around a file of conf.d; one process, which writes nowhere but here. */
 function around(folder: string, conf: string): string {

@@ -1,0 +1,157 @@
+import { randomBytes } from 'node:crypto';
+import { createClient } from 'graphql-sse';
+import { CHANNEL, Caller, type End } from '../../exactly-once/support/caller';
+import { graphqlWsClient } from '../../live/support/graphql-ws-client';
+import { AUTHORIZED } from '../../support/credentials';
+
+const LOOKUP = `query ($channel: UUID!, $id: UUID!) {
+  payment(channel: $channel, transactionId: $id) { ... on PaymentResource { status } }
+}`;
+const WATCH = `subscription ($channel: UUID!, $id: UUID!) {
+  paymentUpdated(channel: $channel, transactionId: $id) { ... on UpiPayment { state } }
+}`;
+
+/** So many callers of each kind call at a time, each one call after the other. */
+const CALLERS = 3;
+
+/** Retries as docs/live-updates.md tells clients to. */
+const RETRIES = { retryAttempts: 100, retryWait: undefined, shouldRetry: () => true };
+
+type Call = () => Promise<unknown>;
+
+interface Subscription {
+  transactionId: string;
+  results: AsyncIterator<unknown, unknown>;
+}
+
+/** Calls of every kind to one address, repeated until the load is stopped. No failed call is repeated. */
+export class MixedLoad {
+  /** Calls by kind. */
+  readonly succeeded: Record<string, number> = {};
+  /** Failed calls by kind and reason. */
+  readonly failed: Record<string, number> = {};
+  readonly #url: string;
+  readonly #caller: Caller;
+  readonly #sse: ReturnType<typeof createClient>;
+  readonly #ws: ReturnType<typeof graphqlWsClient>;
+  readonly #callers: Promise<void>[] = [];
+  readonly #subscriptions: Subscription[] = [];
+  #isStopping = false;
+
+  /** @param base without a slash at its end */
+  constructor(base: string) {
+    this.#url = `${base}/graphql`;
+    this.#caller = new Caller(base);
+    this.#sse = createClient({ url: `${this.#url}/stream`, headers: AUTHORIZED, retryAttempts: 100 });
+    this.#ws = graphqlWsClient(this.#url, RETRIES);
+  }
+
+  /** Resolves when every kind of call has succeeded, and every subscription has its first result. */
+  async start(): Promise<void> {
+    const id = await this.#newPayment();
+    const variables = { channel: CHANNEL, id };
+    for (const subscribe of [this.#overSse, this.#overWebSocket]) this.#subscriptions.push(await subscribe());
+    const query = new URLSearchParams({ query: LOOKUP, variables: JSON.stringify(variables) });
+    const body = JSON.stringify({ query: LOOKUP, variables });
+    const calls: Record<string, Call> = {
+      'lookup by POST': () => this.#lookup(this.#url, { method: 'POST', body }),
+      'lookup by GET': () => this.#lookup(`${this.#url}?${query}`),
+      create: async () => expectSuccess(await this.#create()),
+      'create and confirm': async () => expectSuccess(await this.#caller.confirm(await this.#newPayment())),
+      'subscribe over SSE': async () => (await this.#overSse()).results.return?.(),
+      'subscribe over WebSocket': async () => (await this.#overWebSocket()).results.return?.(),
+    };
+    for (const [kind, call] of Object.entries(calls)) {
+      await call();
+      for (let count = 0; count < CALLERS; count += 1) this.#callers.push(this.#repeat(kind, call));
+    }
+  }
+
+  /** Stops calling, and checks that the subscriptions of the beginning still deliver. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    await Promise.all(this.#callers);
+    for (const { transactionId, results } of this.#subscriptions)
+      await this.#count('subscription delivers', async () => {
+        expectSuccess(await this.#caller.confirm(transactionId));
+        // A subscription that was resumed begins with a state that it had delivered before.
+        let text = UNCONFIRMED;
+        while (text.includes(UNCONFIRMED)) text = JSON.stringify(await nextOf(results));
+      });
+    this.#sse.dispose();
+    await this.#ws.dispose();
+  }
+
+  async #repeat(kind: string, call: Call): Promise<void> {
+    while (!this.#isStopping) await this.#count(kind, call);
+  }
+
+  async #count(kind: string, call: Call): Promise<void> {
+    try {
+      await call();
+      this.succeeded[kind] = (this.succeeded[kind] ?? 0) + 1;
+    } catch (error) {
+      const reason = `${kind}: ${reasonOf(error)}`;
+      this.failed[reason] = (this.failed[reason] ?? 0) + 1;
+    }
+  }
+
+  readonly #create = (): Promise<End> =>
+    this.#caller.create('payment', newKeyOfLetters(), { description: 'Mixed load' });
+
+  async #newPayment(): Promise<string> {
+    const created = await this.#create();
+    expectSuccess(created);
+    return created.transactionId ?? '';
+  }
+
+  async #lookup(url: string, init: RequestInit = {}): Promise<void> {
+    const headers = { 'content-type': 'application/json', ...AUTHORIZED };
+    const response = await fetch(url, { ...init, headers });
+    const text = await response.text();
+    if (response.status !== 200 || text.includes('errors')) throw new Error(`${response.status} ${text}`);
+  }
+
+  readonly #overSse = (): Promise<Subscription> =>
+    this.#subscribe((variables) => this.#sse.iterate({ query: WATCH, variables }));
+
+  readonly #overWebSocket = (): Promise<Subscription> =>
+    this.#subscribe((variables) => this.#ws.iterate({ query: WATCH, variables }));
+
+  /** Subscribes to a new payment, and resolves when the first result has come. */
+  async #subscribe(
+    open: (variables: Record<string, string>) => AsyncIterator<unknown, unknown>,
+  ): Promise<Subscription> {
+    const transactionId = await this.#newPayment();
+    const results = open({ channel: CHANNEL, id: transactionId });
+    await nextOf(results);
+    return { transactionId, results };
+  }
+}
+
+/** A key without digits, of which some random ones look like a card number. */
+const newKeyOfLetters = (): string =>
+  `key-${[...randomBytes(16)].map((byte) => String.fromCharCode(97 + (byte % 26))).join('')}`;
+
+/** The state of a payment that waits for its confirmation. */
+const UNCONFIRMED = 'WAITING_FOR_UTR';
+
+async function nextOf(results: AsyncIterator<unknown, unknown>): Promise<unknown> {
+  const { done, value } = await results.next();
+  if (done) throw new Error('the subscription ended');
+  if (JSON.stringify(value).includes('errors')) throw new Error(JSON.stringify(value));
+  return value;
+}
+
+function expectSuccess({ result, error, message }: End): void {
+  if (result !== 'PaymentSuccess') throw new Error(`${result ?? error} ${message}`);
+}
+
+/** A reason without what differs from call to call. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : '';
+  return `${error instanceof Error ? error.message : String(error)}${cause}`
+    .replaceAll(/[0-9a-f-]{32,36}/g, '…')
+    .replaceAll(/\s+/g, ' ')
+    .slice(0, 200);
+}
