@@ -29,6 +29,7 @@ const ROOMS = {
 /** Files that stand beside the rooms, and the rooms that may read them. */
 const BESIDE = {
   secret: ['datasources', 'access', 'tracing'],
+  'json-text': ['datasources', 'access', 'http', 'cli'],
   'watched-file': ['datasources', 'access', 'http', 'cli'],
   settings: ['cli'],
   'settings-table': [],

@@ -1,4 +1,5 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { parseJson } from '../json-text';
 import { SCOPES, isScope, type Caller, type Scope } from './caller';
 
 /** An entry of CLIENT_KEYS_FILE, checked. */
@@ -65,7 +66,7 @@ export class ClientKeys {
 
   /** Reads the text of CLIENT_KEYS_FILE. Throws an Error that says what is wrong, or a SyntaxError where it is not JSON. */
   constructor(text: string) {
-    const entries: unknown = JSON.parse(text);
+    const entries: unknown = parseJson(text);
     if (!Array.isArray(entries)) throw new Error('expected a JSON array of clients');
     this.#keys = entries.map(readEntry);
     const digests = this.#keys.map(({ digest }) => digest.toString('hex'));

@@ -8,6 +8,7 @@ import {
   type JWTPayload,
 } from 'jose';
 import type { Clock } from '../clock';
+import { parseJson } from '../json-text';
 import { AccessError, isScope, type Caller } from './caller';
 
 interface TokensOptions {
@@ -121,7 +122,7 @@ export async function fetchKeys(url: string, init: object): Promise<JSONWebKeySe
     await response.body?.cancel();
     throw new Error(`status ${response.status}`);
   }
-  const keys = JSON.parse(await readText(response)) as JSONWebKeySet;
+  const keys = parseJson(await readText(response)) as JSONWebKeySet;
   // Throws where it is no set of keys.
   createLocalJWKSet(keys);
   return keys;

@@ -9,6 +9,7 @@ import fastify, {
 } from 'fastify';
 import type { Logger } from 'pino';
 import { closeConnectionsWhenClosing } from './closing';
+import { readJsonBodies } from './json-body';
 import type { PublicCode } from './public-codes';
 import { Refusal, overloaded } from './refusal';
 import { SAFE_HEADERS } from './safe-headers';
@@ -73,6 +74,7 @@ export async function createApp({
   });
   app.server.maxConnections = MAX_CONNECTIONS;
   closeConnectionsWhenClosing(app);
+  readJsonBodies(app);
   // It only measures: who is refused then is decided where operations come in.
   await app.register(underPressure, {
     maxEventLoopDelay: maxEventLoopLagMs,
