@@ -1,6 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { parseJson } from '../json-text';
-import { SCOPES, isScope, type Caller, type Scope } from './caller';
+import { SCOPES, channelsOf, isScope, type Caller, type Scope } from './caller';
 
 /** An entry of CLIENT_KEYS_FILE, checked. */
 interface ClientKey {
@@ -8,27 +8,12 @@ interface ClientKey {
   caller: Caller;
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const ENTRY_FIELDS = ['id', 'keySha256', 'scopes', 'channels'];
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 
-function textsOf(value: unknown): string[] | undefined {
-  return Array.isArray(value) && value.every(isText) ? value : undefined;
-}
-
 function scopesOf(value: unknown): Set<Scope> | undefined {
-  const texts = textsOf(value);
-  return texts?.every(isScope) ? new Set(texts) : undefined;
-}
-
-function channelsOf(value: unknown): Caller['channels'] | undefined {
-  const texts = textsOf(value);
-  if (!texts) return undefined;
-  if (texts.length === 1 && texts[0] === '*') return '*';
-  return texts.every((text) => UUID.test(text))
-    ? new Set(texts.map((text) => text.toLowerCase()))
-    : undefined;
+  return Array.isArray(value) && value.every(isText) && value.every(isScope) ? new Set(value) : undefined;
 }
 
 /** Reads one entry. Throws an Error that names the field and the rule, never a value. */
