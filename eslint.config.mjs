@@ -11,8 +11,8 @@ const ROOMS = {
   operations: ['schema', 'datasources'],
   resolvers: ['schema', 'operations', 'datasources', 'access', 'audit'],
   access: [],
-  // Of schema the rules only, to know a card number by.
-  audit: ['schema/rules'],
+  // Of schema only what finds card numbers and tokens.
+  audit: ['schema/card-numbers'],
   http: ['schema', 'resolvers', 'datasources', 'access', 'audit'],
   // Spans: what others tell it of themselves, it needs not know them.
   tracing: [],
@@ -29,6 +29,7 @@ const ROOMS = {
 /** Files that stand beside the rooms, and the rooms that may read them. */
 const BESIDE = {
   secret: ['datasources', 'access', 'tracing'],
+  'json-text': ['datasources', 'access', 'http', 'cli'],
   'watched-file': ['datasources', 'access', 'http', 'cli'],
   settings: ['cli'],
   'settings-table': [],
@@ -55,7 +56,7 @@ const BESIDE = {
 const PARTS_OF_SCHEMA = {
   // The registry and the table of behaviours; not the rooms themselves.
   sandbox: 'methods$|methods/sandbox-behaviour$',
-  audit: 'rules$|shown-text$',
+  audit: 'card-numbers$|shown-text$',
 };
 
 /** What a room's files must not import, as patterns of relative paths. */

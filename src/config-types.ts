@@ -28,6 +28,10 @@ export interface TokenConfig {
   jwksUrl: string;
   issuer: string;
   audience: string;
+  /** The longest lifetime of a token that is accepted. */
+  maxLifetimeSeconds: number;
+  /** How long the last public keys are used while no newer ones can be loaded. */
+  maxStaleKeysSeconds: number;
 }
 
 /** What the web server lets in. */

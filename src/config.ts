@@ -92,7 +92,14 @@ function readAccess(reader: SettingsReader): AccessConfig {
       .filter((name) => !reader.has(name))
       .forEach((name) => reader.fault(name, `required with ${given.join(' and ')}`));
   }
-  const tokens = jwksUrl && issuer && audience ? { jwksUrl, issuer, audience } : null;
+  const maxLifetimeSeconds =
+    reader.get('AUTH_MAX_TOKEN_LIFETIME_SECONDS', SETTINGS.AUTH_MAX_TOKEN_LIFETIME_SECONDS) ?? 86_400;
+  const maxStaleKeysSeconds =
+    reader.get('AUTH_MAX_STALE_KEYS_SECONDS', SETTINGS.AUTH_MAX_STALE_KEYS_SECONDS) ?? 3600;
+  const tokens =
+    jwksUrl && issuer && audience
+      ? { jwksUrl, issuer, audience, maxLifetimeSeconds, maxStaleKeysSeconds }
+      : null;
   if (reader.has('SERVICE_BASE_URL') && !reader.has('CLIENT_KEYS_FILE') && given.length === 0) {
     reader.fault(
       'CLIENT_KEYS_FILE',

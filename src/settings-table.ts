@@ -116,6 +116,18 @@ export const SETTINGS = {
     unset: 'required with AUTH_JWKS_URL',
     ...words,
   },
+  AUTH_MAX_TOKEN_LIFETIME_SECONDS: {
+    about:
+      'The longest lifetime (exp minus iat; without iat, what is left of it) of a token that is accepted, in seconds.',
+    unset: '86400',
+    ...wholeNumber(60, 31_536_000),
+  },
+  AUTH_MAX_STALE_KEYS_SECONDS: {
+    about:
+      'How long tokens are checked with the last public keys while AUTH_JWKS_URL fails, in seconds; after that they are answered with 503. A key withdrawn meanwhile is believed as long.',
+    unset: '3600',
+    ...wholeNumber(60, 604_800),
+  },
   ALLOWED_URL_HOSTS: {
     about:
       'The hosts that returnUrl and callbackUrl may name, separated by commas; *.shop.example stands for every name below it.',

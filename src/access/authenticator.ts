@@ -2,15 +2,15 @@ import type { Logger } from 'pino';
 import type { Clock } from '../clock';
 import { ANYONE, AccessError, type Caller } from './caller';
 import { ClientKeys } from './client-keys';
-import { Tokens } from './tokens';
+import { Tokens, type TokensOptions } from './tokens';
 import { WatchedFile } from '../watched-file';
 
 interface AuthenticatorOptions {
   /** Null: no caller has a key. */
   clientKeysFile: string | null;
   /** Null: tokens are not accepted. */
-  tokens: { jwksUrl: string; issuer: string; audience: string } | null;
-  clock: Pick<Clock, 'now'>;
+  tokens: Omit<TokensOptions, 'clock' | 'warn'> | null;
+  clock: Pick<Clock, 'now' | 'after'>;
   log: Logger;
 }
 
@@ -63,14 +63,17 @@ export class Authenticator {
     return caller;
   }
 
-  /** Whether a caller that was identified before still may call: its token has not expired, its key not been revoked or changed. */
+  /**
+   * Whether a caller that was identified before still may call: its token has not expired, its key or the key that signed
+   * its token not been revoked or changed.
+   */
   isCurrent(caller: Caller): boolean {
     if (caller.expiresAt !== null && caller.expiresAt <= this.#clock.now()) return false;
+    if (caller.kind === 'frontend') return this.#tokens?.holds(caller) ?? false;
     return caller.kind !== 'service' || (this.#keys?.value.holds(caller) ?? false);
   }
 
   close(): void {
     this.#keys?.close();
-    this.#tokens?.close();
   }
 }

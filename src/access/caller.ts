@@ -27,10 +27,23 @@ export interface Caller {
   scopes: ReadonlySet<Scope>;
   /** The merchant channels it may act on, in lower case; all of them where this is "*". */
   channels: '*' | ReadonlySet<string>;
-  /** Names the credential it came with, where that can be revoked before it expires; never the credential itself. */
+  /**
+   * Names what can be revoked before it expires: the SHA-256 of a client key, the thumbprint of the key that signed a token;
+   * never the credential itself.
+   */
   credential?: string;
   /** When the caller's right to call ends, in milliseconds since 1970; null when it does not end by itself. */
   expiresAt: number | null;
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** The channels of a client key or a token: `["*"]`, or a list of UUIDs. Undefined for anything else. */
+export function channelsOf(value: unknown): Caller['channels'] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  if (value.length === 1 && value[0] === '*') return '*';
+  const isUuid = (item: unknown): item is string => typeof item === 'string' && UUID.test(item);
+  return value.every(isUuid) ? new Set(value.map((text) => text.toLowerCase())) : undefined;
 }
 
 /** The caller where callers are not told apart: on this machine only. */

@@ -1,5 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { SCOPES, isScope, type Caller, type Scope } from './caller';
+import { parseJson } from '../json-text';
+import { SCOPES, channelsOf, isScope, type Caller, type Scope } from './caller';
 
 /** An entry of CLIENT_KEYS_FILE, checked. */
 interface ClientKey {
@@ -7,27 +8,12 @@ interface ClientKey {
   caller: Caller;
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const ENTRY_FIELDS = ['id', 'keySha256', 'scopes', 'channels'];
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 
-function textsOf(value: unknown): string[] | undefined {
-  return Array.isArray(value) && value.every(isText) ? value : undefined;
-}
-
 function scopesOf(value: unknown): Set<Scope> | undefined {
-  const texts = textsOf(value);
-  return texts?.every(isScope) ? new Set(texts) : undefined;
-}
-
-function channelsOf(value: unknown): Caller['channels'] | undefined {
-  const texts = textsOf(value);
-  if (!texts) return undefined;
-  if (texts.length === 1 && texts[0] === '*') return '*';
-  return texts.every((text) => UUID.test(text))
-    ? new Set(texts.map((text) => text.toLowerCase()))
-    : undefined;
+  return Array.isArray(value) && value.every(isText) && value.every(isScope) ? new Set(value) : undefined;
 }
 
 /** Reads one entry. Throws an Error that names the field and the rule, never a value. */
@@ -65,7 +51,7 @@ export class ClientKeys {
 
   /** Reads the text of CLIENT_KEYS_FILE. Throws an Error that says what is wrong, or a SyntaxError where it is not JSON. */
   constructor(text: string) {
-    const entries: unknown = JSON.parse(text);
+    const entries: unknown = parseJson(text);
     if (!Array.isArray(entries)) throw new Error('expected a JSON array of clients');
     this.#keys = entries.map(readEntry);
     const digests = this.#keys.map(({ digest }) => digest.toString('hex'));

@@ -1,21 +1,27 @@
 import {
-  createLocalJWKSet,
-  createRemoteJWKSet,
-  customFetch,
+  calculateJwkThumbprint,
   errors,
   jwtVerify,
-  type JSONWebKeySet,
+  type CryptoKey,
   type JWTPayload,
+  type JWTVerifyResult,
 } from 'jose';
 import type { Clock } from '../clock';
-import { AccessError, isScope, type Caller } from './caller';
+import { parseJson } from '../json-text';
+import { AccessError, channelsOf, isScope, type Caller } from './caller';
+import { TokenKeys } from './token-keys';
 
-interface TokensOptions {
+/** Whose tokens are accepted, and which. */
+export interface TokensOptions {
   jwksUrl: string;
   issuer: string;
   audience: string;
-  clock: Pick<Clock, 'now'>;
-  /** Hears when the public keys could not be loaded; without any value. */
+  /** The longest lifetime of a token that is accepted, in seconds. */
+  maxLifetimeSeconds: number;
+  /** How long the last key set is used while no newer one can be loaded, in seconds. */
+  maxStaleKeysSeconds: number;
+  clock: Pick<Clock, 'now' | 'after'>;
+  /** Receives a message when the public keys could not be loaded; it holds no value. */
   warn(message: string): void;
 }
 
@@ -24,36 +30,27 @@ export const ALGORITHMS = ['RS256', 'ES256', 'EdDSA'];
 const LEEWAY_SECONDS = 30;
 const MAX_LENGTH = 8192;
 
-/** So often the public keys are loaded anew, so that a withdrawn one is soon forgotten. Until then the old ones serve. */
-const REFRESH_MS = 5 * 60_000;
-/** A token with an unknown key may make the keys be loaded again, but not more often than this. */
-const COOLDOWN_MS = 30_000;
-/** After a failed try the next one waits at least as long. */
-const RETRY_MS = 5_000;
-const LOADING_MS = 5_000;
-/** Far more than the keys of any issuer. */
-const MAX_KEYS_BYTES = 1024 * 1024;
+/** Types of access tokens (RFC 7519, RFC 9068), in lower case; a type without a slash begins with application/. */
+const TYPES = ['application/jwt', 'application/at+jwt'];
 
-const BAD_TOKEN = 'The token is not accepted: it has expired, or was not made for this gateway.';
+const badToken = (): AccessError =>
+  new AccessError(
+    'BAD_CREDENTIALS',
+    'The token is not accepted: it has expired, or was not made for this gateway.',
+  );
+
+/** A token whose signature, issuer, audience and times are right, and the key that signed it. */
+type Verified = Pick<JWTVerifyResult, 'payload' | 'protectedHeader'> & { key: CryptoKey };
 
 /** Checks the tokens (JWT, RFC 7519) of frontends against the public keys of their issuer. */
 export class Tokens {
   readonly #options: TokensOptions;
-  readonly #keys: ReturnType<typeof createRemoteJWKSet>;
-  readonly #refreshing: NodeJS.Timeout;
-  #failedAt = -Infinity;
+  readonly #keys: TokenKeys;
+  readonly #thumbprints = new WeakMap<CryptoKey, Promise<string>>();
 
   constructor(options: TokensOptions) {
     this.#options = options;
-    this.#keys = createRemoteJWKSet(new URL(options.jwksUrl), {
-      // Keys are never too old to serve: an issuer that is down for a while locks nobody out.
-      cacheMaxAge: Infinity,
-      cooldownDuration: COOLDOWN_MS,
-      timeoutDuration: LOADING_MS,
-      [customFetch]: (url, init) => this.#load(url, init),
-    });
-    this.#refreshing = setInterval(() => void this.#refresh(), REFRESH_MS).unref();
-    void this.#refresh();
+    this.#keys = new TokenKeys({ ...options, maxStaleMs: options.maxStaleKeysSeconds * 1000 });
   }
 
   /** Whether a text has the shape of a token. */
@@ -63,15 +60,20 @@ export class Tokens {
 
   /** Who the token was made for. Throws an AccessError where it is not good. */
   async check(token: string): Promise<Caller> {
-    if (token.length > MAX_LENGTH) throw new AccessError('BAD_CREDENTIALS', BAD_TOKEN);
-    return callerOf(await this.#verify(token), this.#options.issuer);
+    if (token.length > MAX_LENGTH) throw badToken();
+    const { payload, protectedHeader, key } = await this.#verify(token);
+    if (hasRepeatedName(token) || !isAccessToken(protectedHeader.typ)) throw badToken();
+    this.#checkLifetime(payload);
+    const { issuer } = this.#options;
+    return callerOf(payload, { issuer, credential: await this.#thumbprintOf(key) });
   }
 
-  close(): void {
-    clearInterval(this.#refreshing);
+  /** Whether the key that signed the token of a caller is still in use. */
+  holds({ credential }: Caller): boolean {
+    return credential !== undefined && this.#keys.holds(credential);
   }
 
-  async #verify(token: string): Promise<JWTPayload> {
+  async #verify(token: string): Promise<Verified> {
     const { issuer, audience, clock } = this.#options;
     const rules = {
       issuer,
@@ -82,85 +84,68 @@ export class Tokens {
       currentDate: new Date(clock.now()),
     };
     try {
-      return (await jwtVerify(token, this.#keys, rules)).payload;
+      const { key, ...verified } = await jwtVerify(token, this.#keys.find, rules);
+      // Only a shared secret, which no accepted algorithm has.
+      if (key instanceof Uint8Array) throw badToken();
+      return { ...verified, key };
     } catch (error) {
+      if (error instanceof AccessError) throw error;
       if (error instanceof errors.JWKSMultipleMatchingKeys) {
         for await (const key of error) {
           const verified = await jwtVerify(token, key, rules).catch(() => undefined);
-          if (verified) return verified.payload;
+          if (verified) return { ...verified, key };
         }
       }
-      throw this.#keys.jwks() || isAboutTheToken(error)
-        ? new AccessError('BAD_CREDENTIALS', BAD_TOKEN)
-        : new AccessError('KEYS_UNAVAILABLE', 'Tokens cannot be checked now: ask again in a moment.');
+      throw badToken();
     }
   }
 
-  /** Keeps a host that is down, or tokens with invented keys, from making many requests. */
-  async #load(url: string, init: object): Promise<Response> {
-    const { clock, warn } = this.#options;
-    if (clock.now() - this.#failedAt < RETRY_MS) throw new Error('The last try has just failed.');
-    try {
-      return Response.json(await fetchKeys(url, init));
-    } catch (error) {
-      this.#failedAt = clock.now();
-      warn('the public keys of AUTH_JWKS_URL could not be loaded');
-      throw error;
-    }
+  /** A token without iat counts as made now. jose has checked that both are numbers. */
+  #checkLifetime({ exp = Infinity, iat }: JWTPayload): void {
+    const { clock, maxLifetimeSeconds } = this.#options;
+    const now = Math.floor(clock.now() / 1000);
+    const isFromTheFuture = iat !== undefined && iat > now + LEEWAY_SECONDS;
+    if (isFromTheFuture || exp - (iat ?? now) > maxLifetimeSeconds) throw badToken();
   }
 
-  async #refresh(): Promise<void> {
-    await this.#keys.reload().catch(() => undefined);
+  #thumbprintOf(key: CryptoKey): Promise<string> {
+    const known = this.#thumbprints.get(key) ?? calculateJwkThumbprint(key);
+    this.#thumbprints.set(key, known);
+    return known;
   }
 }
 
-/** The public keys at that address. Whatever else is there counts as a failure to load them. */
-export async function fetchKeys(url: string, init: object): Promise<JSONWebKeySet> {
-  const response = await fetch(url, init);
-  if (response.status !== 200) {
-    await response.body?.cancel();
-    throw new Error(`status ${response.status}`);
-  }
-  const keys = JSON.parse(await readText(response)) as JSONWebKeySet;
-  // Throws where it is no set of keys.
-  createLocalJWKSet(keys);
-  return keys;
+/** Whether a token may be an access token by its typ header, which is optional. */
+function isAccessToken(type: unknown): boolean {
+  if (type === undefined) return true;
+  if (typeof type !== 'string') return false;
+  return TYPES.includes((type.includes('/') ? type : `application/${type}`).toLowerCase());
 }
 
-async function readText({ body }: Response): Promise<string> {
-  const arriving: AsyncIterable<Uint8Array> | Uint8Array[] = body ?? [];
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of arriving) {
-    size += chunk.length;
-    if (size > MAX_KEYS_BYTES) throw new Error('The answer is too large.');
-    chunks.push(chunk);
+/** Whether the header or the claims of a token that jose has read have a name twice. */
+function hasRepeatedName(token: string): boolean {
+  try {
+    for (const part of token.split('.', 2)) parseJson(Buffer.from(part, 'base64url').toString('utf8'));
+    return false;
+  } catch {
+    return true;
   }
-  return Buffer.concat(chunks).toString('utf8');
 }
-
-/** Whether a token is bad by itself, whatever keys there are. */
-const isAboutTheToken = (error: unknown): boolean =>
-  error instanceof errors.JWSInvalid ||
-  error instanceof errors.JWTInvalid ||
-  error instanceof errors.JOSEAlgNotAllowed ||
-  error instanceof errors.JWTClaimValidationFailed;
-
-const isTexts = (value: unknown): value is string[] =>
-  Array.isArray(value) && value.every((item) => typeof item === 'string');
 
 /** What the claims grant: `scope` (separated by blanks), `channels` (a list) and `sub`. What is not understood grants nothing. */
-function callerOf({ sub, scope, channels, exp }: JWTPayload, issuer: string): Caller {
+function callerOf(
+  { sub, scope, channels, exp }: JWTPayload,
+  { issuer, credential }: { issuer: string; credential: string },
+): Caller {
   // A number or a list would name the same caller as the text that it is printed as.
-  if (typeof sub !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(sub))
-    throw new AccessError('BAD_CREDENTIALS', BAD_TOKEN);
-  const names = isTexts(channels) ? channels : [];
+  if (typeof sub !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(sub)) throw badToken();
   return {
     kind: 'frontend',
     // A subject is unique within its issuer only (RFC 7519, 4.1.2). It holds no blank, so the last blank ends the issuer.
     id: `frontend:${issuer} ${sub}`,
     scopes: new Set(typeof scope === 'string' ? scope.split(' ').filter(isScope) : []),
-    channels: names.includes('*') ? '*' : new Set(names.map((name) => name.toLowerCase())),
+    channels: channelsOf(channels) ?? new Set(),
+    credential,
     expiresAt: (exp ?? 0) * 1000,
   };
 }

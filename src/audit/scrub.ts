@@ -1,4 +1,4 @@
-import { looksLikeCardNumber } from '../schema/rules';
+import { holdsCardNumber } from '../schema/card-numbers';
 import { holdsToken } from '../schema/shown-text';
 
 /** What stands in the place of a value that could be a secret. */
@@ -8,12 +8,6 @@ export const CUT = '[cut]';
 
 /** So much of a text is looked at: far more than is ever kept, so that no card number is kept by half. */
 const LOOKED_AT = 1024;
-
-const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi;
-
-/** The digits of a UUID may by chance pass for a card number; one with a letter in it is none. */
-const withoutUuids = (text: string): string =>
-  text.replace(UUID, (uuid) => (/[a-f]/i.test(uuid) ? 'uuid' : uuid));
 
 /** How long a character is as printable ASCII inside of a JSON text. */
 function writtenLength(character: string): number {
@@ -39,7 +33,7 @@ function cut(text: string, maxLength: number): string {
 /** A text as it may be put on record: no card number, and no longer than so many bytes in the file. */
 export function scrubbed(text: string, maxLength: number): string {
   const start = String(text).slice(0, LOOKED_AT);
-  return holdsToken(start) || looksLikeCardNumber(withoutUuids(start)) ? HIDDEN : cut(start, maxLength);
+  return holdsToken(start) || holdsCardNumber(start) ? HIDDEN : cut(start, maxLength);
 }
 
 /** A decimal as it may be put on record. Its two decimals are not counted among the digits of a card number. */
@@ -47,5 +41,5 @@ export function scrubbedDecimal(text: string, maxLength: number): string {
   const [whole = '', decimals, ...more] = String(text).split('.');
   const isDecimal = /^\d{1,15}$/.test(whole) && /^\d{2}$/.test(decimals ?? '') && more.length === 0;
   if (!isDecimal) return scrubbed(text, maxLength);
-  return looksLikeCardNumber(whole) ? HIDDEN : text;
+  return holdsCardNumber(whole) ? HIDDEN : text;
 }

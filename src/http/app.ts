@@ -9,6 +9,7 @@ import fastify, {
 import type { Logger } from 'pino';
 import type { Connections } from './connections';
 import type { EventLoopLag } from './event-loop-lag';
+import { readJsonBodies } from './json-body';
 import type { PublicCode } from './public-codes';
 import { Refusal, overloaded } from './refusal';
 import { SAFE_HEADERS } from './safe-headers';
@@ -88,6 +89,7 @@ export function createApp({
     prepareReply(request, reply);
     requestScope.run({ requestId: request.id }, done);
   });
+  readJsonBodies(app);
   app.setErrorHandler((error: FastifyError | Refusal, request, reply) => {
     void reply.type(answerType(request.headers.accept));
     if (error instanceof Refusal)

@@ -1,15 +1,42 @@
+import { parseJson } from '../json-text';
 import type { AskedOperation } from './admission';
+import { Refusal } from './refusal';
+
+const badRequest = (message: string): Refusal => new Refusal({ status: 400, code: 'BAD_REQUEST', message });
+
+/** Whether an address is ASCII whose percent-encoding is that of UTF-8. */
+function isPercentEncodedUtf8(url: string): boolean {
+  if (/[^\x21-\x7e]/.test(url)) return false;
+  try {
+    decodeURIComponent(url);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /**
- * The parameters of a GET, as a body would hold them. Read as Apollo reads them: fastify's own reader differs where
- * escapes are broken or a fragment follows, and what is checked has to be what is carried out.
+ * The parameters of a GET, as a body would hold them.
+ * @throws Refusal where another reader might understand them in another way
  */
 export function readParameters(url: string): AskedOperation {
-  const { extensions, ...rest } = Object.fromEntries(new URL(url, 'http://gateway/').searchParams);
+  if (!isPercentEncodedUtf8(url)) throw badRequest('The address is not percent-encoded UTF-8.');
+  const parameters = new URL(url, 'http://gateway/').searchParams;
+  if (new Set(parameters.keys()).size < parameters.size)
+    throw badRequest('A parameter of the address stands there twice.');
+  const { variables, extensions, ...rest } = Object.fromEntries(parameters);
+  return {
+    ...rest,
+    ...(variables !== undefined && { variables: jsonOf('variables', variables) }),
+    ...(extensions !== undefined && { extensions: jsonOf('extensions', extensions) }),
+  };
+}
+
+function jsonOf(name: string, text: string): unknown {
   try {
-    return { ...rest, ...(extensions !== undefined && { extensions: JSON.parse(extensions) as object }) };
+    return parseJson(text);
   } catch {
-    return rest;
+    throw badRequest(`${name} must be JSON in which no object has a name twice.`);
   }
 }
 

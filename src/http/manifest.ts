@@ -8,6 +8,7 @@ import {
   type GraphQLSchema,
   type ValidationRule,
 } from 'graphql';
+import { parseJson } from '../json-text';
 import { publicMessage } from './public-message';
 
 /** An operation of a manifest: what its id stands for. */
@@ -37,21 +38,19 @@ function readApollo({ format, version, operations }: Record<string, unknown>): M
   });
 }
 
-const JSON_STRING = /"(?:[^"\\]|\\.)*"/g;
-
-/** A flat object of texts. It is read from its text, as JSON.parse would drop an id that stands there twice. */
-function readCodegen(manifest: Record<string, unknown>, text: string): ManifestOperation[] {
-  if (!Object.values(manifest).every(isText)) throw new Error(EXPECTED);
-  const strings = (text.match(JSON_STRING) ?? []).map((string) => JSON.parse(string) as string);
-  const pairs = strings.flatMap((id, place) => (place % 2 === 0 ? [[id, strings[place + 1]] as const] : []));
-  return pairs.map(([id, body = '']) => ({ id, name: null, body }));
+/** A flat object of texts. */
+function readCodegen(manifest: Record<string, unknown>): ManifestOperation[] {
+  return Object.entries(manifest).map(([id, body]) => {
+    if (!isText(body)) throw new Error(EXPECTED);
+    return { id, name: null, body };
+  });
 }
 
 /** Reads a manifest of either format. Throws an Error that says what is wrong, or a SyntaxError where it is not JSON. */
 export function readManifest(text: string): ManifestOperation[] {
-  const manifest: unknown = JSON.parse(text);
+  const manifest = parseJson(text);
   if (!isRecord(manifest)) throw new Error(EXPECTED);
-  const operations = 'format' in manifest ? readApollo(manifest) : readCodegen(manifest, text);
+  const operations = 'format' in manifest ? readApollo(manifest) : readCodegen(manifest);
   if (operations.length === 0) throw new Error('it holds no operation');
   return operations;
 }

@@ -1,6 +1,7 @@
 import { holdsSchemeNumber } from '../schema/card-numbers';
 import type { Chosen } from '../schema/methods/chosen';
 import type { PaymentRoom, PayoutRoom } from '../schema/methods/room';
+import { findInReadings, NO_SPANS } from '../schema/readings';
 import { isUuid } from '../schema/scalars';
 import { holdsToken } from '../schema/shown-text';
 import type { FieldError } from '../schema/user-errors';
@@ -14,6 +15,14 @@ interface KeptInput {
   description?: string | null;
 }
 
+/** Whether a text has the digits of a card number of the request, or is its security code, in any reading. */
+const repeatsIn = (text: string, secret: string): boolean =>
+  findInReadings(text, (reading) => {
+    const isThere =
+      secret.length > 4 ? reading.replace(/\D/g, '').includes(secret) : reading.trim() === secret;
+    return isThere ? [[0, reading.length]] : NO_SPANS;
+  }).length > 0;
+
 type KeptMethod = Pick<Chosen<PaymentRoom | PayoutRoom>, 'arm' | 'type' | 'secrets'> & { shown?: object };
 
 /**
@@ -25,12 +34,8 @@ export function keptSecretFaults(
   { arm, type, secrets, shown = {} }: KeptMethod,
 ): FieldError[] {
   const isBad = (text: string): boolean => {
-    const trimmed = text.trim();
-    const digits = text.replace(/\D/g, '');
-    const repeats = secrets.some((secret) =>
-      secret.length > 4 ? digits.includes(secret) : trimmed === secret,
-    );
-    return !isUuid(trimmed) && (repeats || holdsSchemeNumber(text) || holdsToken(text));
+    const repeats = secrets.some((secret) => repeatsIn(text, secret));
+    return !isUuid(text.trim()) && (repeats || holdsSchemeNumber(text) || holdsToken(text));
   };
   const texts: [path: string[], text: unknown][] = [
     [['idempotencyKey'], idempotencyKey],

@@ -91,6 +91,8 @@ export class AttemptResolver {
     @Ctx() context: OperationContext,
     @Arg('idempotencyKey', () => ID, { description: 'The key of the create call.' }) idempotencyKey: string,
   ): Promise<Attempt | null> {
+    // Half of a surrogate pair becomes U+FFFD in UTF-8: two keys would be one.
+    if (!idempotencyKey.isWellFormed()) throw badUserInput('idempotencyKey must be well-formed Unicode.');
     const { caller, attempts } = context;
     const found = await attempts.find(caller.id, idempotencyKey);
     const isVisible =

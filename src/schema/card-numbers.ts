@@ -1,18 +1,36 @@
-import { hasDigitsEnough, passesLuhn } from './rules';
+import { findInReadings, joined, NO_SPANS, type Find, type Span } from './readings';
 
-/** Finding card numbers in texts: for what goes out, and for what is kept. */
-
-/** Where a card number may stand in a text, as [from, to]. */
-export type Span = readonly [from: number, to: number];
+/** Finds card numbers in texts, however they are grouped and encoded: in what goes out, and in what is kept. */
 
 const CARD_LENGTH = { min: 12, max: 19 };
+
+/** The check digit that all card numbers carry. */
+export function passesLuhn(digits: string): boolean {
+  let sum = 0;
+  for (let place = 0; place < digits.length; place += 1) {
+    const digit = Number(digits[digits.length - 1 - place]);
+    const doubled = digit * 2;
+    sum += place % 2 === 0 ? digit : doubled - (doubled > 9 ? 9 : 0);
+  }
+  return sum % 10 === 0;
+}
+
+/** Whether a text has digits enough for a card number at all. Most texts have not: that is cheap to see. */
+export function hasDigitsEnough(text: string): boolean {
+  let digits = 0;
+  for (let place = 0; place < text.length && digits < CARD_LENGTH.min; place += 1) {
+    const unit = text.charCodeAt(place);
+    if (unit >= 0x30 && unit <= 0x39) digits += 1;
+  }
+  return digits >= CARD_LENGTH.min;
+}
 
 /** Groups of digits with at most three marks between two of them: "4111 1111", "4111 - 1111", "4111_1111". */
 const RUN = /\d+(?:[^\p{L}\p{N}]{1,3}\d+)*/gu;
 
 const isCardLength = ({ length }: string): boolean => length >= CARD_LENGTH.min && length <= CARD_LENGTH.max;
 
-/** The spans of neighbouring groups of a run that together fit the test; those that overlap are one. */
+/** The spans of neighbouring groups of a run that together fit the test. */
 function spansIn(run: string, start: number, fits: (digits: string) => boolean): Span[] {
   const groups = [...run.matchAll(/\d+/g)];
   const spans: Span[] = [];
@@ -21,16 +39,10 @@ function spansIn(run: string, start: number, fits: (digits: string) => boolean):
     for (const { 0: group, index } of groups.slice(first, first + CARD_LENGTH.max)) {
       digits += group;
       if (digits.length > CARD_LENGTH.max) return;
-      if (isCardLength(digits) && fits(digits)) addSpan(spans, [start + from, start + index + group.length]);
+      if (isCardLength(digits) && fits(digits)) spans.push([start + from, start + index + group.length]);
     }
   });
   return spans;
-}
-
-function addSpan(spans: Span[], [from, to]: Span): void {
-  const last = spans.at(-1);
-  if (last && from < last[1]) spans.splice(-1, 1, [last[0], Math.max(to, last[1])]);
-  else spans.push([from, to]);
 }
 
 const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi;
@@ -39,17 +51,20 @@ const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi;
 const withoutUuids = (text: string): string =>
   text.replace(UUID, (uuid) => (/[a-f]/i.test(uuid) ? 'u'.repeat(uuid.length) : uuid));
 
-function findSpans(text: string, fits: (digits: string) => boolean): readonly Span[] {
-  if (!hasDigitsEnough(text)) return NONE;
+function spansOf(text: string, fits: (digits: string) => boolean): readonly Span[] {
+  if (!hasDigitsEnough(text)) return NO_SPANS;
   // Nothing but digits, as numbers that the payer pays to mostly are: one group.
-  if (/^\d+$/.test(text)) return isCardLength(text) && fits(text) ? [[0, text.length]] : NONE;
-  return [...withoutUuids(text).matchAll(RUN)].flatMap(({ 0: run, index }) => spansIn(run, index, fits));
+  if (/^\d+$/.test(text)) return isCardLength(text) && fits(text) ? [[0, text.length]] : NO_SPANS;
+  return joined(
+    [...withoutUuids(text).matchAll(RUN)].flatMap(({ 0: run, index }) => spansIn(run, index, fits)),
+  );
 }
 
-const NONE: readonly Span[] = [];
-
 /** Every place that holds 12 to 19 digits, together or in groups, with the check digit of a card number. */
-export const cardNumberSpans = (text: string): readonly Span[] => findSpans(text, passesLuhn);
+export const findCardNumbers: Find = (text) => spansOf(text, passesLuhn);
+
+/** Whether a text holds 12 to 19 digits, together or in groups, with the check digit of a card number, in any reading. */
+export const holdsCardNumber = (text: string): boolean => findInReadings(text, findCardNumbers).length > 0;
 
 /** How the numbers of the card schemes begin, and how long they are (ISO/IEC 7812). */
 const SCHEMES: readonly RegExp[] = [
@@ -62,9 +77,12 @@ const SCHEMES: readonly RegExp[] = [
   /^(8600|9112|9417|9792|9860)\d{12}$/,
 ];
 
+const isSchemeNumber = (digits: string): boolean =>
+  passesLuhn(digits) && SCHEMES.some((scheme) => scheme.test(digits));
+
 /**
  * Whether a text holds a number that a card scheme gives out. Stricter than the check digit, which one number in ten
  * has by chance: names that clients choose, such as order numbers, are refused by this.
  */
 export const holdsSchemeNumber = (text: string): boolean =>
-  findSpans(text, (digits) => passesLuhn(digits) && SCHEMES.some((scheme) => scheme.test(digits))).length > 0;
+  findInReadings(text, (reading) => spansOf(reading, isSchemeNumber)).length > 0;

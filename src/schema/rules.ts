@@ -1,4 +1,5 @@
 import { IsOptional, ValidateBy, isEmail, isISO31661Alpha2, type ValidationArguments } from 'class-validator';
+import { holdsCardNumber, passesLuhn } from './card-numbers';
 
 /**
  * The rules of the inputs, as class-validator decorators. Every message states the rule and never the value.
@@ -83,17 +84,6 @@ function isCalendarDate(text: string): boolean {
 /** A card number as the service takes it: the spaces and dashes of its print left out. */
 export const bareCardNumber = (text: string): string => text.replace(/[ -]/g, '');
 
-/** The check digit that all card numbers carry. */
-export function passesLuhn(digits: string): boolean {
-  let sum = 0;
-  for (let place = 0; place < digits.length; place += 1) {
-    const digit = Number(digits[digits.length - 1 - place]);
-    const doubled = digit * 2;
-    sum += place % 2 === 0 ? digit : doubled - (doubled > 9 ? 9 : 0);
-  }
-  return sum % 10 === 0;
-}
-
 const isCardNumber = (text: string): boolean =>
   /^\d[\d -]*\d$/.test(text) && /^\d{12,19}$/.test(bareCardNumber(text));
 
@@ -145,36 +135,6 @@ export const InsteadOf = (...others: string[]): PropertyDecorator =>
     (_text, input) => others.every((name) => input[name] === undefined || input[name] === null),
   );
 
-const CARD_LENGTH = { min: 12, max: 19 };
-
-/** Whether a run of digit groups ("4111 1111 …") holds neighbours that together are a card number. */
-function holdsCardNumber(groups: readonly string[]): boolean {
-  return groups.some((_, from) => {
-    let digits = '';
-    return groups.slice(from, from + CARD_LENGTH.max).some((group) => {
-      digits += group;
-      return digits.length >= CARD_LENGTH.min && digits.length <= CARD_LENGTH.max && passesLuhn(digits);
-    });
-  });
-}
-
-/** Whether a text has digits enough for a card number at all. Most texts have not: that is cheap to see. */
-export function hasDigitsEnough(text: string): boolean {
-  let digits = 0;
-  for (let place = 0; place < text.length && digits < CARD_LENGTH.min; place += 1) {
-    const unit = text.charCodeAt(place);
-    if (unit >= 0x30 && unit <= 0x39) digits += 1;
-  }
-  return digits >= CARD_LENGTH.min;
-}
-
-/** Whether a text holds 12 to 19 digits, together or in groups, with the check digit of a card number. */
-export const looksLikeCardNumber = (text: string): boolean =>
-  hasDigitsEnough(text) &&
-  (text.match(/\d+(?:[^\p{L}\p{N}]{1,2}\d+)*/gu) ?? []).some((run) =>
-    holdsCardNumber(run.match(/\d+/g) ?? []),
-  );
-
 function everyText(value: unknown, test: (text: string) => boolean, depth = 0): boolean {
   if (depth > 8) return false;
   if (typeof value === 'string') return test(value);
@@ -211,7 +171,7 @@ export const CustomFields = (): PropertyDecorator =>
       (fields) => everyText(fields, isPrintable),
     ),
     FieldsRule('noCardNumber', 'must not contain anything that looks like a full card number.', (fields) =>
-      everyText(fields, (text) => !looksLikeCardNumber(text)),
+      everyText(fields, (text) => !holdsCardNumber(text)),
     ),
   );
 

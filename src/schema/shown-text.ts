@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
-import { cardNumberSpans, holdsSchemeNumber } from './card-numbers';
+import { findCardNumbers, holdsSchemeNumber } from './card-numbers';
+import { findInReadings, joined, matchesOf, replaceSpans, type Find } from './readings';
 import { isPrintable } from './rules';
 import { isWireObject, snakeCase, wireText, type WireObject } from './wire';
 
@@ -18,8 +19,10 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
 const TOKENS =
   /(?<![\w-])eyJ[\w-]{5,}\.[\w-]+(?:\.[\w-]*)*|\bpgk_[\w-]{16,}|\b(?:bearer|basic)\s+[\w.~+/-]{8,}=*/gi;
 
+const findTokens: Find = (text) => matchesOf(TOKENS, text);
+
 /** Whether a text holds a token or a key of a client. */
-export const holdsToken = (text: string): boolean => text.search(TOKENS) >= 0;
+export const holdsToken = (text: string): boolean => findInReadings(text, findTokens).length > 0;
 
 /** Shorter than any of them. */
 const MIN_TOKEN = 10;
@@ -31,14 +34,8 @@ const MAX_TEXT = 8192;
 export function hideNumbers(text: string): string {
   if (text.length < MIN_TOKEN) return text;
   if (text.length > MAX_TEXT) return HIDDEN;
-  const spans = cardNumberSpans(text);
-  let shown = '';
-  let at = 0;
-  for (const [from, to] of spans) {
-    shown += text.slice(at, from) + HIDDEN;
-    at = to;
-  }
-  return (shown + text.slice(at)).replace(TOKENS, HIDDEN);
+  const spans = findInReadings(text, (reading) => [...findCardNumbers(reading), ...findTokens(reading)]);
+  return replaceSpans(text, joined(spans), HIDDEN);
 }
 
 /** Any free text. */

@@ -207,6 +207,11 @@ describe('A file of client keys that cannot be used keeps the gateway from start
     ['is not JSON', () => fileWith('{"id": "CANARY", keySha256'), /it is not JSON/],
     ['holds the key alone', () => fileWith('pgk_CANARY'), /it is not JSON/],
     ['is in UTF-16', () => fileWith(Buffer.from('[]', 'utf16le')), /it is not JSON/],
+    [
+      'has the scopes of a client twice',
+      () => fileWith(JSON.stringify([GOOD]).replace('{', '{"scopes":["payments:read"],')),
+      /a name stands twice/,
+    ],
     ['holds an object', () => fileWith(JSON.stringify({ CANARY: GOOD })), /expected a JSON array/],
     ['holds null', () => fileWith('null'), /expected a JSON array/],
     ['holds a text', () => fileWith('"CANARY"'), /expected a JSON array/],

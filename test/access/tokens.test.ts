@@ -22,6 +22,8 @@ const LOOKUP = 'query Q($c: UUID!, $t: UUID!) { payment(channel: $c, transaction
 stopDate();
 const NOW = Date.now();
 const S = Math.floor(NOW / 1000);
+const DAY_S = 86_400;
+const YEAR_3000_S = Date.UTC(3000, 0, 1) / 1000;
 
 let rig: Rig;
 let issuer: Issuer;
@@ -96,14 +98,25 @@ describe('A token is accepted', () => {
     ['by ES256', () => tokenBy(ec)],
     ['by EdDSA', () => tokenBy(ed)],
     ['without kid, where only one key fits', () => tokenBy(rsa, { header: { kid: undefined } })],
-    ['with the type at+jwt', () => tokenBy(ec, { header: { typ: 'at+jwt' } })],
+    ...['JWT', 'jwt', 'at+jwt', 'AT+JWT', 'application/at+jwt', 'application/JWT'].map(
+      (typ): [string, () => Promise<string>] => [
+        `with the type ${typ}`,
+        () => tokenBy(ec, { header: { typ } }),
+      ],
+    ),
     [
       'for several audiences, ours among them',
       () => tokenBy(ec, { claims: { aud: ['a', 'paygraph-tests'] } }),
     ],
     ['that ended a moment ago: clocks differ', () => tokenBy(ec, { claims: { exp: S - 5 } })],
     ['that begins in a moment', () => tokenBy(ec, { claims: { nbf: S + 5 } })],
-    ['that began long ago', () => tokenBy(ec, { claims: { nbf: S - 1e6, iat: S - 1e6 } })],
+    ['that began long ago', () => tokenBy(ec, { claims: { nbf: S - 1e6, iat: S - DAY_S + 600 } })],
+    ['that lives for a day', () => tokenBy(ec, { claims: { iat: S, exp: S + DAY_S } })],
+    [
+      'that lives for a day, and does not say since when',
+      () => tokenBy(ec, { claims: { iat: undefined, exp: S + DAY_S } }),
+    ],
+    ['that was made in a moment: clocks differ', () => tokenBy(ec, { claims: { iat: S + 5 } })],
     ['with claims that mean nothing here', () => tokenBy(ec, { claims: { roles: ['admin'], azp: 'x' } })],
     [
       'with a subject of many kinds of letters',
@@ -241,6 +254,28 @@ const FORGED: [string, () => string | Promise<string>][] = [
   ['claims that are null', () => ecSigned({ alg: 'ES256', kid: ec.kid }, encode(null))],
   ['claims that are no JSON', () => ecSigned({ alg: 'ES256', kid: ec.kid }, base64url.encode('{'))],
   ['no claims', () => ecSigned({ alg: 'ES256', kid: ec.kid }, '')],
+  ...[
+    'logout+jwt',
+    'secevent+jwt',
+    'dpop+jwt',
+    'application/logout+jwt',
+    'text/jwt',
+    '',
+    7,
+    null,
+    ['JWT'],
+  ].map((typ): [string, () => Promise<string>] => [
+    `the type ${JSON.stringify(typ)}`,
+    () => ecSigned({ alg: 'ES256', kid: ec.kid, typ }, claims()),
+  ]),
+  [
+    'a claim that it has twice',
+    () =>
+      ecSigned(
+        { alg: 'ES256', kid: ec.kid },
+        base64url.encode(JSON.stringify(goodClaims(NOW)).replace('{', '{"channels":[],')),
+      ),
+  ],
   [
     'a header that is no JSON',
     () => rearranged(([, payload, mark]) => `${base64url.encode('{')}.${payload}.${mark}`),
@@ -279,6 +314,14 @@ const NOT_FOR_US: [string, Record<string, unknown>][] = [
   ['whose end is a date', { exp: new Date(NOW + 600_000).toISOString() }],
   ['whose end is true', { exp: true }],
   ['whose end is negative', { exp: -1 }],
+  ['whose end is in the year 3000', { exp: YEAR_3000_S }],
+  ['whose end is in the year 3000, and its beginning too', { iat: YEAR_3000_S - 600, exp: YEAR_3000_S }],
+  ['whose end is in the year 3000, and that does not say since when', { iat: undefined, exp: YEAR_3000_S }],
+  ['that lives for more than a day', { iat: S - 10, exp: S - 10 + DAY_S + 1 }],
+  ['that has lived for more than a day', { iat: S - DAY_S, exp: S + 1 }],
+  ['that lives for more than a day, and does not say since when', { iat: undefined, exp: S + DAY_S + 1 }],
+  ['that was made in the future', { iat: S + 61 }],
+  ['that was made at no time', { iat: 'now' }],
   ['that begins in the future', { nbf: S + 61 }],
   ['whose beginning is a text', { nbf: 'now' }],
   ['without an issuer', { iss: undefined }],
@@ -356,6 +399,8 @@ const GRANTS_NOTHING: [string, Record<string, unknown>][] = [
   ['channels that are true', { channels: true }],
   ['another channel', { channels: [THEIRS] }],
   ['a list in the list', { channels: [[OURS]] }],
+  ['a star beside the channel', { channels: [OURS, '*'] }],
+  ['two stars', { channels: ['*', '*'] }],
   ['channels among other things', { channels: [OURS, 4711, null] }],
   ['a star among other things', { channels: ['*', 4711] }],
   ['the channel with blanks', { channels: [` ${OURS} `] }],
@@ -405,6 +450,8 @@ describe('The claims of a good token', () => {
 });
 
 test('Who signs with several keys and names none is understood', async () => {
+  // A journal that is opened compares this date with that of its own thread.
+  jest.useRealTimers();
   const [first, second] = [await newKey('ES256'), await newKey('ES256')];
   const several = await Issuer.start(first, second);
   const { client } = await accessRig({ env: several.settings });
@@ -417,6 +464,7 @@ test('Who signs with several keys and names none is understood', async () => {
 });
 
 test('Published keys that are no signing keys of ours accept nothing', async () => {
+  jest.useRealTimers();
   const secret = base64url.encode('a secret that everybody can read here');
   const shared = { ...ec, kid: 'shared', jwk: { kty: 'oct', k: secret, kid: 'shared', alg: 'HS256' } };
   const encrypting = await newKey('ES256');

@@ -45,6 +45,10 @@ const C2C_PAN = '5204740009900014';
 const CVC = '8351';
 const API_KEY = 'canary-api-key-Zw2x9Kq4';
 const SECRET_KEY = 'canary-secret-key-Rt7m1Vb6';
+
+/** Every character percent-encoded, also those that need not be. */
+const percentEncoded = (text: string): string =>
+  [...text].map((character) => `%${character.charCodeAt(0).toString(16)}`).join('');
 // Without dashes these could pass for names.
 const CLIENT_KEY = 'pgk_c4N4rYk3yOfAcl1entq7Zr9Tx2Vb5Nm8Kj1Hg4Fd6Sa';
 const FINGERPRINT_KEY = 'canary-fingerprint-key-Lp3s';
@@ -522,6 +526,8 @@ describe('Card numbers and tokens that nobody of this request sent', () => {
     'https:\\\\pay.example',
     'pay.example',
     'intent://pay.example',
+    `https://pay.example/?k=${percentEncoded(API_KEY)}`,
+    `https://pay.example/?k=${percentEncoded(percentEncoded(SECRET_KEY))}`,
   ])('The page of the payer is never %j', async (page) => {
     replyToGet = () => ({
       status: 200,

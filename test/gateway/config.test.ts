@@ -203,6 +203,8 @@ const WRONG: [string, string[]][] = [
   ],
   ['AUTH_ISSUER', ['line\nbreak']],
   ['AUTH_AUDIENCE', ['line\nbreak']],
+  ['AUTH_MAX_TOKEN_LIFETIME_SECONDS', ['0', '59', '1e3', '31536001']],
+  ['AUTH_MAX_STALE_KEYS_SECONDS', ['0', '59', 'never', '604801']],
   ['ALLOWED_URL_HOSTS', ['https://shop.example', 'shop.example,,', 'a b', '*', 'shop.*']],
   ['CORS_ORIGINS', ['*', 'shop.test', 'https://shop.test/', 'null', 'https://a.example, b']],
   ['TRUSTED_PROXIES', ['10.0.0.0/33', '10.0.256.0', 'proxy.example', '::1/129', '10.0.0.1/8/8', 'true']],

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { importJWK, type JWK } from 'jose';
 import { ClientKeys } from '../../access/client-keys';
-import { ALGORITHMS, fetchKeys } from '../../access/tokens';
+import { fetchKeys } from '../../access/token-keys';
+import { ALGORITHMS } from '../../access/tokens';
 import { faultOfFile } from '../../watched-file';
 import { failed, ok, skipped, warning, wordOf, type Check, type Finding } from './check';
 
@@ -51,10 +52,7 @@ export const tokenKeys: Check = {
     const { tokens } = config.access;
     if (tokens === null) return [skipped('AUTH_JWKS_URL is not set: tokens are not accepted.')];
     try {
-      const { keys } = await fetchKeys(tokens.jwksUrl, {
-        signal: AbortSignal.timeout(LOADING_MS),
-        redirect: 'manual',
-      });
+      const { keys } = await fetchKeys(tokens.jwksUrl, AbortSignal.timeout(LOADING_MS));
       const usable = (await Promise.all(keys.map(isUsable))).filter(Boolean).length;
       return [judgeKeys(usable, keys.length)];
     } catch (error) {

@@ -1,8 +1,8 @@
+import { parseJson } from '../../json-text';
 import { isUuid } from '../../schema/scalars';
 import { isWireObject, type WireObject } from '../../schema/wire';
 import { Secret } from '../../secret';
 import { systemWord } from '../../watched-file';
-import { repeatsAName } from './json-body';
 
 /** What calls are signed with: an API key, and one secret key, or two while it is being changed. */
 export interface CredentialEntry {
@@ -113,9 +113,8 @@ function readChannels(
  * @throws an Error that names the entry and the rule, never a value; a SyntaxError where it is not JSON
  */
 export function readCredentialsFile(text: string, readFile: (path: string) => string): CredentialTable {
-  const file: unknown = JSON.parse(text);
+  const file = parseJson(text);
   if (!isWireObject(file)) throw new Error('expected a JSON object with default and channels');
-  if (repeatsAName(text, file)) throw new Error('a name stands twice in one object');
   if (Object.keys(file).some((name) => name !== 'default' && name !== 'channels'))
     throw new Error('holds more than default and channels');
   const read = (name: string, entry: unknown): CredentialEntry => new EntryReader(name, readFile).read(entry);

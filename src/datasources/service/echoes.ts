@@ -1,4 +1,14 @@
+import {
+  findInReadings,
+  joined,
+  matchesOf,
+  NO_SPANS,
+  replaceSpans,
+  type Find,
+  type Span,
+} from '../../schema/readings';
 import { HIDDEN, isInexact } from '../../schema/shown-text';
+import { hasDigitsEnough } from '../../schema/card-numbers';
 import { isWireObject, type WireObject } from '../../schema/wire';
 
 /**
@@ -6,50 +16,75 @@ import { isWireObject, type WireObject } from '../../schema/wire';
  * gateway's own credentials in any answer. Here the very values are known, so every text is searched, whatever it is for.
  */
 
-/** Removes one secret from a text. */
+/** Removes secrets from a text. */
 type Remove = (text: string) => string;
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
 
-/** The same in the writings in which programs pass it on. */
+/** The same in the writings in which programs pass it on and which no reading of a text decodes. */
 function encodings(secret: string): string[] {
-  const bytes = Buffer.from(secret);
-  const base64 = bytes.toString('base64').replace(/=+$/, '');
-  const all = [base64, bytes.toString('base64url'), bytes.toString('hex'), encodeURIComponent(secret)];
+  const base64 = Buffer.from(secret).toString('base64').replace(/=+$/, '');
+  const base64url = Buffer.from(secret).toString('base64url');
+  const all = [base64, base64url, Buffer.from(secret).toString('hex')];
   return all.filter((text) => text !== secret);
 }
 
-const removeAll = (texts: readonly string[]): Remove => {
+/** Finds any of these texts. */
+function findAny(texts: readonly string[]): Find {
+  if (texts.length === 0) return () => NO_SPANS;
   const pattern = new RegExp(texts.map(escaped).join('|'), 'gi');
-  return (text) => text.replace(pattern, HIDDEN);
-};
+  return (text) => matchesOf(pattern, text);
+}
 
-/** A card number: however it is grouped, and whatever stands between the groups. */
-function removeCardNumber(digits: string): Remove {
-  const grouped = new RegExp([...digits].join('[^\\p{L}\\p{N}]{0,3}'), 'gu');
-  const encoded = removeAll(encodings(digits));
+/** Digits with at most three marks between two of them. One pattern for all numbers: to compile one takes milliseconds. */
+const RUN = /\d(?:[^\p{L}\p{N}]{0,3}\d)*/gu;
+
+/** Where a number is among the digits of a run. */
+function numberIn(run: string, start: number, number: string): readonly Span[] {
+  const bare = run.replace(/\D/g, '');
+  const places = bare.includes(number) ? Array.from(run.matchAll(/\d/g), ({ index }) => start + index) : [];
+  const spans: Span[] = [];
+  for (let at = bare.indexOf(number); at >= 0; at = bare.indexOf(number, at + number.length))
+    spans.push([places[at] ?? 0, (places[at + number.length - 1] ?? 0) + 1]);
+  return spans;
+}
+
+/** A card number, however it is grouped. */
+function findCardNumber(number: string): Find {
+  const encoded = findAny(encodings(number));
   return (text) => {
-    if (text.length < digits.length) return text;
-    const removed = encoded(text.replace(grouped, HIDDEN));
-    return removed.replace(/\D/g, '').includes(digits) ? HIDDEN : removed;
+    if (text.length < number.length) return NO_SPANS;
+    const spans = hasDigitsEnough(text)
+      ? Array.from(text.matchAll(RUN), ({ 0: run, index }) => numberIn(run, index, number)).flat()
+      : NO_SPANS;
+    const more = encoded(text);
+    return more.length === 0 ? spans : joined([...spans, ...more]);
   };
 }
+
+/** The whole of a text that has the digits of a card number with other things between them. */
+const findSpread =
+  (digits: string): Find =>
+  (text) =>
+    text.length >= digits.length && text.replace(/\D/g, '').includes(digits) ? [[0, text.length]] : NO_SPANS;
 
 /**
  * A security code: three or four digits that stand alone, or behind its name. It may be a part of a longer number, of a
  * decimal or of a masked card number by chance.
  */
-function removeSecurityCode(code: string): Remove {
+function findSecurityCode(code: string): Find {
   const alone = `(?<![\\p{L}\\p{N}*•]|\\d[.,])(?:${code}|${[...code].join('[ -]')})(?![\\p{L}\\p{N}*•]|[.,]\\d)`;
   const pattern = new RegExp(`${alone}|(?<=cv[cvn]2?)${code}(?!\\d)`, 'giu');
-  return (text) => (!/\d/.test(text) || isTime(text) ? text : text.replace(pattern, HIDDEN));
+  return (text) => (!/\d/.test(text) || isTime(text) ? NO_SPANS : matchesOf(pattern, text));
 }
 
 const isTime = (text: string): boolean => /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\d.:+Z-]*$/i.test(text);
 
-function removerOf(secret: string): Remove {
-  if (/^\d{12,19}$/.test(secret)) return removeCardNumber(secret);
-  return /^\d{3,4}$/.test(secret) ? removeSecurityCode(secret) : removeAll([secret, ...encodings(secret)]);
+const isNumber = (secret: string): boolean => /^\d{12,19}$/.test(secret);
+
+function findSecret(secret: string): Find {
+  if (isNumber(secret)) return findCardNumber(secret);
+  return /^\d{3,4}$/.test(secret) ? findSecurityCode(secret) : findAny([secret, ...encodings(secret)]);
 }
 
 /** Whether a value can be searched for: any other that is so short stands in any text by chance. */
@@ -65,40 +100,53 @@ export interface MustNotComeBack {
   isToken?(text: string): boolean;
 }
 
-/** Removes these from any text. */
+/** Removes these from any text, in every reading of it. */
 export function remover({ secrets = [], credentials = [], isToken }: MustNotComeBack): Remove {
-  const removers = [...secrets.filter(isSecret).map(removerOf), removerOfCredentials(credentials)];
-  if (isToken) removers.push(removerOfTokens(isToken));
-  return inTurn(removers);
+  const finds = [...secrets.filter(isSecret).map(findSecret), findCredentials(credentials)];
+  if (isToken) finds.push(findTokens(isToken));
+  const find = findEach(finds);
+  const spread = findEach(secrets.filter(isNumber).map(findSpread));
+  return (text) => {
+    const spans = findInReadings(text, find);
+    const left = spans.length === 0 ? text : replaceSpans(text, joined(spans), HIDDEN);
+    return findInReadings(left, spread).length === 0 ? left : HIDDEN;
+  };
 }
 
-/** One after the other. No function is made for a text: every text of every answer comes here. */
-const inTurn =
-  (removers: readonly Remove[]): Remove =>
+/** What any of them finds. Nothing is made for a text that holds none: every text of every answer comes here. */
+const findEach =
+  (finds: readonly Find[]): Find =>
   (text) => {
-    let left = text;
-    for (const remove of removers) left = remove(left);
-    return left;
+    let all = NO_SPANS;
+    for (const find of finds) {
+      const found = find(text);
+      if (found.length > 0) all = [...all, ...found];
+    }
+    return all;
   };
 
 const TOKEN_LENGTH = 43;
 
-/** Removes tokens: there are too many to know them all, but each can be told from any other text. */
-function removerOfTokens(isToken: (text: string) => boolean): Remove {
+/** Finds tokens: there are too many to know them all, but each can be told from any other text. */
+function findTokens(isToken: (text: string) => boolean): Find {
   // In an encoded address a letter may stand right before it.
-  const hideIn = (run: string): string => {
-    if (isToken(run.slice(-TOKEN_LENGTH))) return run.slice(0, -TOKEN_LENGTH) + HIDDEN;
-    return isToken(run.slice(0, TOKEN_LENGTH)) ? HIDDEN + run.slice(TOKEN_LENGTH) : run;
+  const spanIn = (run: string, at: number): readonly Span[] => {
+    const end = at + run.length;
+    if (isToken(run.slice(-TOKEN_LENGTH))) return [[end - TOKEN_LENGTH, end]];
+    return isToken(run.slice(0, TOKEN_LENGTH)) ? [[at, at + TOKEN_LENGTH]] : NO_SPANS;
   };
-  return (text) => (text.length < TOKEN_LENGTH ? text : text.replace(/[\w-]{43,}/g, hideIn));
+  return (text) =>
+    text.length < TOKEN_LENGTH
+      ? NO_SPANS
+      : Array.from(text.matchAll(/[\w-]{43,}/g), ({ 0: run, index }) => spanIn(run, index)).flat();
 }
 
 /** Made once for each list of credentials: a list of a thousand merchants must cost nothing per answer. */
-const knownRemovers = new WeakMap<readonly string[], Remove>();
+const knownFinds = new WeakMap<readonly string[], Find>();
 
-function removerOfCredentials(credentials: readonly string[]): Remove {
-  const known = knownRemovers.get(credentials) ?? removeAny(credentials.filter(isSecret));
-  knownRemovers.set(credentials, known);
+function findCredentials(credentials: readonly string[]): Find {
+  const known = knownFinds.get(credentials) ?? findMany(credentials.filter(isSecret));
+  knownFinds.set(credentials, known);
   return known;
 }
 
@@ -126,16 +174,15 @@ function headsOf(values: readonly string[]): (text: string) => boolean {
   };
 }
 
-/** Removes whichever of many there is. Few texts hold even the first letters of one. */
-function removeAny(values: readonly string[]): Remove {
+/** Finds whichever of many there is. Few texts hold even the first letters of one. */
+function findMany(values: readonly string[]): Find {
   const digits = values.filter((value) => /^\d+$/.test(value) && (value.length < 5 || value.length >= 12));
   const texts = values
     .filter((value) => !digits.includes(value))
     .flatMap((value) => [value, ...encodings(value)]);
   const mayHold = headsOf(texts);
-  const removeTexts = texts.length > 0 ? removeAll(texts) : (text: string): string => text;
-  const removeDigits = inTurn(digits.map(removerOf));
-  return (text) => removeDigits(mayHold(text) ? removeTexts(text) : text);
+  const findTexts = findAny(texts);
+  return findEach([(text) => (mayHold(text) ? findTexts(text) : NO_SPANS), ...digits.map(findSecret)]);
 }
 
 /** Deeper than anything that is documented; what is deeper is not passed on. */

@@ -1,4 +1,4 @@
-import { isPrintable, looksLikeCardNumber } from '../../schema/rules';
+import { isPrintable } from '../../schema/rules';
 import { hideNumbers, readMessage } from '../../schema/shown-text';
 import { isWireObject } from '../../schema/wire';
 import { remover, type MustNotComeBack } from './echoes';
@@ -35,7 +35,6 @@ const isSayable = (text: string, remove: (text: string) => string): boolean =>
   text.length <= MAX_LENGTH &&
   isPrintable(text) &&
   !/<[a-z!/]/i.test(text) &&
-  !looksLikeCardNumber(text) &&
   hideNumbers(text) === text &&
   remove(text) === text;
 

@@ -16,21 +16,3 @@ export function checkForm({ query, operationName, variables, extensions }: Asked
   if (!isMissing(variables) && !isObject(variables)) throw badRequest('variables must be an object.');
   if (!isMissing(extensions) && !isObject(extensions)) throw badRequest('extensions must be an object.');
 }
-
-/** What the address of a GET asks for. */
-export function readGet(url: string): AskedOperation {
-  const parameters = new URL(url, 'http://gateway/').searchParams;
-  const names = [...parameters.keys()];
-  if (new Set(names).size < names.length) throw badRequest('A parameter stands there twice.');
-  const { variables, extensions, ...rest } = Object.fromEntries(parameters);
-  return { ...rest, variables: parsed('variables', variables), extensions: parsed('extensions', extensions) };
-}
-
-function parsed(name: string, text: string | undefined): unknown {
-  if (text === undefined) return undefined;
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    throw badRequest(`${name} must be JSON.`);
-  }
-}

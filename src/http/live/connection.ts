@@ -3,10 +3,21 @@ import type { Socket } from 'node:net';
 import { CloseCode, type WebSocket as Transport } from 'graphql-ws';
 import type { RawData, WebSocket } from 'ws';
 import type { Caller } from '../../access/caller';
+import { decodeUtf8, parseJson, RepeatedNameError } from '../../json-text';
 import type { ResultStream } from './result-stream';
 
 /** More than any honest client leaves unread while it goes on asking. */
 const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
+
+/** Whether a message is JSON with a name twice in one object. What is not JSON is refused by graphql-ws. */
+function repeatsAName(text: string): boolean {
+  try {
+    parseJson(text);
+    return false;
+  } catch (error) {
+    return error instanceof RepeatedNameError;
+  }
+}
 
 /** One WebSocket, as graphql-ws uses it, and what is known of who is at its other end. */
 export class Connection implements Transport {
@@ -56,10 +67,11 @@ export class Connection implements Transport {
     this.socket.on('message', (data: RawData) => {
       if (!this.#checkUnread()) return;
       this.#isThere = true;
-      // As a Buffer, which is how ws gives messages out.
-      handle((data as Buffer).toString()).catch(() =>
-        this.close(CloseCode.InternalServerError, 'Internal error'),
-      );
+      // As a Buffer, which is how ws gives messages out. It checks the UTF-8 of text frames only.
+      const text = decodeUtf8(data as Buffer);
+      if (text === undefined || repeatsAName(text))
+        return this.close(CloseCode.BadRequest, 'Invalid message received');
+      handle(text).catch(() => this.close(CloseCode.InternalServerError, 'Internal error'));
     });
   }
 

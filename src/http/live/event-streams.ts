@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { AccessError } from '../../access/caller';
 import type { AskedOperation } from '../admission';
+import { readParameters } from '../get-parameters';
 import { Refusal, accessRefusal } from '../refusal';
-import { checkForm, readGet } from './asked';
 import { SHUTTING_DOWN } from '../graceful-shutdown';
+import { checkForm } from './asked';
 import type { Heartbeat } from './heartbeat';
 import type { LiveOperations } from './live-operations';
 import { StreamFault } from './result-stream';
@@ -38,7 +39,7 @@ export class EventStreams {
         if (!caller) throw accessRefusal(new AccessError('NO_CREDENTIALS', 'Credentials are required.'));
         if (this.#closing) throw SHUTTING_DOWN;
         if (!/text\/event-stream|\*\/\*/.test(headers.accept ?? '*/*')) throw NOT_ACCEPTABLE;
-        const asked = method === 'GET' ? readGet(url) : (body as AskedOperation | null);
+        const asked = method === 'GET' ? readParameters(url) : (body as AskedOperation | null);
         if (typeof asked !== 'object' || asked === null || Array.isArray(asked)) throw NO_OPERATION;
         checkForm(asked);
         const prepared = await this.#options.live.prepare(asked, { caller, ip, requestId: id });

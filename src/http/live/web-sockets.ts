@@ -194,8 +194,10 @@ const EXPIRED = 'The credentials are not good any more.';
 /** Lets a client come back with other credentials: it makes another connection for them. */
 const leave = (socket: WebSocket): void => socket.close(CloseCode.Forbidden, `UNAUTHENTICATED: ${EXPIRED}`);
 
-/** What a client gave as its credentials; the name in any case, as it is that of a header. */
+/** What a client gave as its credentials; the name in any case, as it is that of a header. Throws an AccessError where it gave two. */
 function authorizationOf(params: Readonly<Record<string, unknown>> = {}): string | undefined {
-  const given = Object.entries(params).find(([name]) => name.toLowerCase() === 'authorization')?.[1];
-  return typeof given === 'string' ? given : undefined;
+  const given = Object.entries(params).filter(([name]) => name.toLowerCase() === 'authorization');
+  if (given.length > 1) throw new AccessError('BAD_CREDENTIALS', 'There is more than one authorization.');
+  const [[, text] = []] = given;
+  return typeof text === 'string' ? text : undefined;
 }
