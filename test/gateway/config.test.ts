@@ -188,6 +188,8 @@ const WRONG: [string, string[]][] = [
   ['SHUTDOWN_GRACE_MS', ['-1', '600001', '10s']],
   ['SERVICE_TIMEOUT_MS', ['0', '49', '120001', '10s', 'Infinity']],
   ['SERVICE_NOT_FOUND_STATUS', ['200', '399', '500', 'none']],
+  ['SERVICE_NOT_FOUND_FIELDS', ['code message', 'code,,message', '{"code":1}']],
+  ['SETTLE_APPROVAL', ['yes', 'true', 'ON']],
   ['LOG_LEVEL', ['loud', 'INFO', 'constructor']],
   ['SERVICE_API_KEY', ['with blank', 'line\nbreak', 'tab\t', 'ключ', 'x'.repeat(1025)]],
   ['SERVICE_SECRET_KEY', ['with blank', 'line\nbreak', 'ключ']],

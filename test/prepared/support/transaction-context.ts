@@ -24,8 +24,9 @@ const client = {
   lookUp: (_path: string, { transactionId = FOUND.payment[0] ?? '' }: LookupKey) => {
     if (FAILING.includes(transactionId)) return Promise.reject(new ServiceError('AUTH_FAILED', 'Refused.'));
     const answer = answerFor(transactionId);
-    return Promise.resolve(answer ? { answer } : null);
+    return Promise.resolve({ answer: answer ?? null, isOwn: true, serviceTime: undefined });
   },
+  queue: () => null,
 } as unknown as ServiceClient;
 
 const payments = new PaymentService(client);
