@@ -99,11 +99,13 @@ describe.each(SERVICE_FAULTS)('When the service %s', (_fault, meaning, reply) =>
     expect(seen.filter((call) => call.method === 'POST' && call.path === path)).toHaveLength(1);
   });
 
-  test('nothing else is sent but lookups for what is unknown', () => {
+  test('nothing else is sent but lookups for what is unknown, and for a confirm that was refused', () => {
     expect(service.seen.every(({ path }) => path.startsWith('/api/v1/'))).toBe(true);
     expect(seen.filter(({ method }) => method === 'POST')).toHaveLength(MONEY_CALLS.length);
     const lookedFor = new Set(seen.filter(({ method }) => method === 'GET').map(({ query }) => query));
-    expect(lookedFor.size).toBe(isUnknown(meaning) ? MONEY_CALLS.length : 0);
+    const { money } = MEANINGS[meaning];
+    const isRefused = 'result' in money && money.result !== UNKNOWN;
+    expect(lookedFor.size).toBe(isUnknown(meaning) ? MONEY_CALLS.length : isRefused ? 1 : 0);
   });
 
   test('the next call is served as if nothing had been', () => {
