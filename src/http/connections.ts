@@ -44,6 +44,12 @@ interface Network {
   readonly silent: Set<ClientConnection>;
 }
 
+/** Whether a connection waits for its next request, or for somebody who has not said who it is. */
+const isIdle = ({ isUpgraded, latest, callerId }: ClientConnection): boolean =>
+  isUpgraded
+    ? callerId === undefined
+    : latest?.writableFinished === true || (latest?.req.complete === false && callerId === undefined);
+
 /** How many connections are examined to find an idle one. */
 const MAX_EXAMINED = 32;
 
@@ -168,11 +174,11 @@ export class Connections {
     return true;
   }
 
-  /** A connection that waits for its next request; not every connection is examined. */
+  /** A connection that may be closed for another one; not every connection is examined. */
   #idle(): ClientConnection | undefined {
     let examined = 0;
     for (const connection of this.#open.values()) {
-      if (!connection.isUpgraded && connection.latest?.writableFinished) return connection;
+      if (isIdle(connection)) return connection;
       if ((examined += 1) > MAX_EXAMINED) return undefined;
       // The next search starts behind it.
       this.#open.delete(connection.socket);

@@ -41,7 +41,8 @@ export class ConfirmClaims {
       // It may have been written all the same.
       void begun.then(
         (late) => late && this.end(claim.id, notCarriedOut(late)),
-        () => undefined,
+        // An earlier suspicion, if there was one, is kept.
+        () => this.#recordLater(claim.id, { outcome: 'not_carried_out', confirmed: [] }),
       );
       throw error;
     }
@@ -66,9 +67,13 @@ export class ConfirmClaims {
         const facts = { event: 'confirm_not_recorded', confirm: id, outcome: result.outcome };
         this.#warn(facts, 'confirm result not recorded in the journal; retrying every second');
       }
-      this.#unrecorded.set(id, result);
-      if (!this.#retry) this.#retry = this.#retryLater();
+      this.#recordLater(id, result);
     }
+  }
+
+  #recordLater(id: string, result: ConfirmResult): void {
+    this.#unrecorded.set(id, result);
+    if (!this.#retry) this.#retry = this.#retryLater();
   }
 
   #retryLater(): Timer {

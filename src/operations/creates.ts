@@ -91,10 +91,11 @@ export class Creates {
     }
     // What is written to the journal as begun is sent at once: an attempt that waits would be taken for sent after a crash.
     const slot = await plan.queue.reserve(plan.input.channel);
-    const attempt = this.#newAttempt(plan);
+    let attempt: NewAttempt;
     let begun: Begun;
     let outcome: MoneyOutcome<T> | undefined;
     try {
+      attempt = this.#newAttempt(plan);
       begun = await hand.begin(attempt);
       if (begun.kind === 'started') outcome = await this.#send(attempt, plan, slot);
     } finally {
@@ -220,8 +221,7 @@ export class Creates {
     if (attempt.outcome === 'succeeded') {
       return { kind: 'success', found: await finder.current(attempt), replayed: true };
     }
-    if (attempt.outcome === 'in_progress' && attempt.leaseUntil >= hand.clock.now())
-      return { kind: 'in_progress' };
+    if (attempt.outcome === 'in_progress' && hand.isLeased(attempt)) return { kind: 'in_progress' };
     const result = await followUps.tryNow(attempt, finder);
     if (result === null) return { kind: 'in_progress' };
     if (result.kind === 'found') return { kind: 'success', found: result.found, replayed: true };

@@ -30,6 +30,8 @@ type Recovered = Succeeded | { outcome: 'not_sent'; settledAt: number };
 
 const FIRST_CHECK_MS = 500;
 const MAX_CHECK_MS = 60_000;
+/** As in the journal's claims: after it another instance takes over. */
+const OBSERVER_GRACE_MS = 5000;
 
 /** At least so many lookups, spread over the settling time, have to find nothing before a key is released. */
 const MIN_LOOKUPS = 4;
@@ -103,7 +105,7 @@ export class FollowUps {
     const { absence } = attempt;
     // Something else under the external id may hide the payment that is looked for.
     if (hit.kind !== 'nothing') return NO_ABSENCE;
-    if (!hit.isOwn || !clocks.isSteady()) return absence;
+    if (!hit.isOwn || !clocks.isSteady() || this.#isObservedElsewhere(attempt)) return absence;
     const showsKnown = await within(timeoutMs, finder.showsKnown(attempt)).catch(() => false);
     if (!showsKnown) return absence;
     // Only the instance that made the last lookup knows how long ago it was, whatever the clocks of the others say.
@@ -116,6 +118,14 @@ export class FollowUps {
       spanMs: Math.round(absence.spanMs + Math.min(elapsed, settleMs / (MIN_LOOKUPS - 1))),
       observer: hand.owner,
     };
+  }
+
+  /** Whether another instance measures how long nothing was found, and has not missed its time to look. */
+  #isObservedElsewhere({ absence, nextCheckAt }: Attempt): boolean {
+    const { hand } = this.#options;
+    const isElsewhere = absence.observer !== '' && absence.observer !== hand.owner;
+    const dueIn = (nextCheckAt ?? 0) - hand.clock.now();
+    return isElsewhere && dueIn > -OBSERVER_GRACE_MS && dueIn <= MAX_CHECK_MS * 2;
   }
 
   #ended<R>({ id }: Attempt, result: R): R {
@@ -160,10 +170,14 @@ export class FollowUps {
   }
 
   /** Records that it is not known, to be looked for again later. */
-  async leaveUnknown({ id, checks }: Pick<Attempt, 'id' | 'checks'>, absence?: Absence): Promise<void> {
+  async leaveUnknown(attempt: Attempt, absence?: Absence): Promise<void> {
     const { hand } = this.#options;
-    const nextCheckAt = Math.round(hand.clock.now() + this.#checkDelay(checks));
-    await hand.settle(id, { outcome: 'unknown', nextCheckAt, ...(absence && { absence }) });
+    const isElsewhere = this.#isObservedElsewhere(attempt);
+    // The observer looks when it meant to, however often callers ask others meanwhile.
+    const nextCheckAt = isElsewhere
+      ? (attempt.nextCheckAt ?? 0)
+      : Math.round(hand.clock.now() + this.#checkDelay(attempt.checks));
+    await hand.settle(attempt.id, { outcome: 'unknown', nextCheckAt, ...(absence && { absence }) });
   }
 
   /** Exponential backoff with jitter. Short settling times are looked at more often: each lookup proves its share only. */

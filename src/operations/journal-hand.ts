@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Timer } from '../clock';
-import type { Begun, Claim, Journal, NewAttempt, Settlement } from '../datasources/journal/journal';
+import {
+  MAX_LEASE_MS,
+  type Attempt,
+  type Begun,
+  type Claim,
+  type Journal,
+  type NewAttempt,
+  type Settlement,
+} from '../datasources/journal/journal';
 import { ServiceError } from '../datasources/service/service-error';
 import { within } from './deadline';
 import type { JournalClock } from './journal-clock';
@@ -15,6 +23,10 @@ const SETTLE_PATIENCE_MS = 250;
 
 /** How long a write that was given up may still be on its way. */
 const RECORD_AGAIN_FOR_MS = 60_000;
+
+/** More are not remembered, and not recorded in one round. */
+const MAX_UNRECORDED = 10_000;
+const MAX_RECORDED_AT_ONCE = 250;
 
 /** An outcome that the journal may not have recorded. */
 interface Unrecorded {
@@ -95,6 +107,12 @@ export class JournalHand {
     }
   }
 
+  /** Whether the instance that sends an attempt is believed to be alive. */
+  isLeased({ leaseUntil }: Attempt): boolean {
+    const leftMs = leaseUntil - this.clock.now();
+    return leftMs >= 0 && leftMs <= MAX_LEASE_MS;
+  }
+
   /** Waits until the journal's clock is known. Throws where the journal does not say it in time. */
   async clockKnown(): Promise<void> {
     if (!this.clock.isSynchronized) await this.required(this.clock.synchronize());
@@ -108,6 +126,9 @@ export class JournalHand {
 
   #recordLater(id: string, outcome: Settlement): void {
     this.#unrecorded.set(id, { outcome, since: this.clock.monotonic() });
+    const [oldest] = this.#unrecorded.size > MAX_UNRECORDED ? this.#unrecorded.keys() : [];
+    // It becomes unknown when its lease ends, and is followed up.
+    if (oldest !== undefined) this.#unrecorded.delete(oldest);
   }
 
   /**
@@ -116,15 +137,20 @@ export class JournalHand {
    */
   async recordAgain(): Promise<void> {
     const now = this.clock.monotonic();
-    const record = async ([id, { outcome, since }]: [string, Unrecorded]): Promise<void> => {
+    const record = async ([id, unrecorded]: [string, Unrecorded]): Promise<void> => {
+      const { outcome, since } = unrecorded;
       const isRecorded = await this.journal.settle(id, outcome).then(
         () => true,
         () => false,
       );
-      if (isRecorded && (outcome.outcome === 'succeeded' || now - since > RECORD_AGAIN_FOR_MS))
-        this.#unrecorded.delete(id);
+      if (this.#unrecorded.get(id) !== unrecorded) return;
+      // The next round goes on with the others.
+      this.#unrecorded.delete(id);
+      const mayStillArrive = outcome.outcome === 'not_sent' || outcome.outcome === 'rejected';
+      if (!isRecorded || (mayStillArrive && now - since <= RECORD_AGAIN_FOR_MS))
+        this.#unrecorded.set(id, unrecorded);
     };
-    await Promise.all([...this.#unrecorded].map(record));
+    await Promise.all([...this.#unrecorded].slice(0, MAX_RECORDED_AT_ONCE).map(record));
   }
 
   /**
@@ -138,7 +164,7 @@ export class JournalHand {
       return isOwn;
     });
     const settled = written.catch(() => {
-      if (settlement.outcome !== 'unknown') this.#recordLater(id, settlement);
+      this.#recordLater(id, settlement);
       this.#warn({ attempt: id, outcome: settlement.outcome }, 'a settlement could not be recorded');
       return true;
     });

@@ -41,7 +41,7 @@ export class PaymentFinder implements Finder<PaymentResource> {
 
   async showsKnown(attempt: Attempt): Promise<boolean> {
     const { channel } = attempt;
-    const transactionId = await this.hand.journal.lastCreated(attempt);
+    const transactionId = await this.hand.journal.createdBeside(attempt);
     return transactionId === null || (await this.payments.lookUp({ channel, transactionId })) !== null;
   }
 

@@ -6,7 +6,7 @@ import type { JournalClock } from './journal-clock';
 
 interface RetentionJobOptions {
   journal: Pick<Journal, 'purgeStep'>;
-  clock: Pick<JournalClock, 'now' | 'after'>;
+  clock: Pick<JournalClock, 'now' | 'after' | 'isSynchronized'>;
   /** Nothing is purged for a while after a step of a clock. */
   clocks: Pick<ClockGuard, 'isSteady'>;
   /** How long settled attempts are kept, in milliseconds. */
@@ -70,7 +70,7 @@ export class RetentionJob {
   /** Takes one step. Never rejects; resolves with the delay before the next one, in milliseconds. */
   async #run(): Promise<number> {
     const { journal, clock, clocks, keepMs, warn } = this.#options;
-    if (!clocks.isSteady()) return BUSY_DELAY_MS;
+    if (!clock.isSynchronized || !clocks.isSteady()) return BUSY_DELAY_MS;
     const target = TARGETS[this.#target] ?? 'attempts';
     const settledBefore = clock.now() - keepMs;
     const startedAt = performance.now();

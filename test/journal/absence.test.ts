@@ -67,23 +67,30 @@ inBothStores((room) => {
     await expect(room.journal.hasRival(asRead(attempt))).resolves.toBe(false);
   });
 
-  test('the last transaction created on a channel is told, and none of another', async () => {
+  test('a transaction created on the channel is told: the client’s own last one, else another client’s', async () => {
     const { service } = newAttempt();
-    const of = { service, kind: 'payment' as const, channel: 'channel-1' };
-    await expect(room.journal.lastCreated(of)).resolves.toBeNull();
-    for (const [place, channel] of ['channel-1', 'channel-1', 'channel-2'].entries()) {
-      const attempt = await begunAs(room.journal, 'in_progress', newAttempt({ service, channel }));
-      const settledAt = Number.MAX_SAFE_INTEGER / 2 + place;
-      const transactionId = `${service}-${place}`;
-      await room.journal.settle(attempt.id, {
-        outcome: 'succeeded',
-        transactionId,
-        status: 'done',
-        settledAt: Math.floor(settledAt),
-      });
-    }
-    await expect(room.journal.lastCreated(of)).resolves.toBe(`${service}-1`);
-    await expect(room.journal.lastCreated({ ...of, kind: 'payout' })).resolves.toBeNull();
+    const create = async (given: { client?: string; channel?: string; startedAt?: number }, id: string) => {
+      const attempt = newAttempt({ service, ...given });
+      await begunAs(room.journal, 'succeeded', attempt, { transactionId: `${service}-${id}` });
+    };
+    const beside = (given: object = {}) =>
+      room.journal.createdBeside(asRead(newAttempt({ service, ...given })));
+    await expect(beside()).resolves.toBeNull();
+    await create({ client: 'another' }, 'other');
+    await expect(beside()).resolves.toBe(`${service}-other`);
+    await create({ startedAt: 1 }, 'old');
+    await create({ startedAt: 2 }, 'new');
+    await create({ startedAt: 3, channel: 'channel-2' }, 'elsewhere');
+    await expect(beside()).resolves.toBe(`${service}-new`);
+    await expect(beside({ kind: 'payout' })).resolves.toBeNull();
+  });
+
+  test('a lease that ends later than any lease can is over', async () => {
+    const attempt = await begunAs(room.journal, 'in_progress', newAttempt({ leaseUntil: 300_000_000 }));
+    const claimedAt = (now: number) =>
+      room.journal.claim(attempt.id, newClaim(attempt.service, { now, leaseUntil: now + 1000 }));
+    await expect(claimedAt(299_999_000)).resolves.toBeNull();
+    await expect(claimedAt(10_000)).resolves.toMatchObject({ outcome: 'unknown' });
   });
 
   test('its clock is that of its machine', async () => {

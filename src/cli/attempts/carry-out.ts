@@ -73,7 +73,9 @@ async function settleOne(planned: PlannedSettle, options: CarryOutOptions): Prom
     return judged.state === 'ready' ? refusedFor(result, BEING_LOOKED_FOR) : result;
   }
   audit.recordAct(settleEntry('settled', { attempt: claimed, request, act }));
-  const isOwn = await journal.settle(id, settlementOf(request)).catch(() => true);
+  const isOwn = await journal
+    .settle(id, settlementOf(request, Math.floor(await journal.time())))
+    .catch(() => true);
   // The journal's word is what counts: it may have recorded what it did not confirm.
   const now = await journal.findById(service, id);
   if (now && isSettledAs(now, request)) return { ...planned, attempt: now, state: 'settled' };
@@ -104,8 +106,7 @@ async function claim({ journal, service }: Session, id: string): Promise<Attempt
   }
 }
 
-function settlementOf(request: SettleRequest): Settlement {
-  const settledAt = Date.now();
+function settlementOf(request: SettleRequest, settledAt: number): Settlement {
   if (request.outcome === 'not_sent') return { outcome: request.outcome, settledAt };
   const { outcome, transactionId, status } = request;
   return { outcome, transactionId, status, settledAt };

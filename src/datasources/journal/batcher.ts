@@ -9,6 +9,7 @@ interface Waiting<Op, Result> {
   priority: Priority;
   /** When it is given up, by `monotonicMs`. */
   until: number;
+  isGivenUp: boolean;
   resolve(result: Result): void;
   reject(error: unknown): void;
 }
@@ -40,7 +41,8 @@ export class Batcher<Op, Result> {
     if (this.#closed) return Promise.reject(new JournalUnavailable(new Error('It is closed.')));
     return new Promise((resolve, reject) => {
       const { deadlineMs } = this.#options;
-      const waiting = { op, priority, until: monotonicMs() + deadlineMs, resolve, reject };
+      const until = monotonicMs() + deadlineMs;
+      const waiting = { op, priority, until, isGivenUp: false, resolve, reject };
       this.#waiting.push(waiting);
       // What else arrives in this turn of the event loop goes along.
       if (this.#waiting.length === 1) setImmediate(() => this.#run());
@@ -59,13 +61,16 @@ export class Batcher<Op, Result> {
   }
 
   #giveUp(waiting: Waiting<Op, Result>): void {
-    this.#waiting = this.#waiting.filter((each) => each !== waiting);
+    // It is left out when the next batch is taken: searching for it would cost all that wait, each.
+    waiting.isGivenUp = true;
     waiting.reject(new JournalUnavailable(new Error('It took too long.')));
     this.#run();
   }
 
   #run(): void {
-    while (this.#waiting.length > 0 && this.#underWay < this.#options.concurrency) {
+    while (this.#underWay < this.#options.concurrency) {
+      this.#waiting = this.#waiting.filter(({ isGivenUp }) => !isGivenUp);
+      if (this.#waiting.length === 0) break;
       const batch = this.#take();
       this.#underWay += 1;
       void this.#options

@@ -2,6 +2,9 @@
 
 export type AttemptKind = 'payment' | 'payout';
 
+/** No lease is as long: one that ends later was taken before the clock was set back. In milliseconds. */
+export const MAX_LEASE_MS = 60 * 60 * 1000;
+
 /**
  * What became of a create. `not_sent`: it is certain that nothing reached the service. After `rejected` and
  * `not_sent` the key is free again.
@@ -223,8 +226,8 @@ export interface Journal {
    * a lookup by external id shows may then be either's.
    */
   hasRival(attempt: Attempt): Promise<boolean>;
-  /** A transaction that the service must have: of the newest settled attempts, the last created on this channel. */
-  lastCreated(of: Pick<Attempt, 'service' | 'kind' | 'channel'>): Promise<string | null>;
+  /** A transaction that the service must have: one of the same kind on the same channel. Null where none was created. */
+  createdBeside(attempt: Attempt): Promise<string | null>;
   /**
    * The attempt with which this client created each of the transactions, in the order asked; null for what it did not
    * create, whether it exists or not. By external id alone the newest attempt that has succeeded or whose outcome is

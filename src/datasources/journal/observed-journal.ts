@@ -28,7 +28,7 @@ export function observedJournal(journal: Journal, heard: JournalListener): Journ
     find: observed('find', journal.find),
     findByTransaction: observed('findByTransaction', journal.findByTransaction),
     hasRival: observed('hasRival', journal.hasRival),
-    lastCreated: observed('lastCreated', journal.lastCreated),
+    createdBeside: observed('createdBeside', journal.createdBeside),
     findCreated: observed('findCreated', journal.findCreated),
     list: observed('list', journal.list),
     renew: observed('renew', journal.renew),

@@ -24,7 +24,8 @@ import {
   absenceColumns,
   beginValues,
   isFree,
-  lastCreated,
+  CREATED_ON_CHANNEL,
+  createdValues,
   observerGrace,
   readAttempt,
   rival,
@@ -130,12 +131,10 @@ export class PostgresJournal implements Journal {
     return (await this.#query(rival(numbered), rivalValues(attempt))).length > 0;
   }
 
-  async lastCreated({
-    service,
-    kind,
-    channel,
-  }: Parameters<Journal['lastCreated']>[0]): Promise<string | null> {
-    const [row] = await this.#query(lastCreated(numbered), [service, kind, channel]);
+  async createdBeside(attempt: Attempt): Promise<string | null> {
+    let place = 0;
+    const text = CREATED_ON_CHANNEL.replaceAll('?', () => `$${(place += 1)}`);
+    const [row] = await this.#query(text, createdValues(attempt));
     return row ? String(row['transaction_id']) : null;
   }
 

@@ -1,4 +1,4 @@
-import { BEGIN_COLUMNS, TAKE_OVER_FREED_KEY, takeOverReservation } from './rows';
+import { BEGIN_COLUMNS, TAKE_OVER_FREED_KEY, leaseIsOver, takeOverReservation } from './rows';
 
 const NUMBERS = new Set([
   'lease_until',
@@ -85,4 +85,4 @@ export const RENEW = `UPDATE attempts SET lease_until = $1 WHERE id IN (
   SELECT id FROM attempts WHERE owner = $2 AND outcome = 'in_progress' FOR UPDATE SKIP LOCKED)`;
 
 /** Attempts of unknown outcome, or of an owner that has not renewed its lease by the third parameter. */
-export const CLAIMABLE = `${OPEN} AND lease_until < $3`;
+export const CLAIMABLE = `${OPEN} AND ${leaseIsOver('$3')}`;

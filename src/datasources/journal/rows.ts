@@ -1,12 +1,13 @@
-import type {
-  Absence,
-  Attempt,
-  AttemptKind,
-  AttemptOutcome,
-  BegunConfirm,
-  ConfirmedInput,
-  NewAttempt,
-  UnknownCount,
+import {
+  MAX_LEASE_MS,
+  type Absence,
+  type Attempt,
+  type AttemptKind,
+  type AttemptOutcome,
+  type BegunConfirm,
+  type ConfirmedInput,
+  type NewAttempt,
+  type UnknownCount,
 } from './journal';
 
 /** A row as either store returns it: PostgreSQL writes large numbers as strings. */
@@ -119,16 +120,27 @@ export const TAKE_OVER_FREED_KEY = `ON CONFLICT (service, client, key) DO UPDATE
   absent_lookups = 0, absent_ms = 0, absent_observer = ''
   WHERE attempts.outcome IN ('rejected', 'not_sent')`;
 
-/** How many of the newest settled attempts are searched for one that the service must have. */
-const RECENT = 1000;
+const CREATED = `SELECT transaction_id FROM attempts WHERE channel = ? AND service = ?`;
 
-/** The transaction of the last success on a channel; `parameter` writes the nth parameter: service, kind, channel. */
-export const lastCreated = (parameter: (place: number) => string): string =>
-  `SELECT transaction_id FROM (
-     SELECT service, kind, channel, transaction_id FROM attempts
-     WHERE settled_at IS NOT NULL ORDER BY settled_at DESC LIMIT ${RECENT}) AS recent
-   WHERE service = ${parameter(1)} AND kind = ${parameter(2)} AND channel = ${parameter(3)}
-     AND transaction_id IS NOT NULL LIMIT 1`;
+/**
+ * A transaction that was created on a channel: the client's own last one, else any. Both are ranges of attempts_by_start.
+ * Its parameters are those of `createdValues`.
+ */
+export const CREATED_ON_CHANNEL = `SELECT transaction_id FROM (
+    SELECT * FROM (${CREATED} AND client = ? AND kind = ? AND outcome = 'succeeded'
+      ORDER BY started_at DESC, seq DESC LIMIT 1) AS own
+    UNION ALL
+    SELECT * FROM (${CREATED} AND kind = ? AND outcome = 'succeeded' LIMIT 1) AS others) AS found LIMIT 1`;
+
+export const createdValues = ({ channel, service, client, kind }: Attempt): string[] => [
+  channel,
+  service,
+  client,
+  kind,
+  channel,
+  service,
+  kind,
+];
 
 /** Another open attempt of the same external id, amount and method; its parameters are those of `rivalValues`. */
 export const rival = (parameter: (place: number) => string): string =>
@@ -154,6 +166,10 @@ export const absenceColumns = (absence: Absence | undefined) =>
     absent_ms: absence.spanMs,
     absent_observer: absence.observer,
   };
+
+/** Whether a lease has ended, or cannot be one; `now` writes the parameter, once. */
+export const leaseIsOver = (now: string): string =>
+  `abs(lease_until - ${now} - ${MAX_LEASE_MS / 2}) > ${MAX_LEASE_MS / 2}`;
 
 /** How long the instance that made the last counted lookup goes before the others: only it can measure the time since. */
 const OBSERVER_GRACE_MS = 5000;

@@ -21,7 +21,9 @@ import {
   TAKE_OVER_FREED_KEY,
   beginValues,
   isFree,
-  lastCreated,
+  leaseIsOver,
+  CREATED_ON_CHANNEL,
+  createdValues,
   observerGrace,
   readAttempt,
   rival,
@@ -49,7 +51,7 @@ const BEGIN = `INSERT INTO attempts (${BEGIN_COLUMNS.join(', ')}, outcome)
 
 const FIND = 'SELECT * FROM attempts WHERE service = ? AND client = ? AND key = ?';
 
-const CLAIMABLE = `${OPEN} AND lease_until < ?`;
+const CLAIMABLE = `${OPEN} AND ${leaseIsOver('?')}`;
 
 /** Whether another attempt has created a transaction. */
 const HELD_BY_ANOTHER = `SELECT other.id FROM attempts AS mine JOIN attempts AS other
@@ -156,12 +158,8 @@ export class SqliteJournal implements Journal {
     return (await this.#readRows(sql(rival(unnumbered), ...rivalValues(attempt)))).length > 0;
   }
 
-  async lastCreated({
-    service,
-    kind,
-    channel,
-  }: Parameters<Journal['lastCreated']>[0]): Promise<string | null> {
-    const [row] = await this.#readRows(sql(lastCreated(unnumbered), service, kind, channel));
+  async createdBeside(attempt: Attempt): Promise<string | null> {
+    const [row] = await this.#readRows(sql(CREATED_ON_CHANNEL, ...createdValues(attempt)));
     return row ? String(row['transaction_id']) : null;
   }
 

@@ -43,6 +43,8 @@ export interface Answered {
 export interface MoneySlot extends Slot {
   /** Until when the call has to be answered, by `performance.now()`. */
   deadline: number;
+  /** The time to sign it with: from before it is recorded. */
+  signAt: number;
 }
 
 /** The bulkhead that calls of one kind go through on their way to the service. */
@@ -108,6 +110,7 @@ export class ServiceClient {
       const { notFound } = this;
       const answer = readLookupAnswer(raw, { ...key, ...this.#mustNotComeBack() }, notFound.status);
       const isOwn = answer !== null || isOwnNotFound(raw, notFound);
+      if (answer) this.transport.noteTime(raw);
       return { answer, isOwn, serviceTime: serviceTime(raw) };
     };
     return this.#retries.run(this.transport.timeoutMs, (timeoutMs) =>
@@ -131,9 +134,14 @@ export class ServiceClient {
       lane,
       timeoutMs,
       hasSlot: slot !== undefined,
+      signAt: slot?.signAt,
       ...(mayRepeat && { mayRepeat }),
     });
-    return sent.then((raw) => readMoneyAnswer(raw, question), readMoneyFailure);
+    return sent.then((raw) => {
+      const outcome = readMoneyAnswer(raw, question);
+      if (outcome.kind === 'accepted') this.transport.noteTime(raw);
+      return outcome;
+    }, readMoneyFailure);
   }
 
   /** The queue of the creates of one kind, whose calls are recorded before they are sent. */
@@ -151,7 +159,7 @@ export class ServiceClient {
     const { transport } = this;
     try {
       const { release } = await transport.reserve(lane);
-      return { release, deadline: startedAt + transport.timeoutMs };
+      return { release, deadline: startedAt + transport.timeoutMs, signAt: transport.now() };
     } catch (failure) {
       this.#ended({ channel, path, body: '' }, startedAt, failureOf(failure), faultOf(failure));
       throw notTried();

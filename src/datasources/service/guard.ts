@@ -28,6 +28,7 @@ const isSilence = (error: unknown): boolean => error instanceof CallFailure && e
 const isFailure = (error: unknown): boolean => error instanceof CallFailure && error.reason !== 'timeout';
 const isServerError = (result: unknown): boolean => (result as RawAnswer).status >= 500;
 
+const isHalfOpen = ({ state }: CircuitBreakerPolicy): boolean => state === CircuitState.HalfOpen;
 const isClosed = ({ state }: CircuitBreakerPolicy): boolean => state === CircuitState.Closed;
 
 const loadOf = ({ executionSlots, queueSlots }: BulkheadPolicy, atATime: number) => ({
@@ -79,6 +80,9 @@ export class Guard {
   reserve(lane: Lane, timeoutMs: number): Promise<Slot> {
     const reserved = Promise.withResolvers<Slot>();
     const released = Promise.withResolvers<undefined>();
+    // While one call tries whether the service is back, others would wait for it with their attempt in the journal.
+    if (isHalfOpen(this.#silence) || isHalfOpen(this.#failures))
+      return Promise.reject(new CallFailure('refused', true, 'HALF_OPEN'));
     let state: 'waiting' | 'held' | 'given up' = 'waiting';
     const fail = (code: string): void => {
       state = 'given up';

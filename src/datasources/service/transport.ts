@@ -17,6 +17,11 @@ export interface SendOptions {
   /** Whether the call holds a slot of its lane already. */
   hasSlot?: boolean;
   /**
+   * The time to sign it with first, by the wall clock; now where it is left out. One from before the call was recorded
+   * makes the service refuse it when this process was suspended in between.
+   */
+  signAt?: number | undefined;
+  /**
    * Asked before a call that was refused with 401 is sent again: whether the caller still has the right to send it. A
    * process that was suspended in between may have lost it. Yes where it is left out.
    */
@@ -43,6 +48,8 @@ const NOTABLE_SKEW_MS = 60_000;
 const MAX_SKEW_MS = 7 * 24 * 60 * 60 * 1000;
 /** An older Date header is not carried on. */
 const MAX_DATE_AGE_MS = 24 * 60 * 60 * 1000;
+/** How far two Dates may be from what the monotonic clock says between them: whole seconds, and time on the way. */
+const MAX_DATE_ERROR_MS = 60_000;
 /** How far the monotonic clocks of two machines may drift apart, as a share of the time that has passed. */
 const MAX_DRIFT = 0.0002;
 
@@ -69,7 +76,7 @@ export class ServiceTransport {
   readonly #options: TransportOptions;
   /** How far the service's clock is from ours, as far as it mattered. */
   #skewMs = 0;
-  /** The newest answer's Date header, and when it arrived on the monotonic clock. */
+  /** The Date header of the service's last own answer, and when it arrived on the monotonic clock. */
   #lastDate: { header: unknown; at: number } | undefined;
 
   constructor(options: TransportOptions) {
@@ -104,6 +111,22 @@ export class ServiceTransport {
     return Number.isNaN(time) ? undefined : Math.floor(time + age * (1 - MAX_DRIFT));
   }
 
+  /** Keeps the time of an answer that is certainly the service's own. One that contradicts the time before is not kept. */
+  noteTime({ headers }: RawAnswer): void {
+    const at = performance.now();
+    const before = this.#lastDate;
+    this.#lastDate = { header: headers['date'], at };
+    // Dates are the same for a second, and mostly not looked at: reading one costs more than all else of this.
+    if (!before || before.header === headers['date']) return;
+    const passed = Date.parse(String(headers['date'])) - Date.parse(String(before.header));
+    if (!(Math.abs(passed - (at - before.at)) <= MAX_DATE_ERROR_MS)) this.#lastDate = undefined;
+  }
+
+  /** Milliseconds since 1970 by the wall clock. */
+  now(): number {
+    return this.#options.now();
+  }
+
   /**
    * Waits for a slot of a lane, for calls that are recorded before they are sent.
    * @throws CallFailure with reason `refused`: nothing was sent
@@ -129,9 +152,8 @@ export class ServiceTransport {
     const signer = signers?.preferred;
     if (!signers || !signer) throw noCredentials();
     const deadline = performance.now() + timeoutMs;
-    const attempt: Attempt = { signer, skewMs: this.#skewMs, deadline };
+    const attempt: Attempt = { signer, skewMs: this.#skewMs, deadline, signAt: options.signAt };
     const raw = await this.#exchange(call, options, attempt);
-    this.#lastDate = { header: raw.headers['date'], at: performance.now() };
     return raw.status === 401 ? this.#sendMended({ call, options, timeoutMs, signers, raw, attempt }) : raw;
   }
 
@@ -143,13 +165,13 @@ export class ServiceTransport {
     let { attempt, raw } = refused;
     const skewMs = this.#differentClock(raw, attempt.skewMs);
     if (skewMs !== undefined && (await mayRepeat())) {
-      attempt = { ...attempt, skewMs };
+      attempt = { ...attempt, skewMs, signAt: undefined };
       raw = await this.#exchange(call, options, attempt);
       if (raw.status !== 401) this.#skewMs = skewMs;
     }
     const other = signers.otherThan(signer);
     if (raw.status === 401 && other && (await mayRepeat())) {
-      attempt = { ...attempt, signer: other };
+      attempt = { ...attempt, signer: other, signAt: undefined };
       raw = await this.#exchange(call, options, attempt);
       if (raw.status !== 401) {
         this.#skewMs = attempt.skewMs;
@@ -192,14 +214,14 @@ export class ServiceTransport {
   }
 
   /** The request, signed now: the very characters that are signed are sent. */
-  #request(call: Call, { signer, skewMs }: Attempt): LookupRequest | BodyRequest {
+  #request(call: Call, { signer, skewMs, signAt }: Attempt): LookupRequest | BodyRequest {
     const isLookup = 'query' in call;
     const data = isLookup ? call.query : call.body;
     const path = this.#prefix + call.path;
     const { now } = this.#options;
     const headers: Record<string, string> = {
       accept: 'application/json',
-      ...signer.headers(data, now() + skewMs),
+      ...signer.headers(data, (signAt ?? now()) + skewMs),
     };
     if (isLookup) return { method: 'GET', path: `${path}?${data}`, headers };
     headers['content-type'] = 'application/json';
@@ -228,6 +250,7 @@ interface Attempt {
   skewMs: number;
   /** On the clock of performance.now(). */
   deadline: number;
+  signAt: number | undefined;
 }
 
 const noCredentials = (): ServiceError =>

@@ -24,7 +24,7 @@ export const READS: Record<string, (journal: Journal) => Promise<unknown>> = {
   findByTransaction: (journal) => journal.findByTransaction('service', 'payment', 'tx-1'),
   confirmedInputs: (journal) => journal.confirmedInputs(newConfirm()),
   hasRival: (journal) => journal.hasRival({ ...asBegun(newAttempt()), seq: 0 }),
-  lastCreated: (journal) => journal.lastCreated(newAttempt()),
+  createdBeside: (journal) => journal.createdBeside({ ...asBegun(newAttempt()), seq: 0 }),
   list: (journal) => journal.list({ service: 'service', client: 'shop', channel: 'channel-1', limit: 10 }),
   countUnknown: (journal) => journal.countUnknown('service'),
   findAny: (journal) => journal.findAny('service', 'name'),
