@@ -9,8 +9,11 @@ import { ConnectionRefuser } from './connection-refuser';
  */
 export type ConnectionRefusal = 'limit' | 'address_limit' | 'dropped' | 'accept_failed';
 
-/** Why the server closed a connection. `evicted`: it was idle and another client needed its place. */
-export type ConnectionEnd = 'evicted' | 'write_timeout' | 'unread_limit';
+/**
+ * Why the server closed a connection. `evicted`: it was idle and another client needed its place; `pipeline_limit`: too
+ * many requests waited on it.
+ */
+export type ConnectionEnd = 'evicted' | 'write_timeout' | 'unread_limit' | 'pipeline_limit';
 
 /** One client connection of the web server. */
 export interface ClientConnection {
@@ -19,6 +22,8 @@ export interface ClientConnection {
   readonly network: string | null;
   /** The response to the last request; undefined before the first one. */
   latest: ServerResponse | undefined;
+  /** How many requests wait for the response before them. */
+  waiting: number;
   /** Whether it has become a WebSocket. */
   isUpgraded: boolean;
   /** The caller of the last request, once known. */
@@ -52,6 +57,9 @@ const isIdle = ({ isUpgraded, latest, callerId }: ClientConnection): boolean =>
 
 /** How many connections are examined to find an idle one. */
 const MAX_EXAMINED = 32;
+
+/** How many requests of one connection wait. Node reads on while they do, and what it needs to end them is quadratic. */
+const MAX_WAITING = 16;
 
 /** Client connections of the web server: how many are accepted, from where, and one request at a time on each. */
 export class Connections {
@@ -100,12 +108,18 @@ export class Connections {
 
   /** Handles a request once the response before it on the same connection has been sent: an unread one holds up the next. */
   serve(request: IncomingMessage, response: ServerResponse, handler: RequestListener): void {
+    // The parser goes on to the end of what it has read.
+    if (request.socket.destroyed) return;
     const connection = this.#open.get(request.socket);
-    const previous = connection?.latest;
-    if (connection) connection.latest = response;
-    if (connection && !previous) this.#spoke(connection);
+    if (!connection) return void handler(request, response);
+    const previous = connection.latest;
+    connection.latest = response;
+    if (!previous) this.#spoke(connection);
     if (!previous || previous.writableFinished) return void handler(request, response);
+    connection.waiting += 1;
+    if (connection.waiting > MAX_WAITING) return this.reset(connection, 'pipeline_limit');
     previous.once('close', () => {
+      connection.waiting -= 1;
       if (!request.socket.destroyed) void handler(request, response);
     });
   }
@@ -149,7 +163,14 @@ export class Connections {
       this.#listener.connectionRefused(this.#refuser.refuse(socket) ? refusal : 'dropped');
       return false;
     }
-    const connection = { socket, network, latest: undefined, isUpgraded: false, callerId: undefined };
+    const connection = {
+      socket,
+      network,
+      latest: undefined,
+      waiting: 0,
+      isUpgraded: false,
+      callerId: undefined,
+    };
     this.#remember(connection);
     socket.once('close', () => this.#forget(connection));
     return true;

@@ -37,7 +37,7 @@ const REASONS: readonly RefusalReason[] = ['rate_limited', 'overloaded', 'no_sea
 
 /** Reasons of src/http/connections.ts, shown as 0 from the start. */
 const REFUSED_CONNECTIONS = ['limit', 'address_limit', 'dropped', 'accept_failed'];
-const ENDED_CONNECTIONS = ['evicted', 'write_timeout', 'unread_limit'];
+const ENDED_CONNECTIONS = ['evicted', 'write_timeout', 'unread_limit', 'pipeline_limit'];
 
 /** Counts what the web server refuses, and the looks of watches. */
 export function webMetrics(registry: Registry): WebListener {

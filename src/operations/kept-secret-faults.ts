@@ -28,11 +28,14 @@ type KeptMethod = Pick<Chosen<PaymentRoom | PayoutRoom>, 'arm' | 'type' | 'secre
 /**
  * Texts that the journal keeps, the audit log names or the service stores in clear, with a secret in them: the caller has
  * put it into the wrong field. Only numbers that a card scheme gives out, so that hardly an order number is meant.
+ * What is `refused` already is not read: it may be of any length.
  */
 export function keptSecretFaults(
   { idempotencyKey, externalId, description }: KeptInput,
   { arm, type, secrets, shown = {} }: KeptMethod,
+  refused: readonly FieldError[] = [],
 ): FieldError[] {
+  const refusedPaths = new Set(refused.map(({ path }) => path.join('.')));
   const isBad = (text: string): boolean => {
     const repeats = secrets.some((secret) => repeatsIn(text, secret));
     return !isUuid(text.trim()) && (repeats || holdsSchemeNumber(text) || holdsToken(text));
@@ -45,6 +48,7 @@ export function keptSecretFaults(
     ...Object.entries(shown).map(([name, text]): [string[], unknown] => [['method', arm, name], text]),
   ];
   return texts
+    .filter(([path]) => !refusedPaths.has(path.join('.')))
     .filter(([, text]) => typeof text === 'string' && isBad(text))
     .map(([path]) => fieldFault(path, 'noSecret', SAYS));
 }

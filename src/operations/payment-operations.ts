@@ -63,12 +63,8 @@ export class PaymentOperations {
   async create(input: CreatePaymentInput, client: string): Promise<CreatePaymentResult> {
     const { payments, creates, finder, urls, callbacks } = this.parts;
     const method = chosenPaymentMethod(input.method);
-    const faults = [
-      ...inputFaults(input),
-      ...methodFaults(method, input.amount),
-      ...urlFaults(input, urls),
-      ...keptSecretFaults(input, method),
-    ];
+    const faults = [...inputFaults(input), ...methodFaults(method, input.amount), ...urlFaults(input, urls)];
+    faults.push(...keptSecretFaults(input, method, faults));
     if (faults.length > 0) return invalidInput(faults);
 
     const { room, fields, secrets } = method;

@@ -72,12 +72,8 @@ export class PayoutOperations {
   async create(input: CreatePayoutInput, client: string): Promise<CreatePayoutResult> {
     const { payouts, creates, finder, preflight, urls, callbacks } = this.parts;
     const method = chosenPayoutMethod(input.method);
-    const faults = [
-      ...inputFaults(input),
-      ...methodFaults(method, input.amount),
-      ...urlFaults(input, urls),
-      ...keptSecretFaults(input, method),
-    ];
+    const faults = [...inputFaults(input), ...methodFaults(method, input.amount), ...urlFaults(input, urls)];
+    faults.push(...keptSecretFaults(input, method, faults));
     if (faults.length > 0) return invalidInput(faults);
 
     const { room, type, fields, shown, secrets } = method;

@@ -23,12 +23,15 @@ const MAX_DECODINGS = 5;
 
 const MAY_BE_ENCODED = /[%&\\]/;
 const NOT_ASCII = /[^\x00-\x7f]/;
-const OTHER_DIGIT_OR_INVISIBLE = /(?![\x00-\x7f])[\p{Nd}\p{Cf}\p{Mn}\p{Me}]/u;
 
 /** Whether a text has more readings than one. Of most texts this is cheap to say. */
-const hasReadings = (text: string): boolean =>
-  MAY_BE_ENCODED.test(text) ||
-  (NOT_ASCII.test(text) && (text.normalize('NFKC') !== text || OTHER_DIGIT_OR_INVISIBLE.test(text)));
+function hasReadings(text: string): boolean {
+  if (MAY_BE_ENCODED.test(text)) return true;
+  if (!NOT_ASCII.test(text)) return false;
+  // Not by normalising the text: that takes time quadratic to the marks that follow one letter.
+  for (const character of text) if (simplified(character) !== character) return true;
+  return false;
+}
 
 /** One encoded character: percent-encoded UTF-8, an HTML entity, or an escape of JavaScript and JSON. */
 const ENCODED =
@@ -64,11 +67,28 @@ function digitValue(digit: string): number {
   return (code - first) % 10;
 }
 
+/** Longer forms are words, of which one character stands for up to 18: no text may grow so. */
+const MAX_FORM = 4;
+
+function simplestForm(character: string): string {
+  if (INVISIBLE.test(character)) return '';
+  const form = character.normalize('NFKC').replace(/\p{Nd}/gu, (digit) => String(digitValue(digit)));
+  return form.length <= MAX_FORM ? form : character;
+}
+
+/** Forms found before; bounded, as texts may hold any character. */
+const FORMS = new Map<string, string>();
+const MAX_FORMS = 4096;
+
 /** A character in its simplest form: compatibility forms (fullwidth, circled) resolved, digits as 0 to 9, nothing for what is not seen. */
 function simplified(character: string): string {
   if (character <= '\x7f') return character;
-  if (INVISIBLE.test(character)) return '';
-  return character.normalize('NFKC').replace(/\p{Nd}/gu, (digit) => String(digitValue(digit)));
+  const known = FORMS.get(character);
+  if (known !== undefined) return known;
+  const form = simplestForm(character);
+  if (FORMS.size >= MAX_FORMS) FORMS.clear();
+  FORMS.set(character, form);
+  return form;
 }
 
 class ReadingBuilder {

@@ -152,6 +152,8 @@ const FieldsRule = (name: string, message: string, test: (fields: object) => boo
     },
   });
 
+const isOfSize = (fields: object): boolean => JSON.stringify(fields).length <= 8192;
+
 /** Fields of a method that the service does not document: any, within reason. */
 export const CustomFields = (): PropertyDecorator =>
   both(
@@ -160,18 +162,17 @@ export const CustomFields = (): PropertyDecorator =>
       'must not contain type: the method is already chosen.',
       (fields) => !Object.hasOwn(fields, 'type'),
     ),
-    FieldsRule(
-      'size',
-      'must have at most 8192 characters as JSON.',
-      (fields) => JSON.stringify(fields).length <= 8192,
-    ),
+    FieldsRule('size', 'must have at most 8192 characters as JSON.', isOfSize),
     FieldsRule(
       'printable',
       'must not be nested deeper than 8 levels or contain control characters.',
       (fields) => everyText(fields, isPrintable),
     ),
-    FieldsRule('noCardNumber', 'must not contain anything that looks like a full card number.', (fields) =>
-      everyText(fields, (text) => !holdsCardNumber(text)),
+    // What is too large is refused as that, and not read.
+    FieldsRule(
+      'noCardNumber',
+      'must not contain anything that looks like a full card number.',
+      (fields) => !isOfSize(fields) || everyText(fields, (text) => !holdsCardNumber(text)),
     ),
   );
 

@@ -1,4 +1,5 @@
 import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
+import { isInexact } from './shown-text';
 
 /**
  * A value that does not fit its scalar. The message states the rule and never the value; graphql-js adds the path.
@@ -103,16 +104,48 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 /** Far more than anything honest, far less than a stack holds. The rules of an input may ask for less. */
 const MAX_NESTING = 2000;
 
-/** Whether a JSON value is nested so deep that reading it could exhaust the stack. Itself it uses no stack. */
-function isTooDeep(value: unknown): boolean {
+const JSON_RULE = `must be a JSON object, nested at most ${MAX_NESTING} levels deep.`;
+const NUMBER_RULE =
+  'must not hold a number that JSON numbers cannot hold exactly, such as a whole one of 17 digits: send it as text.';
+
+/** Also infinite ones, which too large a number is read as. */
+const isOtherNumber = (value: unknown): boolean =>
+  typeof value === 'number' && (!Number.isFinite(value) || isInexact(value));
+
+/**
+ * A JSON object that can be read and sent on as it came: not nested so deep that this could exhaust the stack (here none
+ * is used), and without numbers that have become other ones.
+ */
+function readJsonObject(value: unknown): Record<string, unknown> {
+  if (!isObject(value)) throw misfit(JSON_RULE);
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > MAX_NESTING) return true;
+    if (depth > MAX_NESTING) throw misfit(JSON_RULE);
+    if (level.some(isOtherNumber)) throw misfit(NUMBER_RULE);
     level = level.flatMap((inner): unknown[] =>
       typeof inner === 'object' && inner !== null ? Object.values(inner) : [],
     );
   }
-  return false;
+  return value;
+}
+
+/** The digits of a number that count: "1.50" and "15e3" have the same. */
+const significantDigits = (text: string): string =>
+  text
+    .replace(/e.*/i, '')
+    .replace(/\D/g, '')
+    .replace(/^0+|0+$/g, '');
+
+/** Longer numbers are not exact, and take long to compare. */
+const MAX_NUMBER_LENGTH = 64;
+
+/** A number that still has all of its digits. */
+function literalNumber(text: string): number {
+  const value = Number(text);
+  const isExact =
+    text.length <= MAX_NUMBER_LENGTH && significantDigits(text) === significantDigits(String(value));
+  if (!isExact) throw misfit(NUMBER_RULE);
+  return value;
 }
 
 function literalToJson(node: ValueNode, variables: Record<string, unknown> | null | undefined): unknown {
@@ -125,7 +158,7 @@ function literalToJson(node: ValueNode, variables: Record<string, unknown> | nul
       return node.values.map((value) => literalToJson(value, variables));
     case Kind.INT:
     case Kind.FLOAT:
-      return Number(node.value);
+      return literalNumber(node.value);
     case Kind.NULL:
       return null;
     case Kind.VARIABLE:
@@ -137,22 +170,13 @@ function literalToJson(node: ValueNode, variables: Record<string, unknown> | nul
   }
 }
 
-const JSON_RULE = `must be a JSON object, nested at most ${MAX_NESTING} levels deep.`;
-
 export const JSONObject = new GraphQLScalarType<Record<string, unknown>, unknown>({
   name: 'JSONObject',
   description: `A JSON object of any shape, nested at most ${MAX_NESTING} levels deep.`,
   specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc8259',
   serialize: (value) => value,
-  parseValue: (value) => {
-    if (!isObject(value) || isTooDeep(value)) throw misfit(JSON_RULE);
-    return value;
-  },
-  parseLiteral: (node, variables) => {
-    const value = literalToJson(node, variables);
-    if (!isObject(value) || isTooDeep(value)) throw misfit(JSON_RULE);
-    return value;
-  },
+  parseValue: readJsonObject,
+  parseLiteral: (node, variables) => readJsonObject(literalToJson(node, variables)),
 });
 
 /**

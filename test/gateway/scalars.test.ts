@@ -1,3 +1,5 @@
+import { parseValue } from 'graphql';
+import { JSONObject } from '../../src/schema/scalars';
 import { CHANNEL } from '../support/gateway';
 import { DOCUMENTS, validCall, withValue, type Json } from './fixtures/calls';
 import { expectErrors } from './fixtures/raw';
@@ -93,6 +95,12 @@ const MISFITS: [scalar: string, path: string[], rule: RegExp, values: unknown[]]
   ],
   ['JSONObject', ['method', 'other', 'fields'], /JSON object/, ['{"a":1}', 12345678, ['listed'], true, null]],
   [
+    'JSONObject',
+    ['method', 'other', 'fields'],
+    /send it as text/,
+    [{ account_number: 2 ** 53 }, { list: [{ inner: -(2 ** 53) }] }, { large: 1e300 }],
+  ],
+  [
     'CardNumber',
     ['method', 'card', 'pan'],
     /must be a string/,
@@ -142,6 +150,10 @@ const LITERALS: [scalar: string, argument: string][] = [
   ['CurrencyCode', 'amount: { currency: E77777, value: "1" }'],
   ['URL', 'returnUrl: "javascript:alert(77777)"'],
   ['JSONObject', 'method: { other: { fields: "77777" } }'],
+  ['JSONObject', 'method: { other: { fields: { account_number: 9007199254777777 } } }'],
+  ['JSONObject', 'method: { other: { fields: { list: [0.12345678901234577777] } } }'],
+  ['JSONObject', 'method: { other: { fields: { tiny: 77777e-400 } } }'],
+  ['JSONObject', 'method: { other: { fields: { large: 77777e400 } } }'],
   ['CardNumber', 'method: { card: { pan: "4111 1111 1111 77777" } }'],
   ['CardNumber', 'method: { card: { pan: 411111111177777 } }'],
   ['CardNumber', 'method: { card: { pan: E77777 } }'],
@@ -205,4 +217,13 @@ test.each([
   const answer = await rig.client.ask(query, variables);
   expectErrors(answer, /^(BAD_USER_INPUT|GRAPHQL_VALIDATION_FAILED)$/);
   expect(answer.text).not.toContain('4111');
+});
+
+test('Numbers in a JSONObject are taken where they are exact, and infinite ones are not', () => {
+  const text = '{a: 9007199254740991, b: -9007199254740991, c: 1.50, d: 1e3, e: 0.1, f: 0, g: 2.5e-7}';
+  const read = { a: 2 ** 53 - 1, b: 1 - 2 ** 53, c: 1.5, d: 1000, e: 0.1, f: 0, g: 2.5e-7 };
+  expect(JSONObject.parseLiteral(parseValue(text))).toEqual(read);
+  expect(JSONObject.parseValue(read)).toEqual(read);
+  for (const variable of ['{"a":9007199254740993}', '{"a":1e400}'])
+    expect(() => JSONObject.parseValue(JSON.parse(variable))).toThrow('send it as text');
 });

@@ -118,10 +118,21 @@ describe('The limit of connections from one address', () => {
 
 test('Requests that a client pipelines are carried out one after another', async () => {
   const server = await startBareServer({});
-  const wire = (await Wire.open(server.base)).write(get('/held') + get('/').repeat(20));
+  const wire = (await Wire.open(server.base)).write(get('/held') + get('/').repeat(16));
   await requested(server, 1);
   expect(wire.received).toBe('');
   server.release();
-  const answers = await wire.answers(21);
-  expect(answers.map(({ body }) => body)).toEqual(['released', ...Array<string>(20).fill('here')]);
+  const answers = await wire.answers(17);
+  expect(answers.map(({ body }) => body)).toEqual(['released', ...Array<string>(16).fill('here')]);
+});
+
+test('A client that pipelines thousands of requests loses its connection, and the server serves others', async () => {
+  const server = await startBareServer({});
+  const flood = (await Wire.open(server.base)).write(get('/held') + get('/').repeat(20_000));
+  await flood.closed;
+  expect(flood.received).toBe('');
+  expect(server.reasons).toEqual(['pipeline_limit']);
+  expect(server.connections.size).toBe(0);
+  expect((await (await Wire.open(server.base)).write(get('/')).answers(1))[0]?.status).toBe(200);
+  server.release();
 });
