@@ -11,6 +11,13 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
+/** The text of a file with these bytes, without a byte order mark. Throws an Error where it is not UTF-8. */
+export function textOfFile(bytes: Uint8Array): string {
+  const text = decodeUtf8(bytes);
+  if (text === undefined) throw new Error('it is not UTF-8');
+  return text;
+}
+
 /** An object of a JSON text has a name twice. */
 export class RepeatedNameError extends Error {
   constructor() {

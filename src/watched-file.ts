@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync, type BigIntStats } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { textOfFile } from './json-text';
 
 interface WatchedFileOptions<T> {
   path: string;
@@ -101,9 +102,9 @@ function readOnce<T>({ path, read }: WatchedFileOptions<T>): Reading<T> {
   const hash = createHash('sha256');
   const take = (file: string): string => {
     looks.set(file, lookNow(file));
-    const text = readFileSync(file, 'utf8');
-    hash.update(`${text.length}:`).update(text);
-    return text;
+    const bytes = readFileSync(file);
+    hash.update(`${bytes.length}:`).update(bytes);
+    return textOfFile(bytes);
   };
   try {
     const value = read(take(path), take);

@@ -10,7 +10,7 @@ interface AuthenticatorOptions {
   clientKeysFile: string | null;
   /** Null: tokens are not accepted. */
   tokens: Omit<TokensOptions, 'clock' | 'warn'> | null;
-  clock: Pick<Clock, 'now' | 'after'>;
+  clock: Pick<Clock, 'now' | 'monotonic' | 'after'>;
   log: Logger;
 }
 

@@ -14,7 +14,7 @@ interface TokenKeysOptions {
   jwksUrl: string;
   /** How long the last key set is used while no newer one can be loaded, in milliseconds. */
   maxStaleMs: number;
-  clock: Pick<Clock, 'now' | 'after'>;
+  clock: Pick<Clock, 'now' | 'monotonic' | 'after'>;
   /** Receives a message when the key set could not be loaded; it holds no value. */
   warn(message: string): void;
 }
@@ -40,6 +40,8 @@ interface KeySet {
   thumbprints: ReadonlySet<string>;
   /** When the request for it was sent, in milliseconds since 1970. */
   requestedAt: number;
+  /** The same moment by the monotonic clock. */
+  requestedAtMonotonic: number;
 }
 
 interface Load {
@@ -94,10 +96,16 @@ export class TokenKeys {
     throw new AccessError('KEYS_UNAVAILABLE', 'Tokens cannot be checked now: ask again in a moment.');
   }
 
-  /** How old the key set is. A clock that was set back makes it too old to be used unchecked. */
+  /**
+   * How old the key set is, by the monotonic clock: a clock that is set back does not make it younger, only too old to be
+   * used unchecked. By the wall clock where that says more: the monotonic one may stand while the machine sleeps.
+   */
   #age(): number {
-    const age = this.#options.clock.now() - (this.#keys?.requestedAt ?? -Infinity);
-    return age < 0 ? MAX_UNCHECKED_MS : age;
+    if (!this.#keys) return Infinity;
+    const { clock } = this.#options;
+    const byWall = clock.now() - this.#keys.requestedAt;
+    const age = clock.monotonic() - this.#keys.requestedAtMonotonic;
+    return Math.max(age, byWall < 0 ? MAX_UNCHECKED_MS : byWall);
   }
 
   #usable(): KeySet | undefined {
@@ -120,9 +128,10 @@ export class TokenKeys {
     const abort = new AbortController();
     const timer = clock.after(LOAD_TIMEOUT_MS, () => abort.abort());
     let failed = false;
+    const requestedAtMonotonic = clock.monotonic();
     try {
       const published = await fetchKeys(jwksUrl, abort.signal);
-      this.#keys = { ...(await keySetOf(published)), requestedAt };
+      this.#keys = { ...(await keySetOf(published)), requestedAt, requestedAtMonotonic };
     } catch {
       failed = true;
       warn('the public keys of AUTH_JWKS_URL could not be loaded');
@@ -147,7 +156,7 @@ export class TokenKeys {
   }
 }
 
-async function keySetOf(published: JSONWebKeySet): Promise<Omit<KeySet, 'requestedAt'>> {
+async function keySetOf(published: JSONWebKeySet): Promise<Pick<KeySet, 'find' | 'thumbprints'>> {
   const thumbprints = await Promise.all(
     published.keys.map((key) => calculateJwkThumbprint(key).catch(() => undefined)),
   );

@@ -20,7 +20,7 @@ export interface TokensOptions {
   maxLifetimeSeconds: number;
   /** How long the last key set is used while no newer one can be loaded, in seconds. */
   maxStaleKeysSeconds: number;
-  clock: Pick<Clock, 'now' | 'after'>;
+  clock: Pick<Clock, 'now' | 'monotonic' | 'after'>;
   /** Receives a message when the public keys could not be loaded; it holds no value. */
   warn(message: string): void;
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { GraphQLError, Lexer, Source, TokenKind, type GraphQLSchema } from 'graphql';
 import type { CallerKind } from '../access/caller';
+import { textOfFile } from '../json-text';
 import { operationFaults, readManifest, type ManifestOperation } from './manifest';
 import { loggable } from './operation-log';
 import { Refusal } from './refusal';
@@ -40,7 +41,7 @@ export class PersistedOperations {
     this.#options = options;
     const { settings, schema } = options;
     if (settings.manifest === null) return;
-    const operations = readManifest(readFileSync(settings.manifest, 'utf8'));
+    const operations = readManifest(textOfFile(readFileSync(settings.manifest)));
     const faults = operations.flatMap((operation) => [
       ...operationFaults(schema, operation),
       ...this.#add(operation),

@@ -6,15 +6,20 @@ import type {
   AttemptPosition,
   AttemptOutcome as RecordedOutcome,
 } from '../datasources/journal/journal';
-import { Attempt, AttemptConnection, AttemptOperation, AttemptOutcome } from '../schema/attempt';
+import {
+  Attempt,
+  ATTEMPTS_PAGE,
+  AttemptConnection,
+  AttemptOperation,
+  AttemptOutcome,
+} from '../schema/attempt';
 import { UUID } from '../schema/scalars';
 import { badUserInput } from './bad-request';
 import type { OperationContext } from './context';
 import { READ_SCOPES } from './node-resolver';
 import { Needs } from './root-fields';
 
-const MAX_PAGE = 100;
-const DEFAULT_PAGE = 20;
+const { default: DEFAULT_PAGE, max: MAX_PAGE } = ATTEMPTS_PAGE;
 
 const OUTCOMES: Record<RecordedOutcome, AttemptOutcome> = {
   in_progress: AttemptOutcome.IN_PROGRESS,

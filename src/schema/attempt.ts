@@ -4,6 +4,9 @@ import type { PaymentResource } from './payment';
 import type { PayoutResource } from './payout';
 import { Timestamp, UUID } from './scalars';
 
+/** How many attempts a page holds, `first` of `attempts`. */
+export const ATTEMPTS_PAGE = { default: 20, max: 100 };
+
 export enum AttemptOperation {
   CREATE_PAYMENT = 'CREATE_PAYMENT',
   CREATE_PAYOUT = 'CREATE_PAYOUT',

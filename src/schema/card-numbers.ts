@@ -45,7 +45,7 @@ function spansIn(run: string, start: number, fits: (digits: string) => boolean):
   return spans;
 }
 
-const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi;
+const UUID = /(?<![0-9a-z])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9a-z])/gi;
 
 /** The same with letters for UUIDs, whose digits may by chance pass for a card number. One without a letter may be one. */
 const withoutUuids = (text: string): string =>

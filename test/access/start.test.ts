@@ -206,6 +206,7 @@ describe('A file of client keys that cannot be used keeps the gateway from start
     ['is empty', () => fileWith(''), /it is not JSON/],
     ['is not JSON', () => fileWith('{"id": "CANARY", keySha256'), /it is not JSON/],
     ['holds the key alone', () => fileWith('pgk_CANARY'), /it is not JSON/],
+    ['is in Latin-1', () => fileWith(Buffer.from('["CANARY \u00fc"]', 'latin1')), /it is not UTF-8/],
     ['is in UTF-16', () => fileWith(Buffer.from('[]', 'utf16le')), /it is not JSON/],
     [
       'has the scopes of a client twice',

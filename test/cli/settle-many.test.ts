@@ -138,9 +138,32 @@ describeDesks('attempts settle --file', (desk) => {
     );
   });
 
+  test('refuses lines that name something twice, or two attempts', async () => {
+    const { attempts, unknown, outcomeOf, file } = desk();
+    const [first, second] = [await unknown(), await unknown()];
+    const lines = [
+      `{"id":"${first.id}","outcome":"succeeded","outcome":"not_sent"}`,
+      JSON.stringify({ id: first.id, attemptId: second.id, outcome: 'not_sent' }),
+      JSON.stringify({ id: first.id, idempotencyKey: second.key, outcome: 'not_sent' }),
+      JSON.stringify({ id: second.id, idempotencyKey: second.key, outcome: 'not_sent' }),
+    ];
+    const jsonl = file('two.jsonl', lines.join('\n'));
+    const refused = await attempts(['settle', '--file', jsonl, '--yes', '--json', ...BECAUSE]);
+    expect(refused.code).toBe(1);
+    expect(reportOf(refused).results.map(({ line, state }) => `${line} ${state}`)).toEqual([
+      '1 refused',
+      '2 refused',
+      '3 refused',
+      '4 settled',
+    ]);
+    expect(await outcomeOf(first.id)).toBe('unknown');
+  });
+
   test.each([
     ['without its columns', 'x.csv', 'attempt,result\n1,2\n'],
     ['without attempts', 'x.jsonl', '\n'],
+    ['with a repeated column', 'x.csv', 'id,outcome,Outcome\n1,not_sent,succeeded\n'],
+    ['with two columns that are read as one', 'x.csv', 'id,attempt_id,outcome\n1,2,not_sent\n'],
     ['that is not UTF-8', 'x.csv', Buffer.from('id,outcome\nM\u00fcller,not_sent\n', 'latin1')],
   ])('refuses a file %s as misuse', async (_, name, content) => {
     const { attempts, file } = desk();

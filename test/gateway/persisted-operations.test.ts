@@ -45,7 +45,7 @@ const NOT_FOUND = 'PERSISTED_QUERY_NOT_FOUND';
 const hash = (sha256Hash: string) => ({ persistedQuery: { version: 1 as const, sha256Hash } });
 
 /** A gateway for internal services in that mode; frontends' mode is another. */
-async function gatewayIn(mode: Mode, manifest = MANIFEST, env: Record<string, string> = {}) {
+async function gatewayIn(mode: Mode, manifest: string | Buffer = MANIFEST, env: Record<string, string> = {}) {
   const sandbox = await testSandbox();
   const logLines: string[] = [];
   const { url } = await testGateway(sandbox.url, {
@@ -296,6 +296,7 @@ describe('A manifest that cannot be used keeps the gateway from starting', () =>
 
   test.each([
     ['no JSON', 'id: abc', /it is not JSON/],
+    ['text in Latin-1', Buffer.from(codegen('{ __typename } # \u00fc'), 'latin1'), /it is not UTF-8/],
     ['no object', '["a"]', /expected Apollo's manifest .* or graphql-codegen's/],
     ['another format', '{"format":"other","version":1,"operations":[]}', /expected Apollo's manifest/],
     [

@@ -156,6 +156,32 @@ describe('What an operation costs', () => {
     expect(server.service.seen).toEqual([]);
   });
 
+  const attemptsOf = (selection: string, first = '100'): string =>
+    `attempts(channel: "${CHANNEL}", first: ${first}) { edges { ${selection} } }`;
+  const FRAGMENTS =
+    'fragment N on AttemptEdge { item: node { ...P } } fragment P on Attempt { it: payment { __typename } }';
+  const times = (count: number, field: string): string =>
+    Array.from({ length: count }, (_, n) => `a${n}: ${field}`).join(' ');
+
+  test.each([
+    ['the payment', `{ ${times(7, attemptsOf('node { payment { __typename } }'))} }`],
+    ['the payout', `{ ${times(7, attemptsOf('node { ... on Attempt { payout { __typename } } }'))} }`],
+    ['the payment in fragments', `{ ${times(7, attemptsOf('...N'))} } ${FRAGMENTS}`],
+    [
+      'the payment by a variable',
+      `query ($n: Int = 100) { ${times(7, attemptsOf('...N', '$n'))} } ${FRAGMENTS}`,
+    ],
+  ])('pages of attempts with %s count one lookup for each attempt', async (_what, query) => {
+    const { errors } = await (await limitedTo(1000)).client.ask(query);
+    expect(errors?.map(({ extensions }) => extensions['code'])).toEqual(['OPERATION_TOO_LARGE']);
+  });
+
+  test('a page of attempts costs its size with transactions, and 1 without', async () => {
+    expect(await allowed(say(`{ ${attemptsOf('...N', '4')} } ${FRAGMENTS}`), 12)).toBe(3);
+    expect(await allowed(say(`{ ${attemptsOf('...N', 'null')} } ${FRAGMENTS}`), 40)).toBe(2);
+    expect(await allowed(say(`{ ${attemptsOf('node { idempotencyKey }')} }`), 3)).toBe(3);
+  });
+
   test.each([
     ['a document that does not parse', '{'],
     ['an unknown field', '{ nosuch }'],

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { RepeatedNameError, parseJson } from '../../json-text';
 import { InputError } from '../context';
 import { readCsv } from './csv';
 import { readRequest, type SettleRequest } from './settle-request';
@@ -9,6 +10,8 @@ export interface FileLine {
   line: number;
   /** The attempt as the line names it. */
   name: string;
+  /** The idempotency key, where the line gives it beside the attempt's id: both must name the same attempt. */
+  key: string | null;
   request: SettleRequest | string | null;
 }
 
@@ -37,6 +40,12 @@ const columnOf = (name: string): keyof Fields | undefined => {
   return Object.hasOwn(COLUMNS, plain) ? COLUMNS[plain] : undefined;
 };
 
+/** Whether two columns that are read are the same. */
+function namesTwice(columns: readonly (keyof Fields | undefined)[]): boolean {
+  const read = columns.filter((column) => column !== undefined);
+  return new Set(read).size < read.length;
+}
+
 /** Reads what a .csv or .jsonl file asks for. Throws an InputError where it cannot be read as one. */
 export function readSettleFile(file: string, defaultStatus: string): FileLine[] {
   const type = path.extname(file).toLowerCase();
@@ -46,13 +55,15 @@ export function readSettleFile(file: string, defaultStatus: string): FileLine[] 
   const rows = type === '.csv' ? csvRows(text, file) : jsonRows(text);
   if (rows.length === 0) throw new InputError(`${file} has no attempts.`);
   return rows.map(({ line, fields }) => {
-    if (typeof fields === 'string') return { line, name: '', request: fields };
+    if (typeof fields === 'string') return { line, name: '', key: null, request: fields };
     const { id, key, outcome = '', transactionId, status } = fields;
     const name = id || key || '';
+    const both = id && key ? key : null;
     // As `attempts list` exports it: nobody has decided about it.
-    if (name !== '' && (outcome === '' || outcome === 'unknown')) return { line, name, request: null };
+    if (name !== '' && (outcome === '' || outcome === 'unknown'))
+      return { line, name, key: both, request: null };
     const request = readRequest({ attempt: name, outcome, transactionId, status: status || defaultStatus });
-    return { line, name, request };
+    return { line, name, key: both, request };
   });
 }
 
@@ -78,6 +89,7 @@ function csvRows(text: string, file: string): Row[] {
     throw new InputError(
       `${file}: expected the columns id (or idempotencyKey) and outcome in its first line.`,
     );
+  if (namesTwice(columns)) throw new InputError(`${file}: a column stands twice in its first line.`);
   return records.map(({ line, cells }) => {
     if (cells.length !== columns.length)
       return { line, fields: `Expected ${columns.length} columns, as in the first line.` };
@@ -92,11 +104,14 @@ function jsonRows(text: string): Row[] {
   });
 }
 
+const TWICE = 'A name stands twice.';
+
 function jsonFields(text: string): Fields | string {
   let value: unknown;
   try {
-    value = JSON.parse(text);
-  } catch {
+    value = parseJson(text);
+  } catch (error) {
+    if (error instanceof RepeatedNameError) return TWICE;
     return 'Expected a JSON object.';
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'Expected a JSON object.';
@@ -104,6 +119,7 @@ function jsonFields(text: string): Fields | string {
     columnOf(name),
     cell,
   ]);
+  if (namesTwice(entries.map(([name]) => name))) return TWICE;
   const isWrong = entries.some(([name, cell]) => name && cell !== null && typeof cell !== 'string');
   if (isWrong) return 'Expected texts.';
   return fieldsOf(entries.map(([name, cell]) => [name, typeof cell === 'string' ? cell : '']));

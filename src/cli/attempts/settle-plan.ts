@@ -58,17 +58,29 @@ export async function planLines(
 ): Promise<PlannedSettle[]> {
   const planned: PlannedSettle[] = [];
   const named = new Map<string, number>();
-  for (const { line, name, request } of lines) {
+  for (const { line, name, key, request } of lines) {
     onProgress(planned.length);
     const about = { line, name, request: typeof request === 'string' ? null : request };
     if (request === null) planned.push({ ...about, ...LEFT_UNKNOWN });
     else if (typeof request === 'string') planned.push({ ...about, ...refused(null, request) });
-    else planned.push({ ...about, ...onlyOnce(await judge(session, request), { line, request, named }) });
+    else {
+      const judged = sameAttempt(await judge(session, request), key);
+      planned.push({ ...about, ...onlyOnce(judged, { line, request, named }) });
+    }
   }
   return planned;
 }
 
 const LEFT_UNKNOWN: Judged = { attempt: null, state: 'left_unknown', message: null };
+
+/** Refuses a line whose idempotency key is not that of the attempt that its id names. */
+function sameAttempt(judged: Judged, key: string | null): Judged {
+  const { attempt } = judged;
+  if (!attempt || key === null) return judged;
+  // csvLine() exports a key that looks like a formula with an apostrophe before it.
+  const isSame = [attempt.key, `'${attempt.key}`].some((known) => known.trim() === key);
+  return isSame ? judged : refused(attempt, 'Its id and its idempotency key name different attempts.');
+}
 
 interface NamedBefore {
   line: number;

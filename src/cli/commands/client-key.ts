@@ -2,7 +2,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import process from 'node:process';
 import { SCOPES } from '../../access/caller';
 import { ClientKeys, newClientKey } from '../../access/client-keys';
-import { parseJson } from '../../json-text';
+import { parseJson, textOfFile } from '../../json-text';
 import { faultOfFile } from '../../watched-file';
 import { EXIT, InputError, UsageError, type Context } from '../context';
 
@@ -10,7 +10,7 @@ const listed = (text: string): string[] => text.split(',').map((part) => part.tr
 
 function entriesOf(file: string): unknown[] {
   if (!existsSync(file)) return [];
-  const entries = parseJson(readFileSync(file, 'utf8'));
+  const entries = parseJson(textOfFile(readFileSync(file)));
   if (!Array.isArray(entries)) throw new InputError(`${file} holds no JSON array.`);
   return entries;
 }

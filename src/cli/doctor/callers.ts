@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { importJWK, type JWK } from 'jose';
+import { textOfFile } from '../../json-text';
 import { ClientKeys } from '../../access/client-keys';
 import { fetchKeys } from '../../access/token-keys';
 import { ALGORITHMS } from '../../access/tokens';
@@ -15,7 +16,7 @@ export const clientKeys: Check = {
     const file = config.access.clientKeysFile;
     if (file === null) return [skipped('CLIENT_KEYS_FILE is not set: no caller has a key.')];
     try {
-      const text = readFileSync(file, 'utf8');
+      const text = textOfFile(readFileSync(file));
       new ClientKeys(text);
       return judgeIds((JSON.parse(text) as { id: string }[]).map(({ id }) => id));
     } catch (error) {

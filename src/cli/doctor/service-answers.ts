@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { textOfFile } from '../../json-text';
 import { SANDBOX_CREDENTIALS } from '../../config';
 import { lookupQuery } from '../../datasources/service/client';
 import { Credentials, type CredentialEvent } from '../../datasources/service/credentials';
@@ -65,8 +66,8 @@ function openEntries({ config, channel }: Examined, heard: (event: CredentialEve
 
 function channelsIn(file: string | null): string[] {
   if (file === null) return [];
-  const beside = (named: string): string => readFileSync(path.resolve(path.dirname(file), named), 'utf8');
-  return [...readCredentialsFile(readFileSync(file, 'utf8'), beside).channels.keys()];
+  const beside = (named: string): string => textOfFile(readFileSync(path.resolve(path.dirname(file), named)));
+  return [...readCredentialsFile(textOfFile(readFileSync(file)), beside).channels.keys()];
 }
 
 /** However long SERVICE_TIMEOUT_MS is. */
