@@ -189,6 +189,8 @@ export function readConfig(env: Environment = process.env): Config {
     shutdownGraceMs: reader.get('SHUTDOWN_GRACE_MS', SETTINGS.SHUTDOWN_GRACE_MS) ?? 10_000,
     logLevel: reader.get('LOG_LEVEL', SETTINGS.LOG_LEVEL) ?? 'info',
   };
+  // For operators' commands only, and read here so that a wrong value is noticed at start.
+  reader.get('SETTLE_APPROVAL', SETTINGS.SETTLE_APPROVAL);
   if (isOpen(access) && !isLoopback(config.host)) {
     reader.fault(
       'HOST',
