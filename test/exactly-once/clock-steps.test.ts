@@ -40,10 +40,9 @@ const clockCheck = async ({ parts }: Rig): Promise<unknown> => {
 
 describeStores('After a step of the wall clock', (rigs) => {
   /** A gateway whose wall clock can step; PostgreSQL and the service have clocks of their own. */
-  const start = async (
-    rest: { service?: Rig['service'] } = {},
-  ): Promise<{ rig: Rig; wall: SteppingClock }> => {
+  const start = async ({ aheadMs = 0, ...rest }: { service?: Rig['service']; aheadMs?: number } = {}) => {
     const wall = new SteppingClock();
+    wall.aheadMs = aheadMs;
     const clock = new AdvancingClock(wall);
     const steady = { now: () => systemClock.now() + clock.ahead };
     const service = rest.service ?? (await FaultyService.start(steady.now));
@@ -111,8 +110,7 @@ describeStores('After a step of the wall clock', (rigs) => {
 
   test.each(STEPS)('%s, of one of two instances, neither sends a create again', async (_name, stepMs) => {
     const { rig } = await start();
-    const skewed = await start({ service: rig.service });
-    skewed.wall.aheadMs = stepMs;
+    const skewed = await start({ service: rig.service, aheadMs: stepMs });
     const key = newKey();
     rig.service.ledger.lag = { ms: 0, lookups: 1_000_000 };
     rig.service.next('create-payment', { acts: true, reply: reset });
