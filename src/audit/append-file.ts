@@ -17,7 +17,7 @@ const TAIL_BYTES = 8192;
 /** Only the gateway's own user reads what a new file gets. */
 const MODE = 0o600;
 
-/** Who may make a file that does not exist. */
+/** Whether the current user may create a file that does not exist. */
 export type FileOwner = 'anybody' | 'folder owner';
 
 /** Why a file cannot be used, without its name. */

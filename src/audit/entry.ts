@@ -44,7 +44,7 @@ export function recordable(entry: AuditEntry): AuditEntry {
   };
 }
 
-/** What is recorded of an outcome that was not known when its call ended. */
+/** Audit entry of an outcome that was unknown when its call ended. */
 export type OutcomeEvent =
   /** An instance found it later. */
   | 'recovered'

@@ -188,7 +188,7 @@ export class Connections {
 
   #evict(connection: ClientConnection | undefined): boolean {
     if (!connection) return false;
-    // What the kernel still holds of its last response is delivered.
+    // Bytes of the last response in the kernel's send buffer are still delivered.
     connection.socket.destroy();
     this.#forget(connection);
     this.#listener.connectionEnded('evicted');

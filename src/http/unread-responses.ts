@@ -17,7 +17,7 @@ interface Backlog {
   bytes: number;
 }
 
-/** What a connection had written so many checks ago, all of which has to leave within the timeout. */
+/** Number of bytes written to a connection at an earlier check. All of them must be flushed within the timeout. */
 interface Mark {
   written: number;
   checks: number;

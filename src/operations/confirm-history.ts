@@ -9,7 +9,7 @@ interface ConfirmHistoryOptions {
   fingerprints: Pick<Fingerprints, 'isComparable'>;
 }
 
-/** What the journal knows of earlier confirms of a payment, compared with the input of this one. */
+/** Earlier confirms of a payment in the journal, compared with the input of this one. */
 export class ConfirmHistory {
   /** This input was sent before, and may have been carried out. */
   readonly wasSent: boolean;

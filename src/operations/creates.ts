@@ -89,7 +89,7 @@ export class Creates {
       const before = await this.#find(plan);
       if (before && !isFreed(before)) return this.#again(before, plan);
     }
-    // What is written to the journal as begun is sent at once: an attempt that waits would be taken for sent after a crash.
+    // Take the slot before recording: after a crash a recorded attempt counts as possibly sent.
     const slot = await plan.queue.reserve(plan.input.channel);
     let attempt: NewAttempt;
     let begun: Begun;

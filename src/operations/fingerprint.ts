@@ -14,13 +14,13 @@ export interface CanonicalInput {
   description?: string | null;
 }
 
-/** What makes one confirm differ from another. */
+/** The parts of a confirm that its input hash covers. */
 export interface CanonicalConfirm {
   service: string;
   channel: string;
   transactionId: string;
   method: string;
-  /** What the payer handed in, in wire spelling. */
+  /** The payer's input, in wire spelling. */
   fields: Record<string, unknown>;
 }
 

@@ -96,7 +96,7 @@ export class FollowUps {
     return { kind: 'missing' };
   }
 
-  /** What has been proven when a lookup came to this; the same object where it does not count. */
+  /** Evidence after a lookup with this result. Returns the same object when the lookup does not count. */
   async #absenceAfter<T extends Transaction>(
     hit: Hit<T>,
     { attempt, finder, startedAt }: { attempt: Attempt; finder: Finder<T>; startedAt: number },

@@ -62,7 +62,7 @@ export class JournalClock {
     const uncertainty = (after - before) / 2;
     const offset = time - (before + uncertainty);
     const difference = offset - (this.#offset ?? offset);
-    // What the way there and back explains is no difference of the clocks.
+    // A difference within the round-trip time is measurement error.
     const change = Math.sign(difference) * Math.max(0, Math.abs(difference) - uncertainty);
     this.#synchronizedAt = after;
     this.#offset = this.#offset === undefined ? offset : this.#offset + change;

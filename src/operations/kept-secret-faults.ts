@@ -28,7 +28,7 @@ type KeptMethod = Pick<Chosen<PaymentRoom | PayoutRoom>, 'arm' | 'type' | 'secre
 /**
  * Texts that the journal keeps, the audit log names or the service stores in clear, with a secret in them: the caller has
  * put it into the wrong field. Only numbers that a card scheme gives out, so that hardly an order number is meant.
- * What is `refused` already is not read: it may be of any length.
+ * Fields that are refused already are skipped: they may be of any length.
  */
 export function keptSecretFaults(
   { idempotencyKey, externalId, description }: KeptInput,

@@ -12,13 +12,13 @@ import type { CreatePayoutInput, CreatePayoutResult } from '../schema/payout-mut
 import type { AuditedCall } from './audited';
 import type { VisibleTransactions } from './visible-transactions';
 
-/** What a caller may do with payments, in its own name and within its rights. */
+/** Payment operations bound to a caller and its scopes. */
 export interface CallerPayments {
   create(input: CreatePaymentInput): Promise<CreatePaymentResult>;
   confirm(input: ConfirmPaymentInput): Promise<ConfirmPaymentResult>;
 }
 
-/** What a caller may do with payouts, in its own name. */
+/** Payout operations bound to a caller. */
 export interface CallerPayouts {
   create(input: CreatePayoutInput): Promise<CreatePayoutResult>;
 }

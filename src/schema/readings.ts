@@ -42,7 +42,7 @@ const INVISIBLE = /[\p{Cf}\p{Mn}\p{Me}]/u;
 
 const fromCodePoint = (code: number): string => (code <= 0x10ffff ? String.fromCodePoint(code) : ' ');
 
-/** What an encoded character stands for; the same text where it stands for none. */
+/** Decodes one encoded character. Returns the same text when it encodes none. */
 function decoded(encoded: string): string {
   const code = encoded.toLowerCase();
   if (/^%[^u]/.test(code)) {
@@ -102,7 +102,7 @@ class ReadingBuilder {
   add(text: string, from: number, to: number): void {
     const start = this.source.starts[from] ?? 0;
     const end = this.source.ends[to - 1] ?? 0;
-    // What is not seen belongs to what is before it.
+    // An invisible character belongs to the character before it.
     if (text === '' && this.#ends.length > 0) this.#ends.splice(-1, 1, end);
     for (let unit = 0; unit < text.length; unit += 1) {
       this.#starts.push(start);

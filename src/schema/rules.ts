@@ -168,7 +168,7 @@ export const CustomFields = (): PropertyDecorator =>
       'must not be nested deeper than 8 levels or contain control characters.',
       (fields) => everyText(fields, isPrintable),
     ),
-    // What is too large is refused as that, and not read.
+    // A value that is too large is refused for its size and not searched.
     FieldsRule(
       'noCardNumber',
       'must not contain anything that looks like a full card number.',

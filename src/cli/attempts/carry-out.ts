@@ -7,7 +7,7 @@ import type { Session } from './session';
 import { isSettledAs, judge, type PlannedSettle } from './settle-plan';
 import type { SettleRequest } from './settle-request';
 
-/** Who settles, and why. */
+/** The operator who settles, and the reason. */
 export interface Act {
   operator: Operator;
   reason: string;

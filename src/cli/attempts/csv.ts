@@ -41,7 +41,7 @@ const lineEnd = (text: string, from: number): number => {
   return end < 0 ? text.length : end + 1;
 };
 
-/** What a spreadsheet would take for a formula: callers choose keys and external ids. */
+/** Start of a cell that a spreadsheet evaluates as a formula. Callers choose keys and external ids. */
 const FORMULA = /^[=+\-@\t\r]/;
 
 function cell(value: string | null): string {

@@ -4,7 +4,7 @@ import { scrubbed } from '../../audit/scrub';
 import { isPrintable } from '../../schema/rules';
 import { UsageError } from '../context';
 
-/** Who uses an operator's command. */
+/** The person who runs an operator's command. */
 export interface Operator {
   /** The user of the operating system. */
   user: string;
@@ -45,7 +45,7 @@ function recordableText(option: string, given: string, maxLength: number): strin
   const text = given.trim();
   if (text.length === 0 || text.length > maxLength || !isPrintable(text))
     throw new UsageError(`${option}: expected 1 to ${maxLength} characters, and no control characters.`);
-  // What the audit log would hide is refused: a reason that is hidden gives none.
+  // A reason that the audit log would redact is refused.
   if (scrubbed(text, 6 * maxLength) !== text)
     throw new UsageError(`${option}: it holds what looks like a card number or a token.`);
   return text;

@@ -15,7 +15,7 @@ interface ProposeOptions {
   act: Act;
 }
 
-/** Who made a proposal. */
+/** The operator who made a proposal. */
 export const proposerOf = ({ proposedBy, sudoUser, givenName }: ProposedSettle): Operator => ({
   user: proposedBy,
   sudoUser,

@@ -31,7 +31,7 @@ export function readFilter({ olderThan = '', kind, channel }: FilterOptions): Fi
   return { olderThanMs: Number(count) * (UNITS[unit] ?? 0), kind, channel: channel?.toLowerCase() };
 }
 
-/** What a filter selects, to be settled as not sent: what succeeded has a transaction id each, and needs a file. */
+/** Attempts selected by a filter, to be settled as not sent. Settling as succeeded needs a transaction id for each, so a file. */
 export async function filterRequests(
   context: Context,
   session: Session,

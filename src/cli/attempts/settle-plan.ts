@@ -4,7 +4,7 @@ import type { FileLine } from './settle-file';
 import type { SettleRequest } from './settle-request';
 
 /**
- * What becomes, or became, of one request. `ready`: it can be settled. `already_settled`: it was settled as asked before.
+ * State of one settle request. `ready`: it can be settled. `already_settled`: it was settled the same way before.
  * `left_unknown`: the file decides nothing about it.
  */
 export type SettleState = 'ready' | 'settled' | 'proposed' | 'already_settled' | 'left_unknown' | 'refused';
@@ -23,7 +23,7 @@ export interface PlannedSettle {
   message: string | null;
 }
 
-/** What the journal says of a request. */
+/** The request compared with the journal. */
 type Judged = Pick<PlannedSettle, 'attempt' | 'state' | 'message'>;
 
 const refused = (attempt: Attempt | null, message: string): Judged => ({

@@ -49,7 +49,7 @@ export const describeTotals = (totals: readonly Total[]): string[] =>
     ({ operation, currency, attempts, value }) => `  ${operation}: ${attempts}, ${value} ${currency}`,
   );
 
-/** What is, or was, done: without refused, left and earlier settled ones. */
+/** Requests that are settled by this run, without refused, skipped and already settled ones. */
 const isDone = ({ state }: PlannedSettle): boolean => ['ready', 'settled', 'proposed'].includes(state);
 
 const doneAttempts = (planned: readonly PlannedSettle[]): Attempt[] =>

@@ -1,7 +1,7 @@
 import { isUuid } from '../../schema/scalars';
 import { readStatus } from '../../schema/shown-text';
 
-/** What an operator asks for one attempt. */
+/** Settle request for one attempt. */
 export type SettleRequest = {
   /** The attempt's id or its idempotency key. */
   attempt: string;

@@ -22,7 +22,7 @@ interface Shown {
   json?: boolean;
 }
 
-/** What was proposed together, with the attempts that it is about. */
+/** One proposal with its attempts. */
 interface Proposal {
   first: ProposedSettle;
   rows: ProposedSettle[];

@@ -49,7 +49,7 @@ export interface NewAttempt extends AttemptKey {
   sendUntil: number;
 }
 
-/** What lookups that found nothing have proven so far, for an attempt of unknown outcome. */
+/** Evidence, collected by lookups, that the service has no transaction for an attempt of unknown outcome. */
 export interface Absence {
   /** How many of them count. */
   lookups: number;
@@ -177,7 +177,7 @@ export interface AttemptPage {
 /** The place of an attempt in a list, which is ordered by start, and by `seq` where two began at the same time. */
 export type AttemptPosition = Pick<Attempt, 'startedAt' | 'seq'>;
 
-/** What `purgeStep` deletes: settled attempts with their reservations, or reservations whose attempt is gone. */
+/** Rows that `purgeStep` deletes: settled attempts with their reservations, reservations without an attempt, or confirmed inputs. */
 export type PurgeTarget = 'attempts' | 'reservations' | 'confirmed';
 
 /** One small step of a purge. */

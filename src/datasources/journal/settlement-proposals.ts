@@ -4,7 +4,7 @@ import { CONNECTION_OPTIONS, PostgresPool } from './postgres-pool';
 import type { Row } from './rows';
 import { SqliteThread } from './sqlite-thread';
 
-/** What one operator proposes for one attempt. Times are in milliseconds since 1970. */
+/** Proposed outcome of one attempt. Times are in milliseconds since 1970. */
 export interface ProposedSettle {
   /** The proposal's id; all attempts that were proposed together have the same one. */
   id: string;

@@ -29,7 +29,7 @@ export interface LookupKey {
   amount?: { currency: string; value: string };
 }
 
-/** What the service answered to a lookup. */
+/** The service's response to a lookup. */
 export interface Answered {
   /** Null: it has no such transaction. */
   answer: WireObject | null;
@@ -57,7 +57,7 @@ export interface SendQueue {
   serviceNow(): number | null;
 }
 
-/** What a call that moves money is sent with, beside its content. */
+/** Options of a call that moves money. */
 export interface MoneySendOptions {
   /** The slot it was given; it waits for one of its own where this is left out. */
   slot?: MoneySlot;

@@ -113,7 +113,7 @@ export function remover({ secrets = [], credentials = [], isToken }: MustNotCome
   };
 }
 
-/** What any of them finds. Nothing is made for a text that holds none: every text of every answer comes here. */
+/** Union of the matches of all finders. Allocates nothing for a text without a match: every text of every response is searched. */
 const findEach =
   (finds: readonly Find[]): Find =>
   (text) => {

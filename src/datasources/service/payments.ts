@@ -43,7 +43,7 @@ export interface RememberedPayment extends KnownPayment {
   status: string;
 }
 
-/** What a lookup found. */
+/** Result of a lookup. */
 export interface Search<T> {
   found: T | null;
   /** Whether it is the service itself that has, or has not, the transaction; something in front of it proves nothing. */

@@ -194,7 +194,7 @@ const EXPIRED = 'The credentials are not good any more.';
 /** Lets a client come back with other credentials: it makes another connection for them. */
 const leave = (socket: WebSocket): void => socket.close(CloseCode.Forbidden, `UNAUTHENTICATED: ${EXPIRED}`);
 
-/** What a client gave as its credentials; the name in any case, as it is that of a header. Throws an AccessError where it gave two. */
+/** Credentials in the payload of `connection_init`; the name is case-insensitive, as for a header. Throws an AccessError when two are given. */
 function authorizationOf(params: Readonly<Record<string, unknown>> = {}): string | undefined {
   const given = Object.entries(params).filter(([name]) => name.toLowerCase() === 'authorization');
   if (given.length > 1) throw new AccessError('BAD_CREDENTIALS', 'There is more than one authorization.');

@@ -142,7 +142,7 @@ export class Watches<T extends Watchable> {
   }
 }
 
-/** What a watcher is told of a transaction that does not exist, or not for this watcher. */
+/** Message for a subscription to a transaction that does not exist, or is not visible to the caller. */
 export const noSuchTransaction = (kind: Watchable['kind']): ServiceError =>
   new ServiceError('NOT_FOUND', `The service has no such ${kind} on this channel.`);
 
