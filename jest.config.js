@@ -6,7 +6,7 @@ module.exports = {
   setupFiles: ['reflect-metadata'],
   transform: {
     // Packages that ship ES modules alone. Not by ts-jest: it has one set of options, and these are for our own classes.
-    '^.+\\.m?js$': '<rootDir>/test/support/es-modules.cjs',
+    '^.+\\.[cm]?js$': '<rootDir>/test/support/es-modules.cjs',
     // The compiler options are the project's own.
     '^.+\\.ts$': [
       'ts-jest',
