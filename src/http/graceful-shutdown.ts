@@ -95,12 +95,16 @@ export class GracefulShutdown {
     return this.#httpConnections().some(({ latest }) => !latest?.req.complete);
   }
 
-  /** Destroys connections without a complete request, and closes the others after their response. */
+  /**
+   * Destroys connections without a complete request, and closes the others after their response. A request that is
+   * pipelined behind an unfinished response is refused after it.
+   */
   #closeConnections(): void {
     this.#closing = true;
-    for (const { socket, latest } of this.#httpConnections()) {
-      if (!latest?.req.complete || latest.writableFinished) socket.destroy();
-      else closeAfter(latest);
+    for (const { socket, latest, waiting } of this.#httpConnections()) {
+      const isServing = waiting > 0 || (latest?.req.complete && !latest.writableFinished);
+      if (isServing) closeAfter(latest);
+      else socket.destroy();
     }
   }
 }

@@ -169,6 +169,25 @@ describe('SHUTDOWN_DELAY_MS after SIGTERM', () => {
     expect(await program.exited).toBe(0);
   });
 
+  test('sends the response of a create in flight when an incomplete request is pipelined behind it', async () => {
+    const program = await start(SHORT);
+    const hold = holdCreates();
+    const [wire, silent] = await Promise.all([Wire.open(program.url), Wire.open(program.url)]);
+    wire.write(createText(newKey()) + createText(newKey()).slice(0, -1));
+    await until(
+      () => service.asked('create-payment').length,
+      (count) => count === 1,
+    );
+    await terminate(program);
+    // The gateway closes silent connections when it ends the others.
+    await silent.end();
+    hold.open();
+    const [created] = await wire.end();
+    expect(JSON.parse(created?.body ?? '')).toEqual(CREATED);
+    expect(await program.exited).toBe(0);
+    expect(service.asked('create-payment')).toHaveLength(1);
+  });
+
   test('does not wait beyond it for connections that are idle or silent', async () => {
     const program = await start(SHORT);
     const wires = await Promise.all(Array.from({ length: 3 }, () => Wire.open(program.url)));
