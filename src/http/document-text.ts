@@ -1,5 +1,5 @@
 import { GraphQLError, Lexer, Source, TokenKind, type Token } from 'graphql';
-import { holdsSchemeNumber } from '../schema/card-numbers';
+import { nameHoldsSchemeNumber } from '../schema/card-numbers';
 import { atMost, DOCUMENT_RULES } from './document-rules';
 
 const OPENING: ReadonlySet<TokenKind> = new Set([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
@@ -33,7 +33,7 @@ function checkLines(text: string): void {
 function checkName({ start, end, value }: Token): void {
   atMost('name', end - start);
   // Few names are long enough, and fewer hold a digit.
-  if (end - start >= 12 && holdsSchemeNumber(value)) atMost('cardNumbers', 1);
+  if (end - start >= 12 && nameHoldsSchemeNumber(value)) atMost('cardNumbers', 1);
 }
 
 function checkTokens(lexer: Lexer): void {

@@ -4,15 +4,37 @@ import { findInReadings, joined, NO_SPANS, type Find, type Span } from './readin
 
 const CARD_LENGTH = { min: 12, max: 19 };
 
+/**
+ * The check digit of ISO/IEC 7812 (Luhn) for a number that grows digit by digit, so that every length of it is checked at
+ * the cost of one digit.
+ */
+class LuhnSum {
+  /** The sums with the digits at even places doubled, and with those at odd places. */
+  readonly #sums: [number, number] = [0, 0];
+  #length = 0;
+
+  add(digits: string): void {
+    for (let place = 0; place < digits.length; place += 1) {
+      const digit = digits.charCodeAt(place) - 0x30;
+      const parity = (this.#length & 1) as 0 | 1;
+      this.#sums[parity] += digit > 4 ? digit * 2 - 9 : digit * 2;
+      this.#sums[parity === 0 ? 1 : 0] += digit;
+      this.#length += 1;
+    }
+  }
+
+  /** Whether the digits so far end with their check digit. */
+  get passes(): boolean {
+    // The last digit is not doubled.
+    return this.#sums[(this.#length & 1) as 0 | 1] % 10 === 0;
+  }
+}
+
 /** The check digit that all card numbers carry. */
 export function passesLuhn(digits: string): boolean {
-  let sum = 0;
-  for (let place = 0; place < digits.length; place += 1) {
-    const digit = Number(digits[digits.length - 1 - place]);
-    const doubled = digit * 2;
-    sum += place % 2 === 0 ? digit : doubled - (doubled > 9 ? 9 : 0);
-  }
-  return sum % 10 === 0;
+  const sum = new LuhnSum();
+  sum.add(digits);
+  return sum.passes;
 }
 
 /** Whether a text has digits enough for a card number at all. Most texts have not: that is cheap to see. */
@@ -30,16 +52,20 @@ const RUN = /\d+(?:[^\p{L}\p{N}]{1,3}\d+)*/gu;
 
 const isCardLength = ({ length }: string): boolean => length >= CARD_LENGTH.min && length <= CARD_LENGTH.max;
 
-/** The spans of neighbouring groups of a run that together fit the test. */
+/** The spans of neighbouring groups of a run that together have a card number's length and check digit, and fit the test. */
 function spansIn(run: string, start: number, fits: (digits: string) => boolean): Span[] {
   const groups = [...run.matchAll(/\d+/g)];
   const spans: Span[] = [];
   groups.forEach(({ index: from }, first) => {
     let digits = '';
-    for (const { 0: group, index } of groups.slice(first, first + CARD_LENGTH.max)) {
+    const sum = new LuhnSum();
+    for (let next = first; next < groups.length; next += 1) {
+      const { 0: group, index } = groups[next] as RegExpExecArray;
       digits += group;
       if (digits.length > CARD_LENGTH.max) return;
-      if (isCardLength(digits) && fits(digits)) spans.push([start + from, start + index + group.length]);
+      sum.add(group);
+      if (isCardLength(digits) && sum.passes && fits(digits))
+        spans.push([start + from, start + index + group.length]);
     }
   });
   return spans;
@@ -54,14 +80,15 @@ const withoutUuids = (text: string): string =>
 function spansOf(text: string, fits: (digits: string) => boolean): readonly Span[] {
   if (!hasDigitsEnough(text)) return NO_SPANS;
   // Nothing but digits, as numbers that the payer pays to mostly are: one group.
-  if (/^\d+$/.test(text)) return isCardLength(text) && fits(text) ? [[0, text.length]] : NO_SPANS;
+  if (/^\d+$/.test(text))
+    return isCardLength(text) && passesLuhn(text) && fits(text) ? [[0, text.length]] : NO_SPANS;
   return joined(
     [...withoutUuids(text).matchAll(RUN)].flatMap(({ 0: run, index }) => spansIn(run, index, fits)),
   );
 }
 
 /** Every place that holds 12 to 19 digits, together or in groups, with the check digit of a card number. */
-export const findCardNumbers: Find = (text) => spansOf(text, passesLuhn);
+export const findCardNumbers: Find = (text) => spansOf(text, () => true);
 
 /** Whether a text holds 12 to 19 digits, together or in groups, with the check digit of a card number, in any reading. */
 export const holdsCardNumber = (text: string): boolean => findInReadings(text, findCardNumbers).length > 0;
@@ -77,8 +104,7 @@ const SCHEMES: readonly RegExp[] = [
   /^(8600|9112|9417|9792|9860)\d{12}$/,
 ];
 
-const isSchemeNumber = (digits: string): boolean =>
-  passesLuhn(digits) && SCHEMES.some((scheme) => scheme.test(digits));
+const isSchemeNumber = (digits: string): boolean => SCHEMES.some((scheme) => scheme.test(digits));
 
 /**
  * Whether a text holds a number that a card scheme gives out. Stricter than the check digit, which one number in ten
@@ -86,3 +112,6 @@ const isSchemeNumber = (digits: string): boolean =>
  */
 export const holdsSchemeNumber = (text: string): boolean =>
   findInReadings(text, (reading) => spansOf(reading, isSchemeNumber)).length > 0;
+
+/** The same for a name of GraphQL, in which nothing can be encoded: letters, digits and `_`. */
+export const nameHoldsSchemeNumber = (name: string): boolean => spansOf(name, isSchemeNumber).length > 0;
