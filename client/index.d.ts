@@ -501,14 +501,14 @@ export type WalletPayoutInput = {
   accountNumber: string;
 };
 
-export type AttemptFieldsFragment = { idempotencyKey: string, operation: AttemptOperation, channel: string, externalId: string, outcome: AttemptOutcome, startedAt: string, settledAt: string | null };
+export type AttemptFieldsFragment = { idempotencyKey: string, operation: AttemptOperation, channel: string, externalId: string, outcome: AttemptOutcome, startedAt: string, settledAt: string | null, transactionId: string | null, paymentMethod: PaymentMethod | null, payoutMethod: PayoutMethod | null, amount: { currency: string, value: string, received: string | null } };
 
 export type AttemptQueryVariables = Exact<{
   idempotencyKey: string | number;
 }>;
 
 
-export type AttemptQuery = { attempt: { idempotencyKey: string, operation: AttemptOperation, channel: string, externalId: string, outcome: AttemptOutcome, startedAt: string, settledAt: string | null, payment: (
+export type AttemptQuery = { attempt: { idempotencyKey: string, operation: AttemptOperation, channel: string, externalId: string, outcome: AttemptOutcome, startedAt: string, settledAt: string | null, transactionId: string | null, paymentMethod: PaymentMethod | null, payoutMethod: PayoutMethod | null, payment: (
       { id: string, transactionId: string, channel: string, externalId: string | null, method: PaymentMethod, status: PaymentStatus, rawStatus: string, createDate: string | null, amount: { currency: string, value: string, received: string | null } | null, nextAction:
         | (
           { pollAfterMs: number }
@@ -543,17 +543,21 @@ export type AttemptQuery = { attempt: { idempotencyKey: string, operation: Attem
     ) | null, payout: (
       { id: string, transactionId: string, channel: string, externalId: string | null, method: PayoutMethod, status: PayoutStatus, rawStatus: string, amount: { currency: string, value: string, received: string | null } | null, error: { code: DeclineCode, rawCode: string, message: string, reason: DeclineReason | null } | null }
       & { __typename: 'BankTransferPayout' | 'BkashPayout' | 'CardPayout' | 'DcbPayout' | 'EasyPaisaPayout' | 'ImpsPayout' | 'JazzCashPayout' | 'NagadPayout' | 'OtherPayout' | 'RocketPayout' | 'SchemePayout' }
-    ) | null } | null };
+    ) | null, amount: { currency: string, value: string, received: string | null } } | null };
 
 export type AttemptsQueryVariables = Exact<{
   channel: string;
   outcome?: AttemptOutcome | null | undefined;
+  operation?: AttemptOperation | null | undefined;
+  externalId?: string | null | undefined;
+  startedAfter?: string | null | undefined;
+  startedBefore?: string | null | undefined;
   first?: number | null | undefined;
   after?: string | null | undefined;
 }>;
 
 
-export type AttemptsQuery = { attempts: { edges: Array<{ cursor: string, node: { idempotencyKey: string, operation: AttemptOperation, channel: string, externalId: string, outcome: AttemptOutcome, startedAt: string, settledAt: string | null } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type AttemptsQuery = { attempts: { edges: Array<{ cursor: string, node: { idempotencyKey: string, operation: AttemptOperation, channel: string, externalId: string, outcome: AttemptOutcome, startedAt: string, settledAt: string | null, transactionId: string | null, paymentMethod: PaymentMethod | null, payoutMethod: PayoutMethod | null, amount: { currency: string, value: string, received: string | null } } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type InvalidInputFieldsFragment = { code: UserErrorCode, message: string, fields: Array<{ path: Array<string>, rule: string, message: string }> };
 
