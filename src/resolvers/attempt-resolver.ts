@@ -47,7 +47,7 @@ export class AttemptResolver {
   @Query(() => Attempt, {
     nullable: true,
     description:
-      'What became of a create call, by the key it was made with. Null for a key that this caller never used.',
+      'What became of a create call, by the key it was made with. Null for a key that this caller never used, may not see now, or used so long ago that the record is deleted (JOURNAL_RETENTION_DAYS after it was settled).',
   })
   async attempt(
     @Ctx() context: OperationContext,

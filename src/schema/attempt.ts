@@ -34,12 +34,13 @@ registerEnumType(AttemptOutcome, {
   name: 'AttemptOutcome',
   description: 'What became of a create call.',
   valuesConfig: {
-    IN_PROGRESS: { description: 'Under way right now.' },
+    IN_PROGRESS: { description: 'Under way right now: ask again in a moment.' },
     SUCCEEDED: { description: 'The service has it; it may still be declined later.' },
     REJECTED: { description: 'The service refused: nothing was created, and the key may be used again.' },
     NOT_SENT: { description: 'It is certain that nothing reached the service; the key may be used again.' },
     UNKNOWN: {
-      description: 'It may or may not have reached the service; it is being followed up by lookup.',
+      description:
+        'It may or may not have reached the service; it is being followed up by lookup, and a payout that is not found is settled by the operator. Never take a new key for it.',
     },
   },
 });
