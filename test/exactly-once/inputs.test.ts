@@ -63,7 +63,7 @@ describeStores('A key that is used again', (rigs) => {
   test.each([
     ['amount', 'payment', { amount: { currency: 'INR', value: '77.70' } }],
     ['externalId', 'payment', { externalId: 'another order' }],
-    ['method', 'payment', { method: { redirect: 'CARD' } }],
+    ['method', 'payment', { method: { redirect: 'HAVALE' } }],
     ['operation', 'payout', {}],
   ] as const)(
     'names what differs in the message of a conflict, without its value: %s',
