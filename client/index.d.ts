@@ -21,7 +21,7 @@ export type AttemptOperation =
 
 /** What became of a create call. */
 export type AttemptOutcome =
-  /** Under way right now. */
+  /** Under way right now: ask again in a moment. */
   | 'IN_PROGRESS'
   /** It is certain that nothing reached the service; the key may be used again. */
   | 'NOT_SENT'
@@ -29,7 +29,7 @@ export type AttemptOutcome =
   | 'REJECTED'
   /** The service has it; it may still be declined later. */
   | 'SUCCEEDED'
-  /** It may or may not have reached the service; it is being followed up by lookup. */
+  /** It may or may not have reached the service; it is being followed up by lookup, and a payout that is not found is settled by the operator. Never take a new key for it. */
   | 'UNKNOWN';
 
 /** A mobile wallet of Bangladesh, server-to-server (spec 2.5): the answer names the account to pay to, then the payer gives a code for confirmPayment. */
@@ -464,13 +464,13 @@ export type UpiPaymentInput = {
 
 /** The expected failures of a mutation, one for each type that implements UserError. */
 export type UserErrorCode =
-  /** IdempotencyConflictError: the key belongs to another input. */
+  /** IdempotencyConflictError: the key belongs to another call. */
   | 'IDEMPOTENCY_CONFLICT'
-  /** InvalidInputError: nothing was sent to the service. */
+  /** InvalidInputError: this call sent nothing to the service. */
   | 'INVALID_INPUT'
   /** OutcomeUnknownError: it may or may not have happened. */
   | 'OUTCOME_UNKNOWN'
-  /** RejectedByServiceError: nothing was created or confirmed. */
+  /** RejectedByServiceError: this call created or confirmed nothing. */
   | 'REJECTED_BY_SERVICE'
   /** RequestInProgressError: the same call is under way right now. */
   | 'REQUEST_IN_PROGRESS';
@@ -501,14 +501,14 @@ export type WalletPayoutInput = {
   accountNumber: string;
 };
 
-export type AttemptFieldsFragment = { idempotencyKey: string, operation: AttemptOperation, channel: string, externalId: string, outcome: AttemptOutcome, startedAt: string, settledAt: string | null };
+export type AttemptFieldsFragment = { idempotencyKey: string, operation: AttemptOperation, channel: string, externalId: string, outcome: AttemptOutcome, startedAt: string, settledAt: string | null, transactionId: string | null, paymentMethod: PaymentMethod | null, payoutMethod: PayoutMethod | null, amount: { currency: string, value: string, received: string | null } };
 
 export type AttemptQueryVariables = Exact<{
   idempotencyKey: string | number;
 }>;
 
 
-export type AttemptQuery = { attempt: { idempotencyKey: string, operation: AttemptOperation, channel: string, externalId: string, outcome: AttemptOutcome, startedAt: string, settledAt: string | null, payment: (
+export type AttemptQuery = { attempt: { idempotencyKey: string, operation: AttemptOperation, channel: string, externalId: string, outcome: AttemptOutcome, startedAt: string, settledAt: string | null, transactionId: string | null, paymentMethod: PaymentMethod | null, payoutMethod: PayoutMethod | null, payment: (
       { id: string, transactionId: string, channel: string, externalId: string | null, method: PaymentMethod, status: PaymentStatus, rawStatus: string, createDate: string | null, amount: { currency: string, value: string, received: string | null } | null, nextAction:
         | (
           { pollAfterMs: number }
@@ -543,17 +543,21 @@ export type AttemptQuery = { attempt: { idempotencyKey: string, operation: Attem
     ) | null, payout: (
       { id: string, transactionId: string, channel: string, externalId: string | null, method: PayoutMethod, status: PayoutStatus, rawStatus: string, amount: { currency: string, value: string, received: string | null } | null, error: { code: DeclineCode, rawCode: string, message: string, reason: DeclineReason | null } | null }
       & { __typename: 'BankTransferPayout' | 'BkashPayout' | 'CardPayout' | 'DcbPayout' | 'EasyPaisaPayout' | 'ImpsPayout' | 'JazzCashPayout' | 'NagadPayout' | 'OtherPayout' | 'RocketPayout' | 'SchemePayout' }
-    ) | null } | null };
+    ) | null, amount: { currency: string, value: string, received: string | null } } | null };
 
 export type AttemptsQueryVariables = Exact<{
   channel: string;
   outcome?: AttemptOutcome | null | undefined;
+  operation?: AttemptOperation | null | undefined;
+  externalId?: string | null | undefined;
+  startedAfter?: string | null | undefined;
+  startedBefore?: string | null | undefined;
   first?: number | null | undefined;
   after?: string | null | undefined;
 }>;
 
 
-export type AttemptsQuery = { attempts: { edges: Array<{ cursor: string, node: { idempotencyKey: string, operation: AttemptOperation, channel: string, externalId: string, outcome: AttemptOutcome, startedAt: string, settledAt: string | null } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type AttemptsQuery = { attempts: { edges: Array<{ cursor: string, node: { idempotencyKey: string, operation: AttemptOperation, channel: string, externalId: string, outcome: AttemptOutcome, startedAt: string, settledAt: string | null, transactionId: string | null, paymentMethod: PaymentMethod | null, payoutMethod: PayoutMethod | null, amount: { currency: string, value: string, received: string | null } } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type InvalidInputFieldsFragment = { code: UserErrorCode, message: string, fields: Array<{ path: Array<string>, rule: string, message: string }> };
 

@@ -181,16 +181,30 @@ query LookUp($channel: UUID!, $externalId: String!) {
 const attempts = ({ channel }: Given): ReadyOperation => ({
   name: 'Attempts',
   title: 'What was created here',
-  query: `${comment('What became of every create, newest first, whether or not its answer arrived.')}
-query Attempts($channel: UUID!) {
-  attempts(channel: $channel, first: 10) {
+  query: `${comment('What became of every create, newest first, whether or not its answer arrived. Empty filters show all.')}
+query Attempts($channel: UUID!, $outcome: AttemptOutcome, $operation: AttemptOperation, $externalId: String,
+  $startedAfter: Timestamp, $startedBefore: Timestamp, $after: String) {
+  attempts(channel: $channel, outcome: $outcome, operation: $operation, externalId: $externalId,
+    startedAfter: $startedAfter, startedBefore: $startedBefore, first: 10, after: $after) {
     edges {
-      node { idempotencyKey operation externalId outcome startedAt settledAt }
+      node {
+        idempotencyKey operation externalId outcome startedAt settledAt
+        transactionId amount { currency value } paymentMethod payoutMethod
+      }
     }
+    pageInfo { hasNextPage endCursor }
   }
 }
 `,
-  variables: { channel },
+  variables: {
+    channel,
+    outcome: null,
+    operation: null,
+    externalId: null,
+    startedAfter: null,
+    startedBefore: null,
+    after: null,
+  },
 });
 
 const FOLLOW = 'Then run WatchPayment: the end comes within 5 seconds.';

@@ -69,7 +69,10 @@ function outcomeOf(result: CreatePayoutMutation['createPayout']): Outcome | NotY
     case 'RejectedByServiceError':
       return { kind: 'refused', why: `the service refused it (${result.httpStatus}): ${result.message}` };
     case 'IdempotencyConflictError':
-      return { kind: 'refused', why: 'it was sent before with other details' };
+      return {
+        kind: 'refused',
+        why: 'it was sent before with other details: look at what was paid before you change the reference',
+      };
     case 'RequestInProgressError':
       return { kind: 'not yet', why: result.code, retryAfterMs: result.retryAfterMs };
     case 'OutcomeUnknownError':

@@ -93,7 +93,10 @@ export class TokenKeys {
     }
     const keys = this.#usable();
     if (keys) return keys;
-    throw new AccessError('KEYS_UNAVAILABLE', 'Tokens cannot be checked now: ask again in a moment.');
+    throw new AccessError(
+      'KEYS_UNAVAILABLE',
+      'Tokens cannot be checked now; this request was not carried out. Repeat it unchanged.',
+    );
   }
 
   /**

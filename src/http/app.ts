@@ -9,6 +9,7 @@ import fastify, {
 import type { Logger } from 'pino';
 import type { Connections } from './connections';
 import type { EventLoopLag } from './event-loop-lag';
+import { INTERNAL_ERROR } from './graphql-errors';
 import { readJsonBodies } from './json-body';
 import type { PublicCode } from './public-codes';
 import { Refusal, overloaded } from './refusal';
@@ -141,6 +142,7 @@ const HTTP_FAULTS: Readonly<Record<number, string>> = {
   400: 'The body is not valid JSON.',
   413: `The body is too large: at most ${BODY_LIMIT_BYTES} bytes.`,
   415: 'The body must be JSON: content-type application/json.',
+  500: INTERNAL_ERROR,
 };
 
 const codeOfStatus = (status: number): PublicCode =>

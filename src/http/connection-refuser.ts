@@ -18,7 +18,11 @@ function refusal(): string {
     retryAfterMs: RETRY_AFTER_MS,
     requestId,
   };
-  const body = JSON.stringify({ errors: [{ message: 'The gateway has too many connections.', extensions }] });
+  const body = JSON.stringify({
+    errors: [
+      { message: 'The gateway has too many connections; this request was not carried out.', extensions },
+    ],
+  });
   const headers = {
     ...SAFE_HEADERS,
     'content-type': 'application/json; charset=utf-8',

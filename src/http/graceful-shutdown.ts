@@ -15,7 +15,7 @@ const POLL_MS = 10;
 export const SHUTTING_DOWN = new Refusal({
   status: 503,
   code: 'SERVICE_UNAVAILABLE',
-  message: 'The gateway is shutting down.',
+  message: 'The gateway is shutting down; this request was not carried out. Repeat it unchanged.',
   retryAfterMs: 1000,
 });
 

@@ -77,7 +77,8 @@ export const rateLimited = (retryAfterMs: number): Refusal =>
   new Refusal({
     status: 429,
     code: 'RATE_LIMITED',
-    message: 'Too much was asked in the last minute; nothing of this was carried out.',
+    message:
+      'Too much was asked in the last minute; this request was not carried out. Repeat it unchanged after retryAfterMs.',
     retryAfterMs,
   });
 
@@ -86,7 +87,7 @@ export const overloaded = (): Refusal =>
   new Refusal({
     status: 503,
     code: 'SERVICE_UNAVAILABLE',
-    message: 'The gateway has more to do than it can; nothing of this was carried out.',
+    message: 'The gateway has more to do than it can; this request was not carried out. Repeat it unchanged.',
     retryAfterMs: 1000,
   });
 

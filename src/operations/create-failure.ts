@@ -1,28 +1,32 @@
 import {
+  createInProgress,
+  createUnknown,
   idempotencyConflict,
   invalidInput,
-  outcomeUnknown,
   rejectedByService,
-  requestInProgress,
 } from '../schema/user-errors';
+import type { AttemptKind } from '../datasources/journal/journal';
 import type { CreateEnd } from './creates';
 import { fieldFault } from './input-faults';
 
 const TAKEN =
-  'must not have been used before on this channel: the service, or an earlier call, has a payout under it.';
+  'must not have been used before on this channel: there is, or may be, a payout under it. Look at payout(externalId) and attempts(externalId) first; use another externalId only for a different payout.';
 
 /** What a caller is told of a create that did not succeed. */
-export function createFailure(end: Exclude<CreateEnd<never>, { kind: 'success' }>, idempotencyKey: string) {
+export function createFailure(
+  end: Exclude<CreateEnd<never>, { kind: 'success' }>,
+  { idempotencyKey, kind }: { idempotencyKey: string; kind: AttemptKind },
+) {
   switch (end.kind) {
     case 'refused':
       return rejectedByService(end.httpStatus, end.message);
     case 'external_id_taken':
       return invalidInput([fieldFault(['externalId'], 'unused', TAKEN)]);
     case 'conflict':
-      return idempotencyConflict();
+      return idempotencyConflict(end.differing);
     case 'in_progress':
-      return requestInProgress();
+      return createInProgress();
     case 'unknown':
-      return outcomeUnknown({ idempotencyKey, externalId: end.externalId });
+      return createUnknown({ idempotencyKey, externalId: end.externalId }, kind);
   }
 }

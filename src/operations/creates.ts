@@ -5,7 +5,7 @@ import type { MoneySendOptions, MoneySlot, SendQueue } from '../datasources/serv
 import { UnderWay } from '../under-way';
 import { pause, within } from './deadline';
 import { newExternalId } from './external-id';
-import type { CanonicalInput, Fingerprints } from './fingerprint';
+import { differingParts, type CanonicalInput, type Fingerprints } from './fingerprint';
 import type { Finder, Transaction } from './finder';
 import type { FollowUps } from './follow-ups';
 import type { JournalHand } from './journal-hand';
@@ -32,7 +32,8 @@ export type CreateEnd<T> =
   | { kind: 'success'; found: T; replayed: boolean }
   | { kind: 'refused'; httpStatus: number; message: string }
   | { kind: 'external_id_taken' }
-  | { kind: 'conflict' }
+  /** `differing`: the parts of the input that the journal shows to be others. */
+  | { kind: 'conflict'; differing: string[] }
   | { kind: 'in_progress' }
   | { kind: 'unknown'; externalId: string };
 
@@ -217,7 +218,7 @@ export class Creates {
     const { hand, fingerprints, followUps } = this.#options;
     const { finder, input, method } = plan;
     if (attempt.kind !== finder.kind || !fingerprints.matches(attempt, input, method))
-      return { kind: 'conflict' };
+      return { kind: 'conflict', differing: differingParts(attempt, input, method) };
     if (attempt.outcome === 'succeeded') {
       return { kind: 'success', found: await finder.current(attempt), replayed: true };
     }

@@ -74,13 +74,19 @@ export class Fingerprints {
    */
   matches(attempt: Attempt, input: CanonicalInput, method: string): boolean {
     if (this.isComparable(attempt.fingerprint)) return attempt.fingerprint === this.of(input);
-    return (
-      attempt.kind === input.kind &&
-      attempt.channel === input.channel &&
-      attempt.method === method &&
-      attempt.currency === input.amount.currency &&
-      attempt.value === input.amount.value &&
-      (input.externalId === null || attempt.externalId === input.externalId)
-    );
+    return differingParts(attempt, input, method).length === 0;
   }
+}
+
+/** The parts of an input that differ from those of an attempt, as far as the journal shows them. */
+export function differingParts(attempt: Attempt, input: CanonicalInput, method: string): string[] {
+  const { amount, externalId } = input;
+  const isSame = {
+    operation: attempt.kind === input.kind,
+    channel: attempt.channel === input.channel,
+    method: attempt.method === method,
+    amount: attempt.currency === amount.currency && attempt.value === amount.value,
+    externalId: externalId === null || attempt.externalId === externalId,
+  };
+  return Object.entries(isSame).flatMap(([part, same]) => (same ? [] : [part]));
 }

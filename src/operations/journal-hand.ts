@@ -87,7 +87,7 @@ export class JournalHand {
     } catch (error) {
       asked.catch(() => undefined);
       this.#warn({ cause: error instanceof Error ? error.name : 'unknown' }, 'the journal cannot be reached');
-      const says = "The gateway's journal cannot be reached; nothing was sent.";
+      const says = "The gateway's journal cannot be reached; this call sent nothing. Repeat it unchanged.";
       throw new ServiceError('UNAVAILABLE', says, 1000, true);
     }
   }

@@ -10,7 +10,7 @@ import {
   type CreatePaymentInput,
   type CreatePaymentResult,
 } from '../schema/payment-mutations';
-import { invalidInput, outcomeUnknown, requestInProgress, rejectedByService } from '../schema/user-errors';
+import { confirmInProgress, confirmRejected, confirmUnknown, invalidInput } from '../schema/user-errors';
 import type { Callbacks } from './callbacks';
 import type { Confirms } from './confirms';
 import { createFailure } from './create-failure';
@@ -82,7 +82,8 @@ export class PaymentOperations {
         return payments.create({ ...input, externalId, room, fields, ...called }, options);
       },
     });
-    if (end.kind !== 'success') return createFailure(end, input.idempotencyKey);
+    if (end.kind !== 'success')
+      return createFailure(end, { idempotencyKey: input.idempotencyKey, kind: 'payment' });
     this.sights.shownBy(end, askedAt);
     return success(end.found, end.replayed);
   }
@@ -108,11 +109,11 @@ export class PaymentOperations {
         this.sights.shownBy(end, askedAt);
         return success(end.found, end.replayed);
       case 'refused':
-        return rejectedByService(end.httpStatus, end.message);
+        return confirmRejected(end.httpStatus, end.message);
       case 'in_progress':
-        return requestInProgress();
+        return confirmInProgress();
       case 'unknown':
-        return outcomeUnknown({ transactionId });
+        return confirmUnknown(transactionId);
     }
   }
 

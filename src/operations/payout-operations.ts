@@ -33,6 +33,8 @@ interface PayoutParts {
 /** How long a lookup waits for the journal; without it the payout is shown with what the service says. */
 const DETAILS_PATIENCE_MS = 450;
 
+const UNREACHABLE = 'The payment service cannot be reached; this call sent no payout. Repeat it unchanged.';
+
 /** What the gateway does with payouts. */
 export class PayoutOperations {
   /** Looking payouts up, and watching them. */
@@ -63,8 +65,7 @@ export class PayoutOperations {
   /** Whether the service has no payout. Throws where it is something in front of the service that says so. */
   async #hasNone(key: LookupKey): Promise<boolean> {
     const { found, isOwn } = await this.parts.payouts.search(key, (id) => this.#knownOf(key, id));
-    if (!found && !isOwn)
-      throw new ServiceError('UNAVAILABLE', 'The payment service cannot be reached; nothing was sent.', 1000);
+    if (!found && !isOwn) throw new ServiceError('UNAVAILABLE', UNREACHABLE, 1000);
     return found === null;
   }
 
@@ -94,7 +95,7 @@ export class PayoutOperations {
         return payouts.create({ ...input, externalId, room, type, fields, shown, ...called }, options);
       },
     });
-    if (end.kind !== 'success') return createFailure(end, idempotencyKey);
+    if (end.kind !== 'success') return createFailure(end, { idempotencyKey, kind: 'payout' });
     this.sights.shownBy(end, askedAt);
     const { found, replayed } = end;
     return Object.assign(new PayoutSuccess(), { payout: found, replayed });

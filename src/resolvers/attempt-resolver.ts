@@ -1,48 +1,16 @@
 import { mayUseChannel, type Caller } from '../access/caller';
-import { Arg, Args, ArgsType, Ctx, Field, ID, Int, Query, Resolver } from 'type-graphql';
-import type {
-  Attempt as RecordedAttempt,
-  AttemptKind,
-  AttemptPosition,
-  AttemptOutcome as RecordedOutcome,
-} from '../datasources/journal/journal';
-import {
-  Attempt,
-  ATTEMPTS_PAGE,
-  AttemptConnection,
-  AttemptOperation,
-  AttemptOutcome,
-} from '../schema/attempt';
-import { UUID } from '../schema/scalars';
+import { Arg, Args, Ctx, ID, Query, Resolver } from 'type-graphql';
+import type { Attempt as RecordedAttempt, AttemptKind } from '../datasources/journal/journal';
+import { Attempt, AttemptConnection } from '../schema/attempt';
+import { Amount } from '../schema/amount';
+import { paymentRoomOf, payoutRoomOf } from '../schema/methods';
+import { AttemptsArgs, OPERATIONS, OUTCOMES, attemptFilters, cursorOf, pageSize } from './attempt-filters';
 import { badUserInput } from './bad-request';
 import type { OperationContext } from './context';
 import { READ_SCOPES } from './node-resolver';
 import { Needs } from './root-fields';
 
-const { default: DEFAULT_PAGE, max: MAX_PAGE } = ATTEMPTS_PAGE;
-
-const OUTCOMES: Record<RecordedOutcome, AttemptOutcome> = {
-  in_progress: AttemptOutcome.IN_PROGRESS,
-  succeeded: AttemptOutcome.SUCCEEDED,
-  rejected: AttemptOutcome.REJECTED,
-  not_sent: AttemptOutcome.NOT_SENT,
-  unknown: AttemptOutcome.UNKNOWN,
-};
-
-const RECORDED = new Map(
-  Object.entries(OUTCOMES).map(([recorded, outcome]) => [outcome, recorded as RecordedOutcome]),
-);
-
 const timestamp = (ms: number): string => new Date(ms).toISOString();
-const cursorOf = ({ startedAt, seq }: AttemptPosition): string =>
-  Buffer.from(`attempt:${startedAt}:${seq}`).toString('base64url');
-
-function positionOf(cursor: string): AttemptPosition {
-  const [, startedAt, seq] =
-    /^attempt:(\d{1,15}):(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
-  if (!seq) throw badUserInput('after is not a cursor that this gateway made.');
-  return { startedAt: Number(startedAt), seq: Number(seq) };
-}
 
 /** What a caller may create it may also see of its own creates. */
 const visibleKinds = ({ scopes }: Caller): AttemptKind[] =>
@@ -52,7 +20,7 @@ const visibleKinds = ({ scopes }: Caller): AttemptKind[] =>
 
 /** An attempt of the journal, ready to be answered. */
 function shown(recorded: RecordedAttempt, { visiblePayments, visiblePayouts }: OperationContext): Attempt {
-  const { kind, channel, transactionId, settledAt } = recorded;
+  const { kind, channel, transactionId, settledAt, method, currency, value } = recorded;
   const key = transactionId === null ? null : { channel, transactionId };
   const attempt = new Attempt({
     payment: () => (key && kind === 'payment' ? visiblePayments.load(key) : null),
@@ -60,28 +28,17 @@ function shown(recorded: RecordedAttempt, { visiblePayments, visiblePayouts }: O
   });
   return Object.assign(attempt, {
     idempotencyKey: recorded.key,
-    operation: kind === 'payment' ? AttemptOperation.CREATE_PAYMENT : AttemptOperation.CREATE_PAYOUT,
+    operation: OPERATIONS[kind],
     channel,
     externalId: recorded.externalId,
     outcome: OUTCOMES[recorded.outcome],
     startedAt: timestamp(recorded.startedAt),
     settledAt: settledAt === null ? null : timestamp(settledAt),
+    transactionId,
+    amount: Object.assign(new Amount(), { currency, value }),
+    paymentMethod: kind === 'payment' ? paymentRoomOf(method).name : null,
+    payoutMethod: kind === 'payout' ? payoutRoomOf(method).name : null,
   });
-}
-
-@ArgsType()
-class AttemptsArgs {
-  @Field(() => UUID, { description: 'The merchant channel.' })
-  channel!: string;
-
-  @Field(() => AttemptOutcome, { nullable: true, description: 'Only those with this outcome.' })
-  outcome?: AttemptOutcome | null;
-
-  @Field(() => Int, { nullable: true, defaultValue: DEFAULT_PAGE, description: 'How many, 1 to 100.' })
-  first?: number | null;
-
-  @Field(() => String, { nullable: true, description: 'Only those older than this cursor.' })
-  after?: string | null;
 }
 
 @Resolver()
@@ -90,7 +47,7 @@ export class AttemptResolver {
   @Query(() => Attempt, {
     nullable: true,
     description:
-      'What became of a create call, by the key it was made with. Null for a key that this caller never used.',
+      'What became of a create call, by the key it was made with. Null for a key that this caller never used, may not see now, or used so long ago that the record is deleted (JOURNAL_RETENTION_DAYS after it was settled).',
   })
   async attempt(
     @Ctx() context: OperationContext,
@@ -112,18 +69,15 @@ export class AttemptResolver {
   })
   async attempts(
     @Ctx() context: OperationContext,
-    @Args(() => AttemptsArgs) { channel, outcome, first, after }: AttemptsArgs,
+    @Args(() => AttemptsArgs) args: AttemptsArgs,
   ): Promise<AttemptConnection> {
-    const size = first ?? DEFAULT_PAGE;
-    if (size < 1 || size > MAX_PAGE) throw badUserInput(`first must be from 1 to ${MAX_PAGE}.`);
-    const page = {
-      client: context.caller.id,
-      channel,
-      kinds: visibleKinds(context.caller),
-      outcome: outcome && RECORDED.get(outcome),
-      before: typeof after === 'string' ? positionOf(after) : null,
-    };
-    const found = await context.attempts.list({ ...page, limit: size + 1 });
+    const { caller, attempts } = context;
+    const size = pageSize(args);
+    const filters = attemptFilters(args, visibleKinds(caller));
+    const found =
+      filters.kinds.length === 0
+        ? []
+        : await attempts.list({ ...filters, client: caller.id, channel: args.channel, limit: size + 1 });
     const edges = found
       .slice(0, size)
       .map((attempt) => ({ cursor: cursorOf(attempt), node: shown(attempt, context) }));

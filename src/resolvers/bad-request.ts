@@ -32,12 +32,13 @@ export function lookupKey(
   return key;
 }
 
-function checkedExternalId(externalId: string): string {
+/** The external id of a query, which must be one that a create can have. */
+export function checkedExternalId(externalId: string): string {
   if (externalId === '' || externalId.length > 255 || !isPrintable(externalId)) {
     throw badUserInput('externalId must have 1 to 255 characters and no control characters.');
   }
   if (holdsSchemeNumber(externalId)) {
-    throw badUserInput('externalId must not hold a card number: it becomes a part of an address.');
+    throw badUserInput('externalId must not hold a card number.');
   }
   return externalId;
 }

@@ -23,7 +23,7 @@ export class PaymentResolver {
   @Query(() => Payment, {
     nullable: true,
     description:
-      'A payment, by at least one of transactionId and externalId; both must fit where both are given. Null when the service has no such payment (spec 4.3).',
+      'A payment, by at least one of transactionId and externalId; both must fit where both are given. Null when the service shows no such payment (spec 4.3): it may show one that was just created only later.',
   })
   payment(
     @Ctx() { visiblePayments }: OperationContext,

@@ -18,7 +18,7 @@ export class PayoutResolver {
   @Query(() => Payout, {
     nullable: true,
     description:
-      'A payout, by at least one of transactionId and externalId; both must fit where both are given. Null when the service has no such payout (spec 4.1).',
+      'A payout, by at least one of transactionId and externalId; both must fit where both are given. Null when the service shows no such payout (spec 4.1): it may show one that was just created only later.',
   })
   payout(
     @Ctx() { visiblePayouts }: OperationContext,

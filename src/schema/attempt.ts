@@ -1,5 +1,6 @@
 import { Field, ID, ObjectType, registerEnumType } from 'type-graphql';
-import { Payment, Payout } from './methods/assemble';
+import { Amount } from './amount';
+import { Payment, PaymentMethod, Payout, PayoutMethod } from './methods/assemble';
 import type { PaymentResource } from './payment';
 import type { PayoutResource } from './payout';
 import { Timestamp, UUID } from './scalars';
@@ -33,12 +34,13 @@ registerEnumType(AttemptOutcome, {
   name: 'AttemptOutcome',
   description: 'What became of a create call.',
   valuesConfig: {
-    IN_PROGRESS: { description: 'Under way right now.' },
+    IN_PROGRESS: { description: 'Under way right now: ask again in a moment.' },
     SUCCEEDED: { description: 'The service has it; it may still be declined later.' },
     REJECTED: { description: 'The service refused: nothing was created, and the key may be used again.' },
     NOT_SENT: { description: 'It is certain that nothing reached the service; the key may be used again.' },
     UNKNOWN: {
-      description: 'It may or may not have reached the service; it is being followed up by lookup.',
+      description:
+        'It may or may not have reached the service; it is being followed up by lookup, and a payout that is not found is settled by the operator. Never take a new key for it.',
     },
   },
 });
@@ -77,10 +79,35 @@ export class Attempt {
   })
   settledAt?: string | null;
 
+  @Field(() => UUID, {
+    nullable: true,
+    description:
+      'The payment or payout that it created, from the journal, without a lookup. Null unless outcome is SUCCEEDED.',
+  })
+  transactionId?: string | null;
+
+  @Field(() => Amount, {
+    description:
+      'The amount that was asked for, from the journal, without a lookup. What was paid instead, on a MISPAID payment, only the payment says: received is null here.',
+  })
+  amount!: Amount;
+
+  @Field(() => PaymentMethod, {
+    nullable: true,
+    description: 'The method of CREATE_PAYMENT, from the journal, without a lookup; null for CREATE_PAYOUT.',
+  })
+  paymentMethod?: string | null;
+
+  @Field(() => PayoutMethod, {
+    nullable: true,
+    description: 'The method of CREATE_PAYOUT, from the journal, without a lookup; null for CREATE_PAYMENT.',
+  })
+  payoutMethod?: string | null;
+
   @Field(() => Payment, {
     nullable: true,
     description:
-      'The payment that it created, in its current state; null when it created none, or is not known to have.',
+      'The payment that it created, in its current state: one lookup, made only if selected. Null when it created none, or is not known to have.',
   })
   get payment(): Promise<PaymentResource | null> | null {
     return this.lookups.payment();
@@ -89,7 +116,7 @@ export class Attempt {
   @Field(() => Payout, {
     nullable: true,
     description:
-      'The payout that it created, in its current state; null when it created none, or is not known to have.',
+      'The payout that it created, in its current state: one lookup, made only if selected. Null when it created none, or is not known to have.',
   })
   get payout(): Promise<PayoutResource | null> | null {
     return this.lookups.payout();

@@ -13,9 +13,9 @@ registerEnumType(UserErrorCode, {
   name: 'UserErrorCode',
   description: 'The expected failures of a mutation, one for each type that implements UserError.',
   valuesConfig: {
-    INVALID_INPUT: { description: 'InvalidInputError: nothing was sent to the service.' },
-    REJECTED_BY_SERVICE: { description: 'RejectedByServiceError: nothing was created or confirmed.' },
-    IDEMPOTENCY_CONFLICT: { description: 'IdempotencyConflictError: the key belongs to another input.' },
+    INVALID_INPUT: { description: 'InvalidInputError: this call sent nothing to the service.' },
+    REJECTED_BY_SERVICE: { description: 'RejectedByServiceError: this call created or confirmed nothing.' },
+    IDEMPOTENCY_CONFLICT: { description: 'IdempotencyConflictError: the key belongs to another call.' },
     REQUEST_IN_PROGRESS: { description: 'RequestInProgressError: the same call is under way right now.' },
     OUTCOME_UNKNOWN: { description: 'OutcomeUnknownError: it may or may not have happened.' },
   },
@@ -49,7 +49,8 @@ export class FieldError {
 
 @ObjectType({
   implements: UserError,
-  description: 'The input breaks a rule. Nothing was sent to the service.',
+  description:
+    'The input breaks a rule. This call sent nothing to the service; an earlier one with the same key may have: attempt(idempotencyKey).',
 })
 export class InvalidInputError extends UserError {
   @Field(() => [FieldError], { description: 'Every mistake that was found; at least one.' })
@@ -59,14 +60,18 @@ export class InvalidInputError extends UserError {
 @ObjectType({
   implements: UserError,
   description:
-    'The service refused (4xx, but for 401, 408, 409, 425, 429): nothing was created, and the key may be used again; a confirm was not carried out.',
+    'The service refused (4xx, but for 401, 408, 409, 425, 429). A create: nothing was created, and the key may be used again. A confirm: this one was not carried out, but an earlier one may have been, so look the payment up first.',
 })
 export class RejectedByServiceError extends UserError {
   @Field(() => Int, { description: 'The HTTP status that the service answered.' })
   httpStatus!: number;
 }
 
-@ObjectType({ implements: UserError, description: 'The key was used before with a different input.' })
+@ObjectType({
+  implements: UserError,
+  description:
+    'The key belongs to an earlier call with another input, which may have moved money: look at attempt(idempotencyKey). A new key is for a different payment or payout only.',
+})
 export class IdempotencyConflictError extends UserError {}
 
 @ObjectType({
@@ -81,7 +86,7 @@ export class RequestInProgressError extends UserError {
 @ObjectType({
   implements: UserError,
   description:
-    'The request may or may not have reached the service. It is not retried blindly. A create is followed up by lookup: ask again with the same key, or attempt(idempotencyKey). A confirm: look the payment up, or repeat it unchanged.',
+    'The request may or may not have reached the service. It is not retried blindly. A create is followed up by lookup: ask again with the same key, never with a new one, or attempt(idempotencyKey); a payout that is not found is settled by the operator. A confirm: look the payment up; if it still waits, repeat the confirm unchanged.',
 })
 export class OutcomeUnknownError extends UserError {
   @Field(() => ID, { nullable: true, description: 'The key of the create call; null for a confirm.' })
@@ -116,33 +121,61 @@ export const invalidInput = (fields: FieldError[]): InvalidInputError =>
 export const rejectedByService = (httpStatus: number, message: string): RejectedByServiceError =>
   failure(new RejectedByServiceError(), { code: UserErrorCode.REJECTED_BY_SERVICE, message, httpStatus });
 
-/** The key belongs to another input, or to another operation. */
-export const idempotencyConflict = (): IdempotencyConflictError =>
+/** The service refused a confirm, with this status and text. */
+export const confirmRejected = (httpStatus: number, message: string): RejectedByServiceError =>
+  rejectedByService(
+    httpStatus,
+    `${message}${/[.!?]$/.test(message) ? '' : '.'} This confirm was not carried out, but the payer may have paid or an earlier confirm succeeded: look the payment up first, and confirm again only while nextAction has confirmWith.`,
+  );
+
+/**
+ * The key belongs to another input, or to another operation.
+ * @param differing the parts that are known to differ; none where only a hash is known
+ */
+export const idempotencyConflict = (differing: readonly string[]): IdempotencyConflictError =>
   failure(new IdempotencyConflictError(), {
     code: UserErrorCode.IDEMPOTENCY_CONFLICT,
-    message:
-      'The idempotency key was used before with a different input. Use a new key for a new payment or payout.',
+    message: `The idempotency key belongs to an earlier call with another ${
+      differing.length > 0 ? differing.join(', ') : 'description, URL or detail of the method'
+    }, which may have moved money. Look at attempt(idempotencyKey) first; use a new key only for a different payment or payout.`,
   });
 
-/** The same call is under way right now. */
-export const requestInProgress = (): RequestInProgressError =>
+/** A create with the same key is under way right now. */
+export const createInProgress = (): RequestInProgressError =>
   failure(new RequestInProgressError(), {
     code: UserErrorCode.REQUEST_IN_PROGRESS,
     message:
-      'The same call, or a confirm of the same payment, is under way right now. Repeat the call unchanged in a moment.',
+      'A create with the same key is under way. Repeat this call unchanged, with the same key, after retryAfterMs.',
     retryAfterMs: RETRY_AFTER_MS,
   });
 
-/** It may or may not have happened. */
-export const outcomeUnknown = (
-  facts: Pick<OutcomeUnknownError, 'idempotencyKey' | 'externalId' | 'transactionId'>,
+/** A confirm of the same payment is under way right now. */
+export const confirmInProgress = (): RequestInProgressError =>
+  failure(new RequestInProgressError(), {
+    code: UserErrorCode.REQUEST_IN_PROGRESS,
+    message:
+      'Another confirm of this payment is under way. After retryAfterMs look the payment up; if it still waits, repeat this confirm unchanged.',
+    retryAfterMs: RETRY_AFTER_MS,
+  });
+
+/** A create may or may not have happened. */
+export const createUnknown = (
+  facts: { idempotencyKey: string; externalId: string },
+  kind: 'payment' | 'payout',
 ): OutcomeUnknownError =>
   failure(new OutcomeUnknownError(), {
     code: UserErrorCode.OUTCOME_UNKNOWN,
-    message: `The request may or may not have reached the service. ${
-      facts.transactionId
-        ? 'Look the payment up, or repeat the confirm unchanged.'
-        : 'It is being followed up: ask again with the same key.'
+    message: `The ${kind} may or may not have been created, and is being looked for. Ask again later with the same key, never with a new one.${
+      kind === 'payout' ? ' If it stays unknown, ask the operator to settle it.' : ''
     }`,
     ...facts,
+  });
+
+/** A confirm may or may not have been carried out. */
+export const confirmUnknown = (transactionId: string): OutcomeUnknownError =>
+  failure(new OutcomeUnknownError(), {
+    code: UserErrorCode.OUTCOME_UNKNOWN,
+    message:
+      'The confirm may or may not have been carried out. Look the payment up; if it still waits, repeat this confirm unchanged. The payer must not pay again before.',
+    transactionId,
   });

@@ -19,7 +19,7 @@ import { isProgram, typeFaults } from './support/type-check';
 
 /** Languages that are shown and not checked here. */
 const SHOWN = ['text', 'mermaid', 'nginx', 'ini', 'dockerfile', 'promql', 'http', 'diff'];
-const CHECKED = ['graphql', 'json', 'yaml', 'sh', 'ts', 'tsx', 'js'];
+const CHECKED = ['graphql', 'json', 'yaml', 'sh', 'ts', 'tsx', 'js', 'python'];
 
 /** Samples that show a part of something on purpose: marked `partial`, not checked, and few. */
 const PARTIAL: readonly string[] = [];
@@ -120,6 +120,18 @@ test('every sample of JSON and YAML can be read', () => {
   };
   expect(faultsOf(of('json'), JSON.parse)).toEqual([]);
   expect(faultsOf(of('yaml'), readYaml)).toEqual([]);
+});
+
+test('every sample of Python is a part of the example, which a test of its own runs', () => {
+  const folder = path.join(TOP, 'examples/python');
+  const lines = readdirSync(folder)
+    .filter((name) => name.endsWith('.py'))
+    .map((name) => readFileSync(path.join(folder, name), 'utf8').replace(/^ +/gm, ''));
+  const samples = of('python');
+  expect(samples.length).toBeGreaterThan(0);
+  const isPart = ({ code }: Fence): boolean =>
+    lines.some((text) => text.includes(code.trim().replace(/^ +/gm, '')));
+  expect(samples.filter((sample) => !isPart(sample)).map(where)).toEqual([]);
 });
 
 test('what the compiler says is heard', () => {

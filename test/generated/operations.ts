@@ -443,13 +443,13 @@ export type UpiPaymentInput = {
 
 /** The expected failures of a mutation, one for each type that implements UserError. */
 export type UserErrorCode =
-  /** IdempotencyConflictError: the key belongs to another input. */
+  /** IdempotencyConflictError: the key belongs to another call. */
   | 'IDEMPOTENCY_CONFLICT'
-  /** InvalidInputError: nothing was sent to the service. */
+  /** InvalidInputError: this call sent nothing to the service. */
   | 'INVALID_INPUT'
   /** OutcomeUnknownError: it may or may not have happened. */
   | 'OUTCOME_UNKNOWN'
-  /** RejectedByServiceError: nothing was created or confirmed. */
+  /** RejectedByServiceError: this call created or confirmed nothing. */
   | 'REJECTED_BY_SERVICE'
   /** RequestInProgressError: the same call is under way right now. */
   | 'REQUEST_IN_PROGRESS';

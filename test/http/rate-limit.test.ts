@@ -179,7 +179,9 @@ describe('What an operation costs', () => {
   test('a page of attempts costs its size with transactions, and 1 without', async () => {
     expect(await allowed(say(`{ ${attemptsOf('...N', '4')} } ${FRAGMENTS}`), 12)).toBe(3);
     expect(await allowed(say(`{ ${attemptsOf('...N', 'null')} } ${FRAGMENTS}`), 40)).toBe(2);
-    expect(await allowed(say(`{ ${attemptsOf('node { idempotencyKey }')} }`), 3)).toBe(3);
+    expect(
+      await allowed(say(`{ ${attemptsOf('node { transactionId amount { value } paymentMethod }')} }`), 3),
+    ).toBe(3);
   });
 
   test.each([

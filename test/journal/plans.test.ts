@@ -18,9 +18,12 @@ const PAGE: AttemptPage = { service: 'service-1', client: 'shop', channel: 'chan
 const FILTERS: Partial<AttemptPage>[] = [undefined, ['payment'], ['payout']].flatMap((kinds) =>
   [null, 'succeeded', 'rejected', 'unknown'].flatMap((outcome) =>
     [null, 'service-1 order 100', 'no order'].flatMap((externalId) =>
-      [{}, { startedFrom: 49_000 }, { before: { startedAt: 1_000, seq: 0 } }].map(
-        (range) => ({ kinds, outcome, externalId, ...range }) as Partial<AttemptPage>,
-      ),
+      [
+        {},
+        { startedFrom: 49_000 },
+        { before: { startedAt: 1_000, seq: 0 } },
+        { startedFrom: 20_000, before: { startedAt: 30_000, seq: 0 } },
+      ].map((range) => ({ kinds, outcome, externalId, ...range }) as Partial<AttemptPage>),
     ),
   ),
 );

@@ -20,9 +20,9 @@ function failureText(failure: Failure): string {
     case 'InvalidInputError':
       return 'Nothing was sent yet: please look at what is marked.';
     case 'RejectedByServiceError':
-      return 'Our payment partner did not accept this. Nothing was charged.';
+      return 'Our payment partner did not accept this. If you have paid already, please do not pay again: look at your order first.';
     case 'IdempotencyConflictError':
-      return 'This order was already sent with other details. Please start a new one.';
+      return 'This order was already sent with other details, and may be paid. Please look at your orders before you start a new one.';
     case 'RequestInProgressError':
       return 'Your order is being worked on. This page goes on by itself.';
     case 'OutcomeUnknownError':
@@ -37,7 +37,8 @@ function thrownText(thrown: unknown): string {
   const error = extensionsOf(thrown);
   if (!error)
     return 'There was no answer. Your order may have arrived; trying again sends the same order, and you are never charged twice for it.';
-  if (error.retryable) return 'Our payment partner cannot be reached right now. Nothing was charged.';
+  if (error.retryable)
+    return 'Our payment partner cannot be reached right now. Trying again sends the same order: you are never charged twice for it.';
   if (error.code === 'BAD_USER_INPUT') return 'Nothing was sent: something here is not as it has to be.';
   return `Something is wrong on our side. Please tell us this number: ${error.requestId}`;
 }

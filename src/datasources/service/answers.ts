@@ -63,15 +63,22 @@ function retryAfterMs({ headers }: RawAnswer): number | undefined {
 }
 
 const unavailable = (raw: RawAnswer): ServiceError =>
-  new ServiceError('UNAVAILABLE', 'The payment service cannot serve this now.', retryAfterMs(raw));
+  new ServiceError(
+    'UNAVAILABLE',
+    'The payment service cannot serve this now. Repeat the call unchanged later.',
+    retryAfterMs(raw),
+  );
 
 const authFailed = (): ServiceError =>
-  new ServiceError('AUTH_FAILED', "The payment service refused the gateway's credentials or clock.");
+  new ServiceError(
+    'AUTH_FAILED',
+    "The payment service refused the gateway's credentials or clock; this call changed nothing. Tell the operator.",
+  );
 
 const invalid = (): ServiceError =>
   new ServiceError(
     'RESPONSE_INVALID',
-    "The payment service's answer cannot be read or contradicts the request.",
+    "The payment service's answer to a lookup cannot be read or contradicts the request; the transaction may exist all the same. Tell the operator.",
   );
 
 /** Statuses that leave open whether the service acted: timeouts, conflicts, too early. */
@@ -129,23 +136,34 @@ export function readLookupAnswer(raw: RawAnswer, asked: Question, notFoundStatus
 
 /** The service counts as down, or too many calls wait for it; nothing was sent. */
 export const notTried = (): ServiceError =>
-  new ServiceError('UNAVAILABLE', 'The payment service is not answering now; nothing was sent.', 1000, true);
+  new ServiceError(
+    'UNAVAILABLE',
+    'The payment service is not answering now; this call sent nothing. Repeat it unchanged.',
+    1000,
+    true,
+  );
 
 /** What a create or confirm that ended without an answer means. Throws where it is certain that nothing was sent. */
 export function readMoneyFailure(failure: unknown): { kind: 'unknown' } {
   if (!(failure instanceof CallFailure)) throw failure;
   if (!failure.nothingSent) return { kind: 'unknown' };
   if (failure.reason === 'refused') throw notTried();
-  throw new ServiceError('UNAVAILABLE', 'The payment service cannot be reached; nothing was sent.');
+  throw new ServiceError(
+    'UNAVAILABLE',
+    'The payment service cannot be reached; this call sent nothing. Repeat it unchanged.',
+  );
 }
 
 /** What a caller sees when a lookup ends without an answer. */
 export function lookupFault(failure: unknown): ServiceError {
   if (!(failure instanceof CallFailure)) throw failure;
   if (failure.reason === 'timeout')
-    return new ServiceError('TIMEOUT', 'The payment service did not answer in time.');
+    return new ServiceError(
+      'TIMEOUT',
+      'The payment service did not answer a lookup in time. Repeat the call unchanged.',
+    );
   if (failure.reason === 'refused') return notTried();
   return failure.reason === 'too-large'
     ? invalid()
-    : new ServiceError('UNAVAILABLE', 'The payment service cannot be reached.');
+    : new ServiceError('UNAVAILABLE', 'The payment service cannot be reached. Repeat the call unchanged.');
 }

@@ -254,4 +254,7 @@ interface Attempt {
 }
 
 const noCredentials = (): ServiceError =>
-  new ServiceError('AUTH_FAILED', 'The gateway has no credentials for this channel; nothing was sent.');
+  new ServiceError(
+    'AUTH_FAILED',
+    'The gateway has no credentials for this channel; this call sent nothing. Tell the operator.',
+  );

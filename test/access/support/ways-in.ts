@@ -63,6 +63,21 @@ const lookups = (kind: Kind): WayIn[] => [
     document: `query Q($k: ID!) { attempt(idempotencyKey: $k) { externalId ${kind} { ${FIELDS[kind]} } } }`,
     variables: ({ idempotencyKey }) => ({ k: idempotencyKey }),
   },
+  {
+    about: `attempts of a ${kind}, by every filter`,
+    field: 'attempts',
+    kind,
+    document: `query Q($c: UUID!, $e: String, $o: AttemptOperation, $from: Timestamp, $to: Timestamp) {
+      attempts(channel: $c, externalId: $e, operation: $o, outcome: SUCCEEDED, startedAfter: $from, startedBefore: $to) {
+        edges { node { externalId transactionId amount { value } paymentMethod payoutMethod } } } }`,
+    variables: ({ externalId }) => ({
+      c: OURS,
+      e: externalId,
+      o: kind === 'payment' ? 'CREATE_PAYMENT' : 'CREATE_PAYOUT',
+      from: '2020-01-01T00:00:00Z',
+      to: '2099-01-01T00:00:00Z',
+    }),
+  },
 ];
 
 /** Every way to one transaction that is a query or a mutation. */
@@ -92,4 +107,4 @@ const watch = (kind: Kind): WayIn => ({
 export const WAYS_TO_WATCH: WayIn[] = [watch('payment'), watch('payout')];
 
 /** Root fields that lead to no transaction but what the same caller creates, or list none but its own. */
-export const NO_WAY_IN = ['_service', 'attempts', 'createPayment', 'createPayout'];
+export const NO_WAY_IN = ['_service', 'createPayment', 'createPayout'];

@@ -32,6 +32,10 @@ export interface SeenAttempt {
   outcome: string;
   startedAt: string;
   settledAt: string | null;
+  transactionId: string | null;
+  amount: { currency: string; value: string; received: string | null };
+  paymentMethod: string | null;
+  payoutMethod: string | null;
   payment: { transactionId: string; status: string } | null;
   payout: { transactionId: string; status: string } | null;
 }
@@ -55,7 +59,11 @@ const CREATES: Record<Kind, string> = {
 
 const CONFIRM = `mutation ($input: ConfirmPaymentInput!) { done: confirmPayment(input: $input) { ${RESULTS.payment} } }`;
 
-export const ATTEMPT = `idempotencyKey operation channel externalId outcome startedAt settledAt
+/** What the journal knows of an attempt. */
+export const RECORDED = `idempotencyKey operation channel externalId outcome startedAt settledAt
+  transactionId amount { currency value received } paymentMethod payoutMethod`;
+
+export const ATTEMPT = `${RECORDED}
   payment { ... on PaymentResource { transactionId status } } payout { ... on PayoutResource { transactionId status } }`;
 
 interface Answer {

@@ -184,6 +184,14 @@ class Writer {
         return [
           channel(),
           ...given('first', 'Int', this.options.fails ? [1, 2, 100, 0, null] : [1, 2, 100, null]),
+          ...given('operation', 'AttemptOperation', [null]),
+          ...given('externalId', 'String', ['order-1', null]),
+          ...given('startedAfter', 'Timestamp', ['2020-01-01T00:00:00Z', null]),
+          ...given(
+            'startedBefore',
+            'Timestamp',
+            this.options.fails ? ['2019-01-01T00:00:00Z', null] : ['2099-01-01T00:00:00Z', null],
+          ),
           ...given('after', 'String', [null, Buffer.from('attempt:999999999999999:2').toString('base64url')]),
         ];
       default: {

@@ -43,6 +43,9 @@ const ATTEMPTS = [
   channel: CHANNEL,
   externalId: `order-${place}`,
   startedAt: 1_700_000_000_000,
+  method: 'upi',
+  currency: 'INR',
+  value: '10.00',
 })) as unknown as Attempt[];
 
 /** What the resolvers of one operation share, on the transactions of transactions.ts. */

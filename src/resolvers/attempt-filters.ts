@@ -1,0 +1,127 @@
+import { ArgsType, Field, Int } from 'type-graphql';
+import type {
+  AttemptKind,
+  AttemptOutcome as RecordedOutcome,
+  AttemptPage,
+  AttemptPosition,
+} from '../datasources/journal/journal';
+import { ATTEMPTS_PAGE, AttemptOperation, AttemptOutcome } from '../schema/attempt';
+import { Timestamp, UUID } from '../schema/scalars';
+import { badUserInput, checkedExternalId } from './bad-request';
+
+const { default: DEFAULT_PAGE, max: MAX_PAGE } = ATTEMPTS_PAGE;
+
+/** The outcomes of the journal as the schema spells them. */
+export const OUTCOMES: Record<RecordedOutcome, AttemptOutcome> = {
+  in_progress: AttemptOutcome.IN_PROGRESS,
+  succeeded: AttemptOutcome.SUCCEEDED,
+  rejected: AttemptOutcome.REJECTED,
+  not_sent: AttemptOutcome.NOT_SENT,
+  unknown: AttemptOutcome.UNKNOWN,
+};
+
+/** The kinds of attempts of the journal as the schema spells them. */
+export const OPERATIONS: Record<AttemptKind, AttemptOperation> = {
+  payment: AttemptOperation.CREATE_PAYMENT,
+  payout: AttemptOperation.CREATE_PAYOUT,
+};
+
+const RECORDED = new Map(
+  Object.entries(OUTCOMES).map(([recorded, outcome]) => [outcome, recorded as RecordedOutcome]),
+);
+
+@ArgsType()
+export class AttemptsArgs {
+  @Field(() => UUID, { description: 'The merchant channel.' })
+  channel!: string;
+
+  @Field(() => AttemptOutcome, { nullable: true, description: 'Only those with this outcome.' })
+  outcome?: AttemptOutcome | null;
+
+  @Field(() => AttemptOperation, { nullable: true, description: 'Only those of this operation.' })
+  operation?: AttemptOperation | null;
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'Only those with exactly this external id, 1 to 255 characters.',
+  })
+  externalId?: string | null;
+
+  @Field(() => Timestamp, {
+    nullable: true,
+    description:
+      'Only those whose startedAt is this time or later (inclusive); must be before startedBefore. Consecutive ranges, each from the startedBefore of the previous one, contain every attempt once.',
+  })
+  startedAfter?: string | null;
+
+  @Field(() => Timestamp, {
+    nullable: true,
+    description: 'Only those whose startedAt is before this time (exclusive).',
+  })
+  startedBefore?: string | null;
+
+  @Field(() => Int, { nullable: true, defaultValue: DEFAULT_PAGE, description: 'How many, 1 to 100.' })
+  first?: number | null;
+
+  @Field(() => String, { nullable: true, description: 'Only those older than this cursor.' })
+  after?: string | null;
+}
+
+/** How many attempts a page holds. Throws BAD_USER_INPUT. */
+export function pageSize({ first }: AttemptsArgs): number {
+  const size = first ?? DEFAULT_PAGE;
+  if (size < 1 || size > MAX_PAGE) throw badUserInput(`first must be from 1 to ${MAX_PAGE}.`);
+  return size;
+}
+
+/** The cursor of an attempt in a list. */
+export const cursorOf = ({ startedAt, seq }: AttemptPosition): string =>
+  Buffer.from(`attempt:${startedAt}:${seq}`).toString('base64url');
+
+function positionOf(cursor: string): AttemptPosition {
+  const [, startedAt, seq] =
+    /^attempt:(\d{1,15}):(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+  if (!seq) throw badUserInput('after is not a cursor that this gateway made.');
+  return { startedAt: Number(startedAt), seq: Number(seq) };
+}
+
+const HAS_FRACTION_OF_MS = /\.\d{3}\d*[1-9]/;
+
+/** The first whole millisecond since 1970 at or after a time; attempts begin at whole milliseconds. Null where none is given. */
+function millisecondsOf(name: string, time: string | null | undefined): number | null {
+  if (typeof time !== 'string') return null;
+  const ms = Date.parse(time.toUpperCase());
+  const day = time.slice(0, 10);
+  // Date.parse reads February 30 as March 2.
+  if (Number.isNaN(ms) || !new Date(day).toISOString().startsWith(day))
+    throw badUserInput(`${name} must be a time that exists in the calendar.`);
+  return HAS_FRACTION_OF_MS.test(time) ? ms + 1 : ms;
+}
+
+const isEarlier = (one: AttemptPosition, other: AttemptPosition): boolean =>
+  one.startedAt < other.startedAt || (one.startedAt === other.startedAt && one.seq < other.seq);
+
+type AttemptFilters = Required<
+  Pick<AttemptPage, 'kinds' | 'outcome' | 'externalId' | 'startedFrom' | 'before'>
+>;
+
+/**
+ * The filters of a list, as the journal takes them. Throws BAD_USER_INPUT where a value breaks a rule.
+ * @param visibleKinds the kinds that the caller may see; the result has no other
+ */
+export function attemptFilters(args: AttemptsArgs, visibleKinds: readonly AttemptKind[]): AttemptFilters {
+  const { operation, outcome, externalId, after } = args;
+  const startedFrom = millisecondsOf('startedAfter', args.startedAfter);
+  const startedBefore = millisecondsOf('startedBefore', args.startedBefore);
+  if (startedFrom !== null && startedBefore !== null && startedFrom >= startedBefore)
+    throw badUserInput('startedAfter must be before startedBefore.');
+  const cursor = typeof after === 'string' ? positionOf(after) : null;
+  const end = startedBefore === null ? null : { startedAt: startedBefore, seq: 0 };
+  return {
+    kinds: visibleKinds.filter((kind) => !operation || OPERATIONS[kind] === operation),
+    outcome: (outcome && RECORDED.get(outcome)) ?? null,
+    externalId: typeof externalId === 'string' ? checkedExternalId(externalId) : null,
+    startedFrom,
+    before: cursor && end && isEarlier(end, cursor) ? end : (cursor ?? end),
+  };
+}
