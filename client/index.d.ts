@@ -135,6 +135,21 @@ export type ConfirmPaymentInput = {
   transactionId: string;
 };
 
+/** The fields of ConfirmationInput, spelled as they are there. */
+export type ConfirmationField =
+  /** For bKash: the code. */
+  | 'bkash'
+  /** For card-to-card transfers: that the transfer was made. */
+  | 'c2c'
+  /** For direct carrier billing: the code. */
+  | 'dcb'
+  /** For Nagad: the code. */
+  | 'nagad'
+  /** For Rocket: the code. */
+  | 'rocket'
+  /** For UPI: the UTR. */
+  | 'upi';
+
 /** Exactly one, that of the payment's method: nextAction.confirmWith names it. */
 export type ConfirmationInput =
   {   /** For bKash: the code. */
@@ -515,7 +530,7 @@ export type AttemptQuery = { attempt: { idempotencyKey: string, operation: Attem
           & { __typename: 'AwaitProviderAction' }
         )
         | (
-          { cardNumber: string | null, recipient: string | null, confirmWith: string }
+          { cardNumber: string | null, recipient: string | null, confirmWith: ConfirmationField }
           & { __typename: 'ConfirmTransferAction' }
         )
         | (
@@ -523,11 +538,11 @@ export type AttemptQuery = { attempt: { idempotencyKey: string, operation: Attem
           & { __typename: 'PayVirtualAccountAction' }
         )
         | (
-          { account: string | null, confirmWith: string }
+          { account: string | null, confirmWith: ConfirmationField }
           & { __typename: 'ProvideCodeAction' }
         )
         | (
-          { upiId: string | null, upiLink: string | null, confirmWith: string }
+          { upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
           & { __typename: 'ProvideUtrAction' }
         )
         | (
@@ -567,11 +582,11 @@ export type OutcomeUnknownFieldsFragment = { code: UserErrorCode, message: strin
 
 export type RedirectActionFieldsFragment = { url: string };
 
-export type ProvideUtrActionFieldsFragment = { upiId: string | null, upiLink: string | null, confirmWith: string };
+export type ProvideUtrActionFieldsFragment = { upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField };
 
-export type ProvideCodeActionFieldsFragment = { account: string | null, confirmWith: string };
+export type ProvideCodeActionFieldsFragment = { account: string | null, confirmWith: ConfirmationField };
 
-export type ConfirmTransferActionFieldsFragment = { cardNumber: string | null, recipient: string | null, confirmWith: string };
+export type ConfirmTransferActionFieldsFragment = { cardNumber: string | null, recipient: string | null, confirmWith: ConfirmationField };
 
 export type PayVirtualAccountActionFieldsFragment = { virtualAccount: string, bankCode: string | null };
 
@@ -585,7 +600,7 @@ type NextActionFields_AwaitProviderAction_Fragment = (
 );
 
 type NextActionFields_ConfirmTransferAction_Fragment = (
-  { cardNumber: string | null, recipient: string | null, confirmWith: string }
+  { cardNumber: string | null, recipient: string | null, confirmWith: ConfirmationField }
   & { __typename: 'ConfirmTransferAction' }
 );
 
@@ -595,12 +610,12 @@ type NextActionFields_PayVirtualAccountAction_Fragment = (
 );
 
 type NextActionFields_ProvideCodeAction_Fragment = (
-  { account: string | null, confirmWith: string }
+  { account: string | null, confirmWith: ConfirmationField }
   & { __typename: 'ProvideCodeAction' }
 );
 
 type NextActionFields_ProvideUtrAction_Fragment = (
-  { upiId: string | null, upiLink: string | null, confirmWith: string }
+  { upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
   & { __typename: 'ProvideUtrAction' }
 );
 
@@ -650,7 +665,7 @@ export type CreatePaymentMutation = { createPayment:
             & { __typename: 'AwaitProviderAction' }
           )
           | (
-            { cardNumber: string | null, recipient: string | null, confirmWith: string }
+            { cardNumber: string | null, recipient: string | null, confirmWith: ConfirmationField }
             & { __typename: 'ConfirmTransferAction' }
           )
           | (
@@ -658,11 +673,11 @@ export type CreatePaymentMutation = { createPayment:
             & { __typename: 'PayVirtualAccountAction' }
           )
           | (
-            { account: string | null, confirmWith: string }
+            { account: string | null, confirmWith: ConfirmationField }
             & { __typename: 'ProvideCodeAction' }
           )
           | (
-            { upiId: string | null, upiLink: string | null, confirmWith: string }
+            { upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
             & { __typename: 'ProvideUtrAction' }
           )
           | (
@@ -710,7 +725,7 @@ export type ConfirmPaymentMutation = { confirmPayment:
             & { __typename: 'AwaitProviderAction' }
           )
           | (
-            { cardNumber: string | null, recipient: string | null, confirmWith: string }
+            { cardNumber: string | null, recipient: string | null, confirmWith: ConfirmationField }
             & { __typename: 'ConfirmTransferAction' }
           )
           | (
@@ -718,11 +733,11 @@ export type ConfirmPaymentMutation = { confirmPayment:
             & { __typename: 'PayVirtualAccountAction' }
           )
           | (
-            { account: string | null, confirmWith: string }
+            { account: string | null, confirmWith: ConfirmationField }
             & { __typename: 'ProvideCodeAction' }
           )
           | (
-            { upiId: string | null, upiLink: string | null, confirmWith: string }
+            { upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
             & { __typename: 'ProvideUtrAction' }
           )
           | (
@@ -761,7 +776,7 @@ export type PaymentQuery = { payment: (
         & { __typename: 'AwaitProviderAction' }
       )
       | (
-        { cardNumber: string | null, recipient: string | null, confirmWith: string }
+        { cardNumber: string | null, recipient: string | null, confirmWith: ConfirmationField }
         & { __typename: 'ConfirmTransferAction' }
       )
       | (
@@ -769,11 +784,11 @@ export type PaymentQuery = { payment: (
         & { __typename: 'PayVirtualAccountAction' }
       )
       | (
-        { account: string | null, confirmWith: string }
+        { account: string | null, confirmWith: ConfirmationField }
         & { __typename: 'ProvideCodeAction' }
       )
       | (
-        { upiId: string | null, upiLink: string | null, confirmWith: string }
+        { upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         & { __typename: 'ProvideUtrAction' }
       )
       | (
@@ -801,7 +816,7 @@ export type PaymentByExternalIdQuery = { payment: (
         & { __typename: 'AwaitProviderAction' }
       )
       | (
-        { cardNumber: string | null, recipient: string | null, confirmWith: string }
+        { cardNumber: string | null, recipient: string | null, confirmWith: ConfirmationField }
         & { __typename: 'ConfirmTransferAction' }
       )
       | (
@@ -809,11 +824,11 @@ export type PaymentByExternalIdQuery = { payment: (
         & { __typename: 'PayVirtualAccountAction' }
       )
       | (
-        { account: string | null, confirmWith: string }
+        { account: string | null, confirmWith: ConfirmationField }
         & { __typename: 'ProvideCodeAction' }
       )
       | (
-        { upiId: string | null, upiLink: string | null, confirmWith: string }
+        { upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         & { __typename: 'ProvideUtrAction' }
       )
       | (
@@ -841,7 +856,7 @@ export type PaymentsQuery = { payments: Array<(
         & { __typename: 'AwaitProviderAction' }
       )
       | (
-        { cardNumber: string | null, recipient: string | null, confirmWith: string }
+        { cardNumber: string | null, recipient: string | null, confirmWith: ConfirmationField }
         & { __typename: 'ConfirmTransferAction' }
       )
       | (
@@ -849,11 +864,11 @@ export type PaymentsQuery = { payments: Array<(
         & { __typename: 'PayVirtualAccountAction' }
       )
       | (
-        { account: string | null, confirmWith: string }
+        { account: string | null, confirmWith: ConfirmationField }
         & { __typename: 'ProvideCodeAction' }
       )
       | (
-        { upiId: string | null, upiLink: string | null, confirmWith: string }
+        { upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         & { __typename: 'ProvideUtrAction' }
       )
       | (
@@ -881,7 +896,7 @@ export type WatchPaymentSubscription = { paymentUpdated: (
         & { __typename: 'AwaitProviderAction' }
       )
       | (
-        { cardNumber: string | null, recipient: string | null, confirmWith: string }
+        { cardNumber: string | null, recipient: string | null, confirmWith: ConfirmationField }
         & { __typename: 'ConfirmTransferAction' }
       )
       | (
@@ -889,11 +904,11 @@ export type WatchPaymentSubscription = { paymentUpdated: (
         & { __typename: 'PayVirtualAccountAction' }
       )
       | (
-        { account: string | null, confirmWith: string }
+        { account: string | null, confirmWith: ConfirmationField }
         & { __typename: 'ProvideCodeAction' }
       )
       | (
-        { upiId: string | null, upiLink: string | null, confirmWith: string }
+        { upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         & { __typename: 'ProvideUtrAction' }
       )
       | (
@@ -998,7 +1013,7 @@ export type PaymentFieldsFragment = (
       & { __typename: 'AwaitProviderAction' }
     )
     | (
-      { cardNumber: string | null, recipient: string | null, confirmWith: string }
+      { cardNumber: string | null, recipient: string | null, confirmWith: ConfirmationField }
       & { __typename: 'ConfirmTransferAction' }
     )
     | (
@@ -1006,11 +1021,11 @@ export type PaymentFieldsFragment = (
       & { __typename: 'PayVirtualAccountAction' }
     )
     | (
-      { account: string | null, confirmWith: string }
+      { account: string | null, confirmWith: ConfirmationField }
       & { __typename: 'ProvideCodeAction' }
     )
     | (
-      { upiId: string | null, upiLink: string | null, confirmWith: string }
+      { upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
       & { __typename: 'ProvideUtrAction' }
     )
     | (

@@ -1,5 +1,6 @@
 import { ValidateBy, ValidateNested } from 'class-validator';
 import { Field, InputType, createUnionType, registerEnumType } from 'type-graphql';
+import { ConfirmTransferAction, ProvideCodeAction, ProvideUtrAction } from '../next-action';
 import { PaymentResource } from '../payment';
 import { PayoutResource } from '../payout';
 import { Optional, someGiven } from '../rules';
@@ -108,7 +109,19 @@ export class ConfirmationInput {
   [arm: string]: object | string | null | undefined;
 }
 
-paymentRooms.forEach(({ confirmation }) => confirmation && addArm(ConfirmationInput, confirmation));
+const confirmations = paymentRooms.flatMap(({ confirmation }) => confirmation ?? []);
+confirmations.forEach((confirmation) => addArm(ConfirmationInput, confirmation));
+
+export const ConfirmationField = enumOf(
+  'ConfirmationField',
+  'The fields of ConfirmationInput, spelled as they are there.',
+  confirmations.map(({ arm, description }) => ({ name: arm, description })),
+);
+
+for (const action of [ProvideUtrAction, ProvideCodeAction, ConfirmTransferAction])
+  Field(() => ConfirmationField, {
+    description: 'The field of ConfirmationInput to fill in for confirmPayment.',
+  })(action.prototype, 'confirmWith');
 
 @InputType({ description: 'Exactly one: the fields of that method.' })
 export class PayoutMethodInput {
