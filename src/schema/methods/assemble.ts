@@ -1,5 +1,6 @@
 import { ValidateBy, ValidateNested } from 'class-validator';
 import { Field, InputType, createUnionType, registerEnumType } from 'type-graphql';
+import type { InputRule } from '../input-rules';
 import { ConfirmTransferAction, ProvideCodeAction, ProvideUtrAction } from '../next-action';
 import { PaymentResource } from '../payment';
 import { PayoutResource } from '../payout';
@@ -81,7 +82,7 @@ function addArm(
   if (typeof input !== 'function') return;
   ValidateNested()(oneOf.prototype, arm);
   ValidateBy({
-    name: 'notEmpty',
+    name: 'notEmpty' satisfies InputRule,
     validator: {
       validate: (given: unknown) => typeof given === 'object' && given !== null && someGiven(given),
       defaultMessage: () => 'must have at least one field; the arm redirect sends the type alone.',
