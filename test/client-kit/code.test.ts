@@ -28,7 +28,7 @@ import type { InputRule as GatewayRule } from '../../src/schema/input-rules';
 import { paymentInput, upiInput } from '../clients/samples';
 import { graphqlWsClient } from '../live/support/graphql-ws-client';
 import { AUTHORIZED } from '../support/credentials';
-import { CHANNEL, closeAfterTests, testGateway, testSandbox } from '../support/gateway';
+import { CHANNEL, testGateway, testSandbox } from '../support/gateway';
 
 let sandbox: Sandbox;
 let url: string;
