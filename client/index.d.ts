@@ -2,7 +2,7 @@
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
-// Made by `npm run codegen` from client/operations; do not edit.
+// Made by `npm run codegen` from client/operations and client/src; do not edit.
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 /** An amount of money to collect or to send. */
 export type AmountInput = {
@@ -134,6 +134,21 @@ export type ConfirmPaymentInput = {
   /** The payment to confirm. */
   transactionId: string;
 };
+
+/** The fields of ConfirmationInput, spelled as they are there. */
+export type ConfirmationField =
+  /** For bKash: the code. */
+  | 'bkash'
+  /** For card-to-card transfers: that the transfer was made. */
+  | 'c2c'
+  /** For direct carrier billing: the code. */
+  | 'dcb'
+  /** For Nagad: the code. */
+  | 'nagad'
+  /** For Rocket: the code. */
+  | 'rocket'
+  /** For UPI: the UTR. */
+  | 'upi';
 
 /** Exactly one, that of the payment's method: nextAction.confirmWith names it. */
 export type ConfirmationInput =
@@ -515,7 +530,7 @@ export type AttemptQuery = { attempt: { idempotencyKey: string, operation: Attem
           & { __typename: 'AwaitProviderAction' }
         )
         | (
-          { cardNumber: string | null, recipient: string | null, confirmWith: string }
+          { cardNumber: string | null, recipient: string | null, confirmWith: ConfirmationField }
           & { __typename: 'ConfirmTransferAction' }
         )
         | (
@@ -523,11 +538,11 @@ export type AttemptQuery = { attempt: { idempotencyKey: string, operation: Attem
           & { __typename: 'PayVirtualAccountAction' }
         )
         | (
-          { account: string | null, confirmWith: string }
+          { account: string | null, confirmWith: ConfirmationField }
           & { __typename: 'ProvideCodeAction' }
         )
         | (
-          { upiId: string | null, upiLink: string | null, confirmWith: string }
+          { upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
           & { __typename: 'ProvideUtrAction' }
         )
         | (
@@ -571,11 +586,11 @@ export type OutcomeUnknownFieldsFragment = { code: UserErrorCode, message: strin
 
 export type RedirectActionFieldsFragment = { url: string };
 
-export type ProvideUtrActionFieldsFragment = { upiId: string | null, upiLink: string | null, confirmWith: string };
+export type ProvideUtrActionFieldsFragment = { upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField };
 
-export type ProvideCodeActionFieldsFragment = { account: string | null, confirmWith: string };
+export type ProvideCodeActionFieldsFragment = { account: string | null, confirmWith: ConfirmationField };
 
-export type ConfirmTransferActionFieldsFragment = { cardNumber: string | null, recipient: string | null, confirmWith: string };
+export type ConfirmTransferActionFieldsFragment = { cardNumber: string | null, recipient: string | null, confirmWith: ConfirmationField };
 
 export type PayVirtualAccountActionFieldsFragment = { virtualAccount: string, bankCode: string | null };
 
@@ -589,7 +604,7 @@ type NextActionFields_AwaitProviderAction_Fragment = (
 );
 
 type NextActionFields_ConfirmTransferAction_Fragment = (
-  { cardNumber: string | null, recipient: string | null, confirmWith: string }
+  { cardNumber: string | null, recipient: string | null, confirmWith: ConfirmationField }
   & { __typename: 'ConfirmTransferAction' }
 );
 
@@ -599,12 +614,12 @@ type NextActionFields_PayVirtualAccountAction_Fragment = (
 );
 
 type NextActionFields_ProvideCodeAction_Fragment = (
-  { account: string | null, confirmWith: string }
+  { account: string | null, confirmWith: ConfirmationField }
   & { __typename: 'ProvideCodeAction' }
 );
 
 type NextActionFields_ProvideUtrAction_Fragment = (
-  { upiId: string | null, upiLink: string | null, confirmWith: string }
+  { upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
   & { __typename: 'ProvideUtrAction' }
 );
 
@@ -654,7 +669,7 @@ export type CreatePaymentMutation = { createPayment:
             & { __typename: 'AwaitProviderAction' }
           )
           | (
-            { cardNumber: string | null, recipient: string | null, confirmWith: string }
+            { cardNumber: string | null, recipient: string | null, confirmWith: ConfirmationField }
             & { __typename: 'ConfirmTransferAction' }
           )
           | (
@@ -662,11 +677,11 @@ export type CreatePaymentMutation = { createPayment:
             & { __typename: 'PayVirtualAccountAction' }
           )
           | (
-            { account: string | null, confirmWith: string }
+            { account: string | null, confirmWith: ConfirmationField }
             & { __typename: 'ProvideCodeAction' }
           )
           | (
-            { upiId: string | null, upiLink: string | null, confirmWith: string }
+            { upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
             & { __typename: 'ProvideUtrAction' }
           )
           | (
@@ -714,7 +729,7 @@ export type ConfirmPaymentMutation = { confirmPayment:
             & { __typename: 'AwaitProviderAction' }
           )
           | (
-            { cardNumber: string | null, recipient: string | null, confirmWith: string }
+            { cardNumber: string | null, recipient: string | null, confirmWith: ConfirmationField }
             & { __typename: 'ConfirmTransferAction' }
           )
           | (
@@ -722,11 +737,11 @@ export type ConfirmPaymentMutation = { confirmPayment:
             & { __typename: 'PayVirtualAccountAction' }
           )
           | (
-            { account: string | null, confirmWith: string }
+            { account: string | null, confirmWith: ConfirmationField }
             & { __typename: 'ProvideCodeAction' }
           )
           | (
-            { upiId: string | null, upiLink: string | null, confirmWith: string }
+            { upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
             & { __typename: 'ProvideUtrAction' }
           )
           | (
@@ -765,7 +780,7 @@ export type PaymentQuery = { payment: (
         & { __typename: 'AwaitProviderAction' }
       )
       | (
-        { cardNumber: string | null, recipient: string | null, confirmWith: string }
+        { cardNumber: string | null, recipient: string | null, confirmWith: ConfirmationField }
         & { __typename: 'ConfirmTransferAction' }
       )
       | (
@@ -773,11 +788,11 @@ export type PaymentQuery = { payment: (
         & { __typename: 'PayVirtualAccountAction' }
       )
       | (
-        { account: string | null, confirmWith: string }
+        { account: string | null, confirmWith: ConfirmationField }
         & { __typename: 'ProvideCodeAction' }
       )
       | (
-        { upiId: string | null, upiLink: string | null, confirmWith: string }
+        { upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         & { __typename: 'ProvideUtrAction' }
       )
       | (
@@ -805,7 +820,7 @@ export type PaymentByExternalIdQuery = { payment: (
         & { __typename: 'AwaitProviderAction' }
       )
       | (
-        { cardNumber: string | null, recipient: string | null, confirmWith: string }
+        { cardNumber: string | null, recipient: string | null, confirmWith: ConfirmationField }
         & { __typename: 'ConfirmTransferAction' }
       )
       | (
@@ -813,11 +828,11 @@ export type PaymentByExternalIdQuery = { payment: (
         & { __typename: 'PayVirtualAccountAction' }
       )
       | (
-        { account: string | null, confirmWith: string }
+        { account: string | null, confirmWith: ConfirmationField }
         & { __typename: 'ProvideCodeAction' }
       )
       | (
-        { upiId: string | null, upiLink: string | null, confirmWith: string }
+        { upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         & { __typename: 'ProvideUtrAction' }
       )
       | (
@@ -845,7 +860,7 @@ export type PaymentsQuery = { payments: Array<(
         & { __typename: 'AwaitProviderAction' }
       )
       | (
-        { cardNumber: string | null, recipient: string | null, confirmWith: string }
+        { cardNumber: string | null, recipient: string | null, confirmWith: ConfirmationField }
         & { __typename: 'ConfirmTransferAction' }
       )
       | (
@@ -853,11 +868,11 @@ export type PaymentsQuery = { payments: Array<(
         & { __typename: 'PayVirtualAccountAction' }
       )
       | (
-        { account: string | null, confirmWith: string }
+        { account: string | null, confirmWith: ConfirmationField }
         & { __typename: 'ProvideCodeAction' }
       )
       | (
-        { upiId: string | null, upiLink: string | null, confirmWith: string }
+        { upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         & { __typename: 'ProvideUtrAction' }
       )
       | (
@@ -885,7 +900,7 @@ export type WatchPaymentSubscription = { paymentUpdated: (
         & { __typename: 'AwaitProviderAction' }
       )
       | (
-        { cardNumber: string | null, recipient: string | null, confirmWith: string }
+        { cardNumber: string | null, recipient: string | null, confirmWith: ConfirmationField }
         & { __typename: 'ConfirmTransferAction' }
       )
       | (
@@ -893,11 +908,11 @@ export type WatchPaymentSubscription = { paymentUpdated: (
         & { __typename: 'PayVirtualAccountAction' }
       )
       | (
-        { account: string | null, confirmWith: string }
+        { account: string | null, confirmWith: ConfirmationField }
         & { __typename: 'ProvideCodeAction' }
       )
       | (
-        { upiId: string | null, upiLink: string | null, confirmWith: string }
+        { upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         & { __typename: 'ProvideUtrAction' }
       )
       | (
@@ -1002,7 +1017,7 @@ export type PaymentFieldsFragment = (
       & { __typename: 'AwaitProviderAction' }
     )
     | (
-      { cardNumber: string | null, recipient: string | null, confirmWith: string }
+      { cardNumber: string | null, recipient: string | null, confirmWith: ConfirmationField }
       & { __typename: 'ConfirmTransferAction' }
     )
     | (
@@ -1010,11 +1025,11 @@ export type PaymentFieldsFragment = (
       & { __typename: 'PayVirtualAccountAction' }
     )
     | (
-      { account: string | null, confirmWith: string }
+      { account: string | null, confirmWith: ConfirmationField }
       & { __typename: 'ProvideCodeAction' }
     )
     | (
-      { upiId: string | null, upiLink: string | null, confirmWith: string }
+      { upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
       & { __typename: 'ProvideUtrAction' }
     )
     | (
@@ -1067,3 +1082,87 @@ export declare const PaymentFieldsDocument: TypedDocumentNode<PaymentFieldsFragm
 export declare const PayoutFieldsDocument: TypedDocumentNode<PayoutFieldsFragment, unknown>;
 /** Which types a union or interface stands for: `new InMemoryCache({ possibleTypes })`. */
 export declare const possibleTypes: Record<string, string[]>;
+/** Every `extensions.code` of the gateway (docs/results.md). */
+export type GatewayErrorCode = 'BAD_USER_INPUT' | 'GRAPHQL_PARSE_FAILED' | 'GRAPHQL_VALIDATION_FAILED' | 'OPERATION_RESOLUTION_FAILURE' | 'BAD_REQUEST' | 'OPERATION_TOO_LARGE' | 'PERSISTED_QUERY_NOT_FOUND' | 'PERSISTED_OPERATION_REQUIRED' | 'UNAUTHENTICATED' | 'FORBIDDEN' | 'RATE_LIMITED' | 'NOT_FOUND' | 'SERVICE_UNAVAILABLE' | 'SERVICE_TIMEOUT' | 'SERVICE_AUTH_FAILED' | 'SERVICE_RESPONSE_INVALID' | 'INTERNAL_SERVER_ERROR';
+/** Every `rule` of the `fields` of an InvalidInputError (docs/results.md). */
+export type InputRule = 'notBlank' | 'printable' | 'maxLength' | 'email' | 'e164' | 'iso3166Alpha2' | 'date' | 'past' | 'iban' | 'cardNumber' | 'luhn' | 'cvc' | 'expiryMonth' | 'expiryYear' | 'notExpired' | 'maskedPan' | 'addressOrStructuredFields' | 'notEmpty' | 'iso4217' | 'currencyOfMethod' | 'methodType' | 'knownMethod' | 'noType' | 'size' | 'noCardNumber' | 'noSecret' | 'https' | 'noCredentials' | 'plainUrl' | 'publicAddress' | 'allowedHost' | 'unused' | 'paymentOnChannel' | 'methodOfPayment';
+/** The `extensions` of every GraphQL error of the gateway. */
+export interface GatewayErrorExtensions {
+    /** Which error it is. */
+    code: GatewayErrorCode;
+    /** Whether the same request may succeed later. A repeated create keeps its idempotency key. */
+    retryable: boolean;
+    /** Identifies the request in the log of the gateway. */
+    requestId: string;
+    /** How long to wait before the repeat, in milliseconds. Absent where it is not known. */
+    retryAfterMs?: number;
+    /** The values that do not fit: path from the variable or argument down, and name of the rule. Absent for other errors. */
+    fields?: readonly {
+        readonly path: readonly string[];
+        readonly rule: string;
+    }[];
+}
+/** A GraphQL error of the gateway, read from whatever the client library makes of it. */
+export interface GatewayError {
+    /** Which error it is. A newer gateway may have codes that this kit does not know. */
+    code: GatewayErrorCode;
+    /** For developers and logs, in English. Never holds a value that was sent. */
+    message: string;
+    /** Whether the same request may succeed later. A repeated create keeps its idempotency key. */
+    retryable: boolean;
+    /** Identifies the request in the log of the gateway; null where the error does not say. */
+    requestId: string | null;
+    /** How long to wait before the repeat, in milliseconds; null where it is not known. */
+    retryAfterMs: number | null;
+    /** The values that do not fit: path from the variable or argument down, and name of the rule. Empty where it does not say. */
+    fields: readonly {
+        readonly path: readonly string[];
+        readonly rule: string;
+    }[];
+    /** Where in the response data is missing, for example ["payments", 3]; null for an error of the whole request. */
+    path: readonly (string | number)[] | null;
+}
+/**
+ * Reads the gateway's error from what a client library throws or returns: Apollo Client 4 (CombinedGraphQLErrors,
+ * ServerError), urql (CombinedError), graphql-ws (an array of errors), a GraphQL response with `errors`, or one GraphQL
+ * error. Of several errors the first. Null where the value holds no error of the gateway: there was no response, or
+ * something between client and gateway wrote it, and a mutation may have been carried out.
+ */
+export declare function gatewayError(error: unknown): GatewayError | null;
+/**
+ * Whether the gateway says that the same request may succeed later: wait, `retryAfterMs` at least, and repeat it unchanged.
+ * False for everything that is not an error of the gateway.
+ */
+export declare const isRetryable: (error: unknown) => boolean;
+/**
+ * The `confirmation` of `confirmPayment` for a next action with `confirmWith`: ProvideUtrAction (`value` is the UTR),
+ * ProvideCodeAction (`value` is the code) and ConfirmTransferAction (no `value`).
+ * @throws TypeError where the confirmation needs a value and none is given, and for a `confirmWith` of a newer gateway
+ */
+export declare function confirmationFor(action: {
+    readonly confirmWith: ConfirmationField;
+}, value?: string): ConfirmationInput;
+/**
+ * An amount in the words of a locale, for example "€25.00" or "25,00 €". The digits stay exactly those of `value`: it is a
+ * decimal string and is never read as a floating point number. At least two decimals are shown, as the gateway sends
+ * them, also for currencies that have none. A currency that Intl does not know (USDT, say) is shown by its code, and a
+ * value that is no decimal as it came. For a MISPAID payment: `formatMoney({ ...amount, value: amount.received })`.
+ * @param locale as for Intl.NumberFormat, for example "de-DE"; without it that of the runtime
+ */
+export declare function formatMoney(amount: {
+    readonly value: string;
+    readonly currency: string;
+}, locale?: string | readonly string[]): string;
+interface KeepsExternalId {
+    fields: {
+        externalId: {
+            merge(existing: string | null | undefined, incoming: string | null): string | null;
+        };
+    };
+}
+/**
+ * For Apollo Client: `new InMemoryCache({ possibleTypes, typePolicies })`. The cache keeps a known `externalId` where a
+ * later response has null, as lookups by transaction id and subscriptions do. Needs `possibleTypes`.
+ */
+export declare const typePolicies: Record<'PaymentResource' | 'PayoutResource', KeepsExternalId>;
+export {};

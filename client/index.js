@@ -1,4 +1,4 @@
-// Made by `npm run codegen` from client/operations; do not edit.
+// Made by `npm run codegen` from client/operations and client/src; do not edit.
 const AttemptFields = {"kind":"FragmentDefinition","name":{"kind":"Name","value":"AttemptFields"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"Attempt"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"idempotencyKey"}},{"kind":"Field","name":{"kind":"Name","value":"operation"}},{"kind":"Field","name":{"kind":"Name","value":"channel"}},{"kind":"Field","name":{"kind":"Name","value":"externalId"}},{"kind":"Field","name":{"kind":"Name","value":"outcome"}},{"kind":"Field","name":{"kind":"Name","value":"startedAt"}},{"kind":"Field","name":{"kind":"Name","value":"settledAt"}},{"kind":"Field","name":{"kind":"Name","value":"transactionId"}},{"kind":"Field","name":{"kind":"Name","value":"amount"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"FragmentSpread","name":{"kind":"Name","value":"AmountFields"}}]}},{"kind":"Field","name":{"kind":"Name","value":"paymentMethod"}},{"kind":"Field","name":{"kind":"Name","value":"payoutMethod"}}]}};
 const InvalidInputFields = {"kind":"FragmentDefinition","name":{"kind":"Name","value":"InvalidInputFields"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"InvalidInputError"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"code"}},{"kind":"Field","name":{"kind":"Name","value":"message"}},{"kind":"Field","name":{"kind":"Name","value":"fields"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"path"}},{"kind":"Field","name":{"kind":"Name","value":"rule"}},{"kind":"Field","name":{"kind":"Name","value":"message"}}]}}]}};
 const RejectedByServiceFields = {"kind":"FragmentDefinition","name":{"kind":"Name","value":"RejectedByServiceFields"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"RejectedByServiceError"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"code"}},{"kind":"Field","name":{"kind":"Name","value":"message"}},{"kind":"Field","name":{"kind":"Name","value":"httpStatus"}}]}};
@@ -49,3 +49,99 @@ const DeclineFieldsDocument = (exports.DeclineFieldsDocument = { kind: 'Document
 const PaymentFieldsDocument = (exports.PaymentFieldsDocument = { kind: 'Document', definitions: [PaymentFields, AmountFields, NextActionFields, RedirectActionFields, ProvideUtrActionFields, ProvideCodeActionFields, ConfirmTransferActionFields, PayVirtualAccountActionFields, ScanQrCodeActionFields, AwaitProviderActionFields, DeclineFields] });
 const PayoutFieldsDocument = (exports.PayoutFieldsDocument = { kind: 'Document', definitions: [PayoutFields, AmountFields, DeclineFields] });
 const possibleTypes = (exports.possibleTypes = {"ConfirmPaymentResult":["InvalidInputError","OutcomeUnknownError","PaymentSuccess","RejectedByServiceError","RequestInProgressError"],"CreatePaymentResult":["IdempotencyConflictError","InvalidInputError","OutcomeUnknownError","PaymentSuccess","RejectedByServiceError","RequestInProgressError"],"CreatePayoutResult":["IdempotencyConflictError","InvalidInputError","OutcomeUnknownError","PayoutSuccess","RejectedByServiceError","RequestInProgressError"],"NextAction":["AwaitProviderAction","ConfirmTransferAction","PayVirtualAccountAction","ProvideCodeAction","ProvideUtrAction","RedirectAction","ScanQrCodeAction"],"Node":["BankTransferPayout","BkashPayment","BkashPayout","C2cPayment","CardPayment","CardPayout","DcbPayment","DcbPayout","EasyPaisaPayment","EasyPaisaPayout","EwalletPayment","HavalePayment","ImpsPayout","JazzCashPayment","JazzCashPayout","NagadPayment","NagadPayout","OtherPayment","OtherPayout","QrisPayment","RocketPayment","RocketPayout","SchemePayment","SchemePayout","UpiPayment","VirtualAccountPayment"],"Payment":["BkashPayment","C2cPayment","CardPayment","DcbPayment","EasyPaisaPayment","EwalletPayment","HavalePayment","JazzCashPayment","NagadPayment","OtherPayment","QrisPayment","RocketPayment","SchemePayment","UpiPayment","VirtualAccountPayment"],"PaymentResource":["BkashPayment","C2cPayment","CardPayment","DcbPayment","EasyPaisaPayment","EwalletPayment","HavalePayment","JazzCashPayment","NagadPayment","OtherPayment","QrisPayment","RocketPayment","SchemePayment","UpiPayment","VirtualAccountPayment"],"Payout":["BankTransferPayout","BkashPayout","CardPayout","DcbPayout","EasyPaisaPayout","ImpsPayout","JazzCashPayout","NagadPayout","OtherPayout","RocketPayout","SchemePayout"],"PayoutResource":["BankTransferPayout","BkashPayout","CardPayout","DcbPayout","EasyPaisaPayout","ImpsPayout","JazzCashPayout","NagadPayout","OtherPayout","RocketPayout","SchemePayout"],"UserError":["IdempotencyConflictError","InvalidInputError","OutcomeUnknownError","RejectedByServiceError","RequestInProgressError"]});
+exports.typePolicies = exports.isRetryable = void 0;
+exports.gatewayError = gatewayError;
+exports.confirmationFor = confirmationFor;
+exports.formatMoney = formatMoney;
+const CONFIRMATIONS = {
+    bkash: (code) => ({ bkash: { code } }),
+    c2c: { c2c: 'TRANSFER_MADE' },
+    dcb: (code) => ({ dcb: { code } }),
+    nagad: (code) => ({ nagad: { code } }),
+    rocket: (code) => ({ rocket: { code } }),
+    upi: (utr) => ({ upi: { utr } }),
+};
+const isFields = (value) => typeof value === 'object' && value !== null;
+function parsed(text) {
+    try {
+        return JSON.parse(text);
+    }
+    catch {
+        return null;
+    }
+}
+function errorsIn(error) {
+    if (Array.isArray(error))
+        return error;
+    if (!isFields(error))
+        return [];
+    for (const list of [error['graphQLErrors'], error['errors']])
+        if (Array.isArray(list) && list.length > 0)
+            return list;
+    if (typeof error['bodyText'] === 'string')
+        return errorsIn(parsed(error['bodyText']));
+    return isFields(error['extensions']) ? [error] : [];
+}
+const isOurs = (extensions) => isFields(extensions) &&
+    typeof extensions['code'] === 'string' &&
+    typeof extensions['retryable'] === 'boolean';
+function read(error) {
+    if (!isFields(error) || !isOurs(error['extensions']))
+        return null;
+    const { code, retryable, requestId, retryAfterMs, fields } = error['extensions'];
+    return {
+        code,
+        message: String(error['message']),
+        retryable,
+        requestId: typeof requestId === 'string' ? requestId : null,
+        retryAfterMs: typeof retryAfterMs === 'number' ? retryAfterMs : null,
+        fields: Array.isArray(fields) ? fields : [],
+        path: Array.isArray(error['path']) ? error['path'] : null,
+    };
+}
+function gatewayError(error) {
+    for (const each of errorsIn(error)) {
+        const ours = read(each);
+        if (ours)
+            return ours;
+    }
+    return null;
+}
+const isRetryable = (error) => gatewayError(error)?.retryable ?? false;
+exports.isRetryable = isRetryable;
+function confirmationFor(action, value) {
+    const { confirmWith } = action;
+    if (!Object.hasOwn(CONFIRMATIONS, confirmWith))
+        throw new TypeError(`This version of @paygraph/client does not know confirmWith: ${confirmWith}.`);
+    const confirmation = CONFIRMATIONS[confirmWith];
+    if (typeof confirmation !== 'function')
+        return confirmation;
+    if (value === undefined)
+        throw new TypeError(`The confirmation ${confirmWith} needs a value.`);
+    return confirmation(value);
+}
+const DECIMALS = 2;
+const MAX_DECIMALS = 20;
+function decimalsIn(text) {
+    const [matches, decimals = ''] = /^-?\d+(?:\.(\d+))?$/.exec(text) ?? [];
+    return matches === undefined || decimals.length > MAX_DECIMALS ? null : decimals.length;
+}
+function formatMoney(amount, locale) {
+    const { value, currency } = amount;
+    const decimals = decimalsIn(value);
+    if (decimals === null)
+        return `${value} ${currency}`;
+    const shown = Math.max(DECIMALS, decimals);
+    const digits = { minimumFractionDigits: shown, maximumFractionDigits: shown };
+    const exact = value;
+    if (/^[A-Z]{3}$/.test(currency))
+        return new Intl.NumberFormat(locale, { style: 'currency', currency, ...digits }).format(exact);
+    return `${new Intl.NumberFormat(locale, digits).format(exact)} ${currency}`;
+}
+const keepsExternalId = {
+    fields: { externalId: { merge: (existing, incoming) => incoming ?? existing ?? null } },
+};
+exports.typePolicies = {
+    PaymentResource: keepsExternalId,
+    PayoutResource: keepsExternalId,
+};

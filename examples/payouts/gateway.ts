@@ -1,27 +1,26 @@
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
+import { gatewayError, type GatewayErrorCode } from '@paygraph/client';
 import { print } from 'graphql';
-
-/** What a GraphQL error of the gateway says beside its message (docs/results.md). */
-interface Extensions {
-  code: string;
-  retryable: boolean;
-  requestId?: string;
-  retryAfterMs?: number;
-}
 
 interface Answer<D> {
   data?: D | null;
-  errors?: { message: string; extensions?: Extensions }[];
+  errors?: unknown[];
+}
+
+interface GatewayErrorFacts {
+  code: GatewayErrorCode | 'NO_ANSWER';
+  retryable: boolean;
+  retryAfterMs: number | null;
 }
 
 /** Why a call has no data: what the gateway answered, or that it answered nothing. */
 export class GatewayError extends Error {
-  readonly code: string;
+  readonly code: GatewayErrorFacts['code'];
   /** Whether the same call may be repeated with the same key. */
   readonly retryable: boolean;
-  readonly retryAfterMs: number | undefined;
+  readonly retryAfterMs: number | null;
 
-  constructor(message: string, { code, retryable, retryAfterMs }: Extensions) {
+  constructor(message: string, { code, retryable, retryAfterMs }: GatewayErrorFacts) {
     super(message);
     this.code = code;
     this.retryable = retryable;
@@ -33,7 +32,7 @@ export class GatewayError extends Error {
 const TIMEOUT_MS = 60_000;
 
 const noAnswer = (what: string): GatewayError =>
-  new GatewayError(what, { code: 'NO_ANSWER', retryable: true });
+  new GatewayError(what, { code: 'NO_ANSWER', retryable: true, retryAfterMs: null });
 
 /** The gateway, asked with typed documents over plain HTTP. */
 export class Gateway {
@@ -52,8 +51,8 @@ export class Gateway {
   /** @throws GatewayError */
   async ask<D, V>(document: TypedDocumentNode<D, V>, variables: V): Promise<D> {
     const { data, errors } = await this.#post<D>({ query: print(document), variables });
-    const error = errors?.[0];
-    if (error?.extensions) throw new GatewayError(error.message, error.extensions);
+    const error = gatewayError(errors);
+    if (error) throw new GatewayError(error.message, error);
     if (errors || !data || Object.keys(data).length === 0) throw noAnswer('The answer is none of a gateway.');
     return data;
   }

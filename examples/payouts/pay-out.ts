@@ -16,7 +16,7 @@ export type Outcome =
 interface NotYet {
   kind: 'not yet';
   why: string;
-  retryAfterMs: number | undefined;
+  retryAfterMs: number | null;
 }
 
 export interface PayOutOptions {
@@ -76,7 +76,7 @@ function outcomeOf(result: CreatePayoutMutation['createPayout']): Outcome | NotY
     case 'RequestInProgressError':
       return { kind: 'not yet', why: result.code, retryAfterMs: result.retryAfterMs };
     case 'OutcomeUnknownError':
-      return { kind: 'not yet', why: result.code, retryAfterMs: undefined };
+      return { kind: 'not yet', why: result.code, retryAfterMs: null };
     default:
       return result satisfies never;
   }

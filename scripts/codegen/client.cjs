@@ -1,8 +1,10 @@
-// The documents of the client kit without a build: as ES modules (`format: esm`), as CommonJS (`cjs`), or as what
-// TypeScript knows of them (`types`). A fragment stands there once, and bundlers leave out what nobody imports.
+// The client kit without a build, documents and code: as ES modules (`format: esm`), as CommonJS (`cjs`), as what
+// TypeScript knows of it (`types`), or what its code reads of the gateway (`tables`). A fragment stands there once, and
+// bundlers leave out what nobody imports.
 const { Kind, visit } = require('graphql');
+const code = require('./client-code.cjs');
 
-const HEAD = '// Made by `npm run codegen` from client/operations; do not edit.';
+const HEAD = '// Made by `npm run codegen` from client/operations and client/src; do not edit.';
 
 const EXPORTS = {
   esm: (name, value) => `export const ${name} = ${value};`,
@@ -51,22 +53,27 @@ function typesOf({ kind, operation, name: { value } }) {
 
 const TYPES_IMPORT = "import type { TypedDocumentNode } from '@graphql-typed-document-node/core';";
 
-function types({ documents }) {
+function types({ documents }, schema) {
   const declared = documents.map(
     ({ node, name }) => `export declare const ${name}: TypedDocumentNode<${typesOf(node).join(', ')}>;`,
   );
   const possibleTypes =
     '/** Which types a union or interface stands for: `new InMemoryCache({ possibleTypes })`. */\nexport declare const possibleTypes: Record<string, string[]>;';
-  return { prepend: [HEAD, TYPES_IMPORT], content: [...declared, possibleTypes].join('\n') };
+  return {
+    prepend: [HEAD, TYPES_IMPORT],
+    content: [...declared, possibleTypes, code.types(schema)].join('\n'),
+  };
 }
 
-function values({ documents, byName }, possibleTypes, say) {
+function values({ documents, byName }, schema, format) {
+  const say = EXPORTS[format];
   const fragments = [...byName].map(([name, node]) => `const ${name} = ${literal(node)};`);
   const said = documents.map(({ node, name, fragments: spread }) => {
     const own = isFragment(node) ? node.name.value : literal(node);
     return say(name, `{ kind: 'Document', definitions: [${[own, ...spread].join(', ')}] }`);
   });
-  return [HEAD, ...fragments, ...said, say('possibleTypes', JSON.stringify(possibleTypes)), ''].join('\n');
+  const possibleTypes = say('possibleTypes', JSON.stringify(possibleTypesOf(schema)));
+  return [HEAD, ...fragments, ...said, possibleTypes, code[format](schema), ''].join('\n');
 }
 
 /** Which types a union or interface stands for, as in possible-types.json. */
@@ -87,9 +94,9 @@ function possibleTypesOf(schema) {
 }
 
 const plugin = (schema, files, { format }) => {
+  if (format === 'tables') return code.tables(schema);
   const documents = documentsOf(files);
-  if (format === 'types') return types(documents);
-  return values(documents, possibleTypesOf(schema), EXPORTS[format]);
+  return format === 'types' ? types(documents, schema) : values(documents, schema, format);
 };
 
 module.exports = { plugin };

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
-import type { PublicCode } from './public-codes';
+import type { PublicExtensions } from './public-codes';
 import { SAFE_HEADERS } from './safe-headers';
 
 /** Refused connections that are open at once; they take file descriptors too. */
@@ -12,8 +12,8 @@ const RETRY_AFTER_MS = 1000;
 /** The response to whatever a refused client asks: its request is not read. */
 function refusal(): string {
   const requestId = randomUUID();
-  const extensions = {
-    code: 'SERVICE_UNAVAILABLE' satisfies PublicCode,
+  const extensions: PublicExtensions = {
+    code: 'SERVICE_UNAVAILABLE',
     retryable: true,
     retryAfterMs: RETRY_AFTER_MS,
     requestId,

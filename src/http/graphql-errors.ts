@@ -2,7 +2,7 @@ import { unwrapResolverError } from '@apollo/server/errors';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { ServiceError, type ServiceErrorKind } from '../datasources/service/service-error';
 import { AccessError } from '../access/caller';
-import type { PublicCode } from './public-codes';
+import type { PublicCode, PublicExtensions } from './public-codes';
 import { publicMessage, publicVariableMessage } from './public-message';
 import { Refusal, accessRefusal } from './refusal';
 
@@ -66,13 +66,19 @@ const PERSISTED_QUERY_FAULTS: ReadonlySet<string> = new Set([
  * The code of an error, also where a library gave it none: graphql-js refuses some values only while it executes,
  * such as a null in a variable that had a default.
  */
-function codeOf(cause: unknown, given: unknown): string {
+function codeOf(cause: unknown, given: unknown): PublicCode {
   const uncoded = cause instanceof GraphQLError && cause.extensions['code'] === undefined;
   if (uncoded && /^((Argument|Variable) "|Too many errors processing variables)/.test(cause.message))
     return 'BAD_USER_INPUT';
   if (cause instanceof GraphQLError && TOO_MANY_TOKENS.test(cause.message)) return 'OPERATION_TOO_LARGE';
   if (uncoded && PERSISTED_QUERY_FAULTS.has(cause.message)) return 'BAD_REQUEST';
-  return String(given ?? '');
+  // What is no public code matches no table below, and becomes INTERNAL_SERVER_ERROR.
+  return String(given ?? '') as PublicCode;
+}
+
+/** What a caller sees of an error; the web server adds the id of the request. */
+interface PublicError extends GraphQLFormattedError {
+  extensions: Omit<PublicExtensions, 'requestId'>;
 }
 
 /** What a caller sees of an error. `reportBug` hears of everything that should not have happened. */
@@ -80,7 +86,7 @@ export function toPublicError(
   formatted: GraphQLFormattedError,
   error: unknown,
   reportBug: (cause: unknown) => void,
-): GraphQLFormattedError {
+): PublicError {
   const cause = unwrapResolverError(error);
   const refusal = cause instanceof AccessError ? accessRefusal(cause) : cause;
   if (refusal instanceof Refusal) {

@@ -24,3 +24,17 @@ export const PUBLIC_CODES = [
 
 /** One of PUBLIC_CODES. */
 export type PublicCode = (typeof PUBLIC_CODES)[number];
+
+/** The `extensions` of every GraphQL error. The client kit has them as a type (`GatewayErrorExtensions`). */
+export interface PublicExtensions {
+  /** Which error it is. */
+  code: PublicCode;
+  /** Whether the same request may succeed later. A repeated create keeps its idempotency key. */
+  retryable: boolean;
+  /** Identifies the request in the log of the gateway. */
+  requestId: string;
+  /** How long to wait before the repeat, in milliseconds. Absent where it is not known. */
+  retryAfterMs?: number;
+  /** The values that do not fit: path from the variable or argument down, and name of the rule. Absent for other errors. */
+  fields?: readonly { readonly path: readonly string[]; readonly rule: string }[];
+}

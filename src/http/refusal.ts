@@ -1,7 +1,7 @@
 import { HeaderMap } from '@apollo/server';
 import { GraphQLError } from 'graphql';
 import type { AccessError, AccessFault } from '../access/caller';
-import type { PublicCode } from './public-codes';
+import type { PublicCode, PublicExtensions } from './public-codes';
 
 interface RefusalFacts {
   /** The HTTP status. */
@@ -41,7 +41,8 @@ export class Refusal extends GraphQLError {
   body(requestId: string): object {
     const { code, message, retryAfterMs } = this.facts;
     const again = retryAfterMs === undefined ? { retryable: false } : { retryable: true, retryAfterMs };
-    return { errors: [{ message, extensions: { code, ...again, requestId } }] };
+    const extensions: PublicExtensions = { code, ...again, requestId };
+    return { errors: [{ message, extensions }] };
   }
 }
 

@@ -1,4 +1,5 @@
 import { validateSync, type ValidationError } from 'class-validator';
+import type { InputRule } from '../schema/input-rules';
 import { payoutRoomOf } from '../schema/methods';
 import type { Chosen } from '../schema/methods/chosen';
 import type { PaymentRoom, PayoutRoom } from '../schema/methods/room';
@@ -6,13 +7,15 @@ import { FieldError } from '../schema/user-errors';
 import { keepsRules } from './keeps-rules';
 
 /** One mistake. */
-export const fieldFault = (path: string[], rule: string, message: string): FieldError =>
+export const fieldFault = (path: string[], rule: InputRule, message: string): FieldError =>
   Object.assign(new FieldError(), { path, rule, message });
 
 function flatten(errors: readonly ValidationError[], path: readonly string[]): FieldError[] {
   return errors.flatMap(({ property, constraints = {}, children = [] }) => {
     const here = [...path, property];
-    const own = Object.entries(constraints).map(([rule, message]) => fieldFault(here, rule, message));
+    // class-validator knows the rules by the names that they were declared with.
+    const broken = Object.entries(constraints) as [InputRule, string][];
+    const own = broken.map(([rule, message]) => fieldFault(here, rule, message));
     return [...own, ...flatten(children, here)];
   });
 }

@@ -1,4 +1,5 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import type { InputRule } from '../schema/input-rules';
 import type { FieldError } from '../schema/user-errors';
 import { fieldFault } from './input-faults';
 
@@ -100,7 +101,7 @@ function isPlain(text: string, { authority, rest }: Written, host: string): bool
 const isListed = (host: string, hosts: readonly string[]): boolean =>
   hosts.some((listed) => (listed.startsWith('*.') ? host.endsWith(listed.slice(1)) : host === listed));
 
-type Rule = readonly [name: string, says: string];
+type Rule = readonly [name: InputRule, says: string];
 
 const HTTPS: Rule = ['https', 'must begin with https.'];
 const HTTPS_OR_HERE: Rule = ['https', 'must begin with https; http is for this machine only.'];

@@ -1,5 +1,6 @@
 import { ValidateBy, isISO4217CurrencyCode } from 'class-validator';
 import { Field, InputType, ObjectType } from 'type-graphql';
+import type { InputRule } from './input-rules';
 import { CurrencyCode, Decimal } from './scalars';
 
 @ObjectType({ description: 'An amount of money (spec 2.2).' })
@@ -28,7 +29,7 @@ export class AmountInput {
       'ISO 4217 code. Some methods take one currency only (spec section 8); another is an InvalidInputError.',
   })
   @ValidateBy({
-    name: 'iso4217',
+    name: 'iso4217' satisfies InputRule,
     validator: {
       validate: (value) => isISO4217CurrencyCode(value),
       defaultMessage: () => 'must be a currency of ISO 4217.',

@@ -4,8 +4,6 @@ import { HttpUrl } from './scalars';
 /** How long a caller that does not subscribe should wait before it looks again, in milliseconds. */
 export const POLL_AFTER_MS = 2000;
 
-const CONFIRM_WITH = 'The field of ConfirmationInput to fill in for confirmPayment, for example "upi".';
-
 @ObjectType({ description: 'Send the payer to url: the hosted page, or 3-D Secure (spec 2.5).' })
 export class RedirectAction {
   @Field(() => HttpUrl, { description: 'Where the payer goes on.' })
@@ -29,7 +27,7 @@ export class ProvideUtrAction {
   })
   upiLink?: string | null;
 
-  @Field(() => String, { description: CONFIRM_WITH })
+  /** The field of ConfirmationInput to fill in. Its enum lists the methods, so assemble.ts adds it to the schema. */
   confirmWith!: string;
 }
 
@@ -44,7 +42,7 @@ export class ProvideCodeAction {
   })
   account?: string | null;
 
-  @Field(() => String, { description: CONFIRM_WITH })
+  /** The field of ConfirmationInput to fill in. Its enum lists the methods, so assemble.ts adds it to the schema. */
   confirmWith!: string;
 }
 
@@ -65,7 +63,7 @@ export class ConfirmTransferAction {
   })
   recipient?: string | null;
 
-  @Field(() => String, { description: CONFIRM_WITH })
+  /** The field of ConfirmationInput to fill in. Its enum lists the methods, so assemble.ts adds it to the schema. */
   confirmWith!: string;
 }
 

@@ -7,6 +7,7 @@ import {
   type ValidationArguments,
 } from 'class-validator';
 import { holdsSchemeNumber, passesLuhn } from './card-numbers';
+import type { InputRule } from './input-rules';
 
 /**
  * The rules of the inputs, as class-validator decorators. Every message states the rule and never the value.
@@ -16,7 +17,7 @@ import { holdsSchemeNumber, passesLuhn } from './card-numbers';
 type Test = (value: string, input: Record<string, unknown>) => boolean;
 
 /** A rule of our own on a text field. */
-export function TextRule(name: string, message: string, test: Test): PropertyDecorator {
+export function TextRule(name: InputRule, message: string, test: Test): PropertyDecorator {
   return ValidateBy({
     name,
     validator: {
@@ -150,7 +151,7 @@ function everyText(value: unknown, test: (text: string) => boolean, depth = 0): 
   return Object.entries(value).every(([name, inner]) => test(name) && everyText(inner, test, depth + 1));
 }
 
-const FieldsRule = (name: string, message: string, test: (fields: object) => boolean): PropertyDecorator =>
+const FieldsRule = (name: InputRule, message: string, test: (fields: object) => boolean): PropertyDecorator =>
   ValidateBy({
     name,
     validator: {

@@ -15,7 +15,10 @@ const FENCES = new Map(
 const SENDING = ['apollo-client', 'urql', 'fetch'];
 /** What a browser brings. */
 const LIB = ['lib.es2024.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'];
+/** Samples that are compiled and not run. */
+const COMPILED = ['errors', 'confirming', 'money', 'exhaustive'];
 const FILES = ['documents/card.graphql', 'codegen.yml'];
+const PRESET_FILES = ['codegen-preset.yml', 'src/shown.ts'];
 
 /** What the samples take from the application around them. */
 const SURROUNDINGS = `import type { CreatePaymentInput } from '@paygraph/client';
@@ -27,7 +30,7 @@ declare global {
 
 let app: App;
 beforeAll(() => {
-  app = newApp('@apollo', '@urql', 'rxjs', '@graphql-codegen', '@0no-co');
+  app = newApp(['@apollo', '@urql', 'rxjs', '@graphql-codegen', '@0no-co']);
 });
 afterAll(() => app.remove());
 
@@ -39,11 +42,11 @@ const write = (name: string, text: string): string => {
 };
 
 test('every sample of docs/clients.md is run by a test', () => {
-  expect([...FENCES.keys()]).toEqual([...SENDING, 'exhaustive', ...FILES]);
+  expect([...FENCES.keys()]).toEqual([...SENDING, ...COMPILED, ...FILES, ...PRESET_FILES]);
 });
 
 test('TypeScript has nothing against them', () => {
-  const samples = [...SENDING, 'exhaustive'].map((name) => write(`${name}.mts`, FENCES.get(name) ?? ''));
+  const samples = [...SENDING, ...COMPILED].map((name) => write(`${name}.mts`, FENCES.get(name) ?? ''));
   const files = [write('surroundings.d.mts', SURROUNDINGS), ...samples];
   expect(typeFaults(files, { lib: LIB, skipLibCheck: true })).toEqual([]);
 });
@@ -72,10 +75,17 @@ test('each way of sending creates a payment', async () => {
   }
 });
 
+const codegen = (config: string): string =>
+  app.run(
+    process.execPath,
+    path.join(ROOT, 'node_modules/@graphql-codegen/cli/esm/bin.js'),
+    '--config',
+    config,
+  );
+
 test('codegen makes your own documents with its fragments, and they have types', () => {
   for (const name of FILES) write(name, FENCES.get(name) ?? '');
-  const codegen = path.join(ROOT, 'node_modules/@graphql-codegen/cli/esm/bin.js');
-  app.run(process.execPath, codegen, '--config', 'codegen.yml');
+  codegen('codegen.yml');
   const own = `import type { ResultOf } from '@graphql-typed-document-node/core';
     import type { CardOfPaymentDocument } from './documents/index.js';
     type Payment = NonNullable<ResultOf<typeof CardOfPaymentDocument>['payment']>;
@@ -86,4 +96,23 @@ test('codegen makes your own documents with its fragments, and they have types',
     // @ts-expect-error Only a card has one.
     export const other = (payment: Payment & { __typename: 'UpiPayment' }) => payment.cardMask;`;
   expect(typeFaults([write('own.ts', own)])).toEqual([]);
+});
+
+test('the client preset of codegen makes types that its functions take, in ES modules', () => {
+  write('package.json', '{ "type": "module" }');
+  for (const name of PRESET_FILES) write(name, FENCES.get(name) ?? '');
+  codegen('codegen-preset.yml');
+  const own = `import type { ResultOf } from '@graphql-typed-document-node/core';
+    import type { ShownPayment } from './shown.js';
+    type Payment = NonNullable<ResultOf<typeof ShownPayment>['payment']>;
+    export const texts = ({ transactionId, amount, externalId }: Payment): (string | null)[] => [
+      transactionId, externalId, amount?.value ?? null,
+    ];
+    // @ts-expect-error An amount is text, never a number.
+    export const sum = ({ amount }: Payment): number => amount?.value ?? 0;
+    // @ts-expect-error A payment by card has no UPI id.
+    export const upi = (payment: Payment & { __typename: 'CardPayment' }) => payment.upiId;`;
+  const made = ['src/gql/index.ts', 'src/gql/graphql.ts'].map((name) => path.join(app.folder, name));
+  const sample = path.join(app.folder, 'src/shown.ts');
+  expect(typeFaults([...made, sample, write('src/own.ts', own)])).toEqual([]);
 });

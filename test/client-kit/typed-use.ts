@@ -5,8 +5,15 @@ import {
   CreatePayoutDocument,
   PaymentDocument,
   type PaymentsDocument,
+  confirmationFor,
+  formatMoney,
+  gatewayError,
   possibleTypes,
+  typePolicies,
+  type ConfirmationInput,
   type CreatePaymentMutation,
+  type GatewayErrorCode,
+  type InputRule,
   type NextActionFieldsFragment,
   type PaymentFieldsFragment,
 } from '@paygraph/client';
@@ -79,3 +86,36 @@ export const several: VariablesOf<Many> = { channel, transactionIds: [channel] }
 // @ts-expect-error A payment may not be found.
 export const first = (result: ResultOf<Many>): string => result.payments[0].status;
 export const cache: { possibleTypes: Record<string, string[]> } = { possibleTypes };
+export const policies: Record<string, { fields: object }> = typePolicies;
+
+/** What is done about an error. */
+export function branchOf(error: unknown): 'again' | 'sign in' | 'give up' {
+  const ours = gatewayError(error);
+  if (!ours) return 'give up';
+  // @ts-expect-error No code of that name.
+  if (ours.code === 'NOT_PAID') return 'again';
+  if (ours.code === 'UNAUTHENTICATED') return 'sign in';
+  return ours.retryable ? 'again' : 'give up';
+}
+
+/** Texts for some codes and rules. */
+export const texts: Partial<Record<GatewayErrorCode | InputRule, string>> = { RATE_LIMITED: '…', luhn: '…' };
+// @ts-expect-error No rule of that name.
+export const rule: InputRule = 'lun';
+
+export function confirmed(payment: PaymentFieldsFragment, typed: string): ConfirmationInput | null {
+  const action = payment.nextAction;
+  if (!action || !('confirmWith' in action)) return null;
+  // Where only UPI is offered, without the kit's function.
+  if (action.confirmWith === 'upi') return { [action.confirmWith]: { utr: typed } };
+  // @ts-expect-error No such field.
+  if (action.confirmWith === 'pigeon') return null;
+  return confirmationFor(action, typed);
+}
+// @ts-expect-error An action that nobody confirms.
+confirmationFor({ __typename: 'RedirectAction', url: '' });
+
+export const money = (payment: PaymentFieldsFragment): string =>
+  payment.amount ? formatMoney(payment.amount, 'en') : '';
+// @ts-expect-error An amount is text, never a number.
+formatMoney({ currency: 'EUR', value: 9.9 });

@@ -1,10 +1,14 @@
 import path from 'node:path';
 import type { Page, Request } from 'playwright-core';
+import { PaymentDocument } from '@paygraph/client';
+import { isUnionType, print } from 'graphql';
+import { PUBLIC_CODES } from '../../src/http/public-codes';
+import { gatewaySchema } from '../../src/resolvers';
 import type { Sandbox } from '../../src/sandbox/server';
 import { inBrowser, overhang, picture, tooFaint } from '../browser/chromium';
 import { until } from '../exactly-once/support/gate';
 import { SANDBOX_CREDENTIALS } from '../../src/config';
-import { temporaryDatabase, testSandbox, closeAfterTests } from '../support/gateway';
+import { CHANNEL, temporaryDatabase, testSandbox, closeAfterTests } from '../support/gateway';
 import { startOpenGateway } from '../http/support/open-gateway';
 import { freePort } from '../support/free-port';
 import { serveCheckout } from './support/checkout';
@@ -14,6 +18,9 @@ jest.setTimeout(120_000);
 /** Longer than any wait: only a clock that is moved makes it pass. */
 const HOUR_MS = 3_600_000;
 
+/** What the page says that nobody was charged with; true of few outcomes. */
+const CLAIM = /nothing (was|has been|is) (charged|paid)|not (been )?(charged|paid)\b/i;
+
 /** What a create was sent with. */
 const inputOf = (request: Request) =>
   (request.postDataJSON() as { variables: { input: { idempotencyKey: string } } }).variables.input;
@@ -21,6 +28,7 @@ const inputOf = (request: Request) =>
 inBrowser('The checkout', (browser) => {
   let sandbox: Sandbox;
   let url: string;
+  let gatewayUrl: string;
 
   beforeAll(async () => {
     const { apiKey, secretKey } = SANDBOX_CREDENTIALS;
@@ -32,6 +40,7 @@ inBrowser('The checkout', (browser) => {
         SERVICE_TIMEOUT_MS: '120000',
       }),
     );
+    gatewayUrl = `${gateway.url}/graphql`;
     ({ url } = await serveCheckout({ PORT: String(port), PAYGRAPH_URL: gateway.url }));
   });
 
@@ -67,6 +76,16 @@ inBrowser('The checkout', (browser) => {
     page.getByRole('alert').getByText(text).waitFor();
   const created = (): number => sandbox.control.counts().payment.created;
   const asked = (): number => sandbox.control.counts().payment.creates;
+  /** Looks a payment up as another caller would. */
+  const lookUp = (transactionId: string): Promise<Response> =>
+    fetch(gatewayUrl, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        query: print(PaymentDocument),
+        variables: { channel: CHANNEL, transactionId },
+      }),
+    });
   /** The newest payment. */
   const newest = (): string => sandbox.control.transactions(1)[0]!.transactionId;
 
@@ -75,11 +94,11 @@ inBrowser('The checkout', (browser) => {
     await picture(page, 'checkout-form');
     expect(await tooFaint(page)).toEqual([]);
     await order(page, 'Card', '10.00');
-    await shows(page, '10.00 EUR to pay');
+    await shows(page, '€10.00 to pay');
     await picture(page, 'checkout-redirect');
     await page.getByRole('link', { name: 'Go to the payment page' }).click();
     await page.getByRole('button', { name: 'Pay 10.00 EUR', exact: true }).click();
-    await shows(page, '10.00 EUR: paid. Thank you!');
+    await shows(page, '€10.00: paid. Thank you!');
     expect(page.url()).toBe(url);
     await picture(page, 'checkout-paid');
     expect(await tooFaint(page)).toEqual([]);
@@ -95,7 +114,7 @@ inBrowser('The checkout', (browser) => {
     await picture(page, 'checkout-qr');
     await page.evaluate('globalThis.isTheSamePage = true');
     sandbox.control.settle(newest());
-    await shows(page, '50000.00 IDR: paid. Thank you!');
+    await shows(page, /50,000\.00: paid\. Thank you!/);
     expect(await page.evaluate('globalThis.isTheSamePage')).toBe(true);
     expect(faults).toEqual([]);
   });
@@ -104,7 +123,7 @@ inBrowser('The checkout', (browser) => {
     const { page, faults, creates } = await opened();
     await page.setViewportSize({ width: 360, height: 740 });
     await order(page, 'UPI', '499.00', '12');
-    await alerts(page, 'Nothing was sent yet');
+    await alerts(page, 'Please look at what is marked');
     const phone = page.getByLabel('Your phone number');
     expect(await phone.getAttribute('aria-invalid')).toBe('true');
     const described = await phone.getAttribute('aria-describedby');
@@ -120,11 +139,42 @@ inBrowser('The checkout', (browser) => {
     await page.getByLabel(/^UTR/).fill('000000');
     await page.getByRole('button', { name: 'I have paid' }).click();
     await alerts(page, 'Our payment partner did not accept this');
+    expect(await page.getByRole('alert').textContent()).not.toMatch(CLAIM);
     await page.getByLabel(/^UTR/).fill('412345678901');
     await page.getByRole('button', { name: 'I have paid' }).click();
-    await shows(page, '499.00 INR: paid. Thank you!');
+    await shows(page, '₹499.00: paid. Thank you!');
     expect(new Set(creates.map((request) => inputOf(request).idempotencyKey)).size).toBe(1);
     expect(faults).toEqual([]);
+  });
+
+  test('UPI: a payer whose confirm cannot be passed on is told to send it again, not that nothing was charged', async () => {
+    const { page } = await opened();
+    await order(page, 'UPI', '77.00', '+919876543210');
+    await page.getByLabel(/^UTR/).fill('412345678901');
+    sandbox.control.inject({ operation: 'confirm', fault: 'status', status: 429, times: 1 });
+    await page.getByRole('button', { name: 'I have paid' }).click();
+    await alerts(page, /Please send the same number again/);
+    expect(await page.getByRole('alert').textContent()).not.toMatch(CLAIM);
+    await page.getByRole('button', { name: 'I have paid' }).click();
+    await shows(page, '₹77.00: paid. Thank you!');
+  });
+
+  test('UPI: while lookups fail a payer who has paid is not told that nothing was charged', async () => {
+    const { page } = await opened();
+    await order(page, 'UPI', '78.00', '+919876543210');
+    // With this one the sandbox lets the payment wait for the provider.
+    await page.getByLabel(/^UTR/).fill('111111');
+    await page.getByRole('button', { name: 'I have paid' }).click();
+    await shows(page, '₹78.00: being checked');
+    sandbox.control.inject({ operation: 'lookup', fault: 'status', status: 429, times: 20 });
+    sandbox.control.settle(newest());
+    await page.reload();
+    await alerts(page, /We cannot see right now where your payment stands/);
+    expect(await page.getByRole('alert').textContent()).not.toMatch(CLAIM);
+    await picture(page, 'checkout-lookups-fail');
+    while (sandbox.control.faults().length > 0) await lookUp(newest());
+    await page.getByRole('button', { name: 'Look again' }).click();
+    await shows(page, '₹78.00: paid. Thank you!');
   });
 
   test('a decline says why, and another way is another order', async () => {
@@ -135,7 +185,7 @@ inBrowser('The checkout', (browser) => {
     await picture(page, 'checkout-declined');
     await page.getByRole('button', { name: 'Try another way' }).click();
     await order(page, 'QRIS', '25.00');
-    await shows(page, '25.00 IDR to pay');
+    await shows(page, /25\.00 to pay/);
     expect(new Set(creates.map((request) => inputOf(request).idempotencyKey)).size).toBe(2);
   });
 
@@ -148,7 +198,7 @@ inBrowser('The checkout', (browser) => {
     await page.reload();
     await alerts(page, 'Your order is being worked on');
     sandbox.control.advance(HOUR_MS);
-    await shows(page, '11.00 EUR to pay');
+    await shows(page, '€11.00 to pay');
     expect(created()).toBe(before + 1);
     const inputs = creates.map(inputOf);
     expect(inputs.length).toBeGreaterThan(1);
@@ -160,10 +210,10 @@ inBrowser('The checkout', (browser) => {
     const before = created();
     sandbox.control.inject({ operation: 'create', fault: 'status', status: 429, times: 1 });
     await order(page, 'Card', '12.00');
-    await alerts(page, 'Our payment partner cannot be reached right now');
+    await alerts(page, 'This does not work right now.');
     expect(await page.getByLabel('Amount in').isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Try again' }).click();
-    await shows(page, '12.00 EUR to pay');
+    await shows(page, '€12.00 to pay');
     expect(created()).toBe(before + 1);
     const [first, second] = creates.map(inputOf);
     expect(second).toEqual(first);
@@ -179,7 +229,7 @@ inBrowser('The checkout', (browser) => {
     await alerts(page, /We do not know yet .* never charged twice/);
     await picture(page, 'checkout-unknown');
     sandbox.control.advance(HOUR_MS);
-    await shows(page, '13.83 EUR to pay');
+    await shows(page, '€13.83 to pay');
     expect(created()).toBe(before + 1);
   });
 
@@ -195,7 +245,7 @@ inBrowser('The checkout', (browser) => {
     await order(page, 'Card', '14.00');
     await alerts(page, 'There was no answer.');
     await page.getByRole('button', { name: 'Try again' }).click();
-    await shows(page, '14.00 EUR to pay');
+    await shows(page, '€14.00 to pay');
     expect(created()).toBe(before + 1);
   });
 });
@@ -216,4 +266,60 @@ test('where no gateway is named it starts one that lets its page in', async () =
     headers: { origin, 'access-control-request-method': 'POST' },
   });
   expect(admitted.headers.get('access-control-allow-origin')).toBe(origin);
+});
+
+describe('The texts of the checkout', () => {
+  interface Texts {
+    troubleText(trouble: object): string;
+    declineText(error: { reason: string | null }): string;
+  }
+  // By its own TypeScript settings, which are not those of the tests.
+  const { troubleText, declineText } = jest.requireActual<Texts>('../../examples/checkout/src/texts.ts');
+
+  const schema = gatewaySchema();
+  const failuresOf = (union: string): string[] => {
+    const type = schema.getType(union);
+    const members = isUnionType(type) ? type.getTypes().map(({ name }) => name) : [];
+    return members.filter((name) => name !== 'PaymentSuccess');
+  };
+  const OPERATIONS = { create: 'CreatePaymentResult', confirm: 'ConfirmPaymentResult', watch: '' };
+  const thrownWith = (code: string) => ({
+    errors: [{ message: 'm', extensions: { code, retryable: false, requestId: 'request-1' } }],
+  });
+
+  /** Every operation with everything that can come of it: a failure of its result, a code, no answer, something new. */
+  const PAIRS = Object.entries(OPERATIONS).flatMap(([operation, union]) => [
+    ...failuresOf(union).map((name) => [operation, name, { failure: { __typename: name } }] as const),
+    ...PUBLIC_CODES.map((code) => [operation, code, { thrown: thrownWith(code) }] as const),
+    [operation, 'no answer', { thrown: new TypeError('fetch failed') }] as const,
+    [operation, 'a code of a newer gateway', { thrown: thrownWith('NEW') }] as const,
+  ]);
+  /** Where the gateway says that nothing was created (docs/results.md). */
+  const NOTHING_CREATED = ['create InvalidInputError', 'create RejectedByServiceError'];
+
+  test.each(PAIRS)('say what is true for %s and %s', (operation, outcome, trouble) => {
+    const text = troubleText({ operation, ...trouble });
+    expect(text).toEqual(expect.any(String));
+    expect(CLAIM.test(text)).toBe(NOTHING_CREATED.includes(`${operation} ${outcome}`));
+  });
+
+  test('differ between the operations for the same outcome', () => {
+    const byOutcome = Map.groupBy(PAIRS, ([, outcome]) => outcome);
+    for (const pairs of byOutcome.values()) {
+      const texts = pairs.map(([operation, , trouble]) => troubleText({ operation, ...trouble }));
+      expect(new Set(texts).size).toBe(texts.length);
+    }
+  });
+
+  test('have something for a failure of a newer gateway', () => {
+    for (const operation of ['create', 'confirm'])
+      expect(troubleText({ operation, failure: { __typename: 'NewError' } })).not.toMatch(CLAIM);
+  });
+
+  test('say no more of suspected fraud than of any decline', () => {
+    const plain = declineText({ reason: null });
+    expect(declineText({ reason: 'SUSPECTED_FRAUD' })).toBe(plain);
+    expect(declineText({ reason: 'NEW' })).toBe(plain);
+    expect(declineText({ reason: 'INSUFFICIENT_FUNDS' })).not.toBe(plain);
+  });
 });

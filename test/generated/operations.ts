@@ -114,6 +114,21 @@ export type ConfirmPaymentInput = {
   transactionId: string;
 };
 
+/** The fields of ConfirmationInput, spelled as they are there. */
+export type ConfirmationField =
+  /** For bKash: the code. */
+  | 'bkash'
+  /** For card-to-card transfers: that the transfer was made. */
+  | 'c2c'
+  /** For direct carrier billing: the code. */
+  | 'dcb'
+  /** For Nagad: the code. */
+  | 'nagad'
+  /** For Rocket: the code. */
+  | 'rocket'
+  /** For UPI: the UTR. */
+  | 'upi';
+
 /** Exactly one, that of the payment's method: nextAction.confirmWith names it. */
 export type ConfirmationInput =
   {   /** For bKash: the code. */
@@ -494,7 +509,7 @@ export type ConfirmPaymentMutation = { confirmPayment:
             | { __typename: 'ConfirmTransferAction' }
             | { __typename: 'PayVirtualAccountAction' }
             | { __typename: 'ProvideCodeAction' }
-            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
             | { __typename: 'RedirectAction', url: string }
             | { __typename: 'ScanQrCodeAction' }
            | null }
@@ -503,7 +518,7 @@ export type ConfirmPaymentMutation = { confirmPayment:
             | { __typename: 'ConfirmTransferAction' }
             | { __typename: 'PayVirtualAccountAction' }
             | { __typename: 'ProvideCodeAction' }
-            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
             | { __typename: 'RedirectAction', url: string }
             | { __typename: 'ScanQrCodeAction' }
            | null }
@@ -512,7 +527,7 @@ export type ConfirmPaymentMutation = { confirmPayment:
             | { __typename: 'ConfirmTransferAction' }
             | { __typename: 'PayVirtualAccountAction' }
             | { __typename: 'ProvideCodeAction' }
-            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
             | { __typename: 'RedirectAction', url: string }
             | { __typename: 'ScanQrCodeAction' }
            | null }
@@ -521,7 +536,7 @@ export type ConfirmPaymentMutation = { confirmPayment:
             | { __typename: 'ConfirmTransferAction' }
             | { __typename: 'PayVirtualAccountAction' }
             | { __typename: 'ProvideCodeAction' }
-            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
             | { __typename: 'RedirectAction', url: string }
             | { __typename: 'ScanQrCodeAction' }
            | null }
@@ -530,7 +545,7 @@ export type ConfirmPaymentMutation = { confirmPayment:
             | { __typename: 'ConfirmTransferAction' }
             | { __typename: 'PayVirtualAccountAction' }
             | { __typename: 'ProvideCodeAction' }
-            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
             | { __typename: 'RedirectAction', url: string }
             | { __typename: 'ScanQrCodeAction' }
            | null }
@@ -539,7 +554,7 @@ export type ConfirmPaymentMutation = { confirmPayment:
             | { __typename: 'ConfirmTransferAction' }
             | { __typename: 'PayVirtualAccountAction' }
             | { __typename: 'ProvideCodeAction' }
-            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
             | { __typename: 'RedirectAction', url: string }
             | { __typename: 'ScanQrCodeAction' }
            | null }
@@ -548,7 +563,7 @@ export type ConfirmPaymentMutation = { confirmPayment:
             | { __typename: 'ConfirmTransferAction' }
             | { __typename: 'PayVirtualAccountAction' }
             | { __typename: 'ProvideCodeAction' }
-            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
             | { __typename: 'RedirectAction', url: string }
             | { __typename: 'ScanQrCodeAction' }
            | null }
@@ -557,7 +572,7 @@ export type ConfirmPaymentMutation = { confirmPayment:
             | { __typename: 'ConfirmTransferAction' }
             | { __typename: 'PayVirtualAccountAction' }
             | { __typename: 'ProvideCodeAction' }
-            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
             | { __typename: 'RedirectAction', url: string }
             | { __typename: 'ScanQrCodeAction' }
            | null }
@@ -566,7 +581,7 @@ export type ConfirmPaymentMutation = { confirmPayment:
             | { __typename: 'ConfirmTransferAction' }
             | { __typename: 'PayVirtualAccountAction' }
             | { __typename: 'ProvideCodeAction' }
-            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
             | { __typename: 'RedirectAction', url: string }
             | { __typename: 'ScanQrCodeAction' }
            | null }
@@ -575,7 +590,7 @@ export type ConfirmPaymentMutation = { confirmPayment:
             | { __typename: 'ConfirmTransferAction' }
             | { __typename: 'PayVirtualAccountAction' }
             | { __typename: 'ProvideCodeAction' }
-            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
             | { __typename: 'RedirectAction', url: string }
             | { __typename: 'ScanQrCodeAction' }
            | null }
@@ -584,7 +599,7 @@ export type ConfirmPaymentMutation = { confirmPayment:
             | { __typename: 'ConfirmTransferAction' }
             | { __typename: 'PayVirtualAccountAction' }
             | { __typename: 'ProvideCodeAction' }
-            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
             | { __typename: 'RedirectAction', url: string }
             | { __typename: 'ScanQrCodeAction' }
            | null }
@@ -593,7 +608,7 @@ export type ConfirmPaymentMutation = { confirmPayment:
             | { __typename: 'ConfirmTransferAction' }
             | { __typename: 'PayVirtualAccountAction' }
             | { __typename: 'ProvideCodeAction' }
-            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
             | { __typename: 'RedirectAction', url: string }
             | { __typename: 'ScanQrCodeAction' }
            | null }
@@ -602,7 +617,7 @@ export type ConfirmPaymentMutation = { confirmPayment:
             | { __typename: 'ConfirmTransferAction' }
             | { __typename: 'PayVirtualAccountAction' }
             | { __typename: 'ProvideCodeAction' }
-            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
             | { __typename: 'RedirectAction', url: string }
             | { __typename: 'ScanQrCodeAction' }
            | null }
@@ -611,7 +626,7 @@ export type ConfirmPaymentMutation = { confirmPayment:
             | { __typename: 'ConfirmTransferAction' }
             | { __typename: 'PayVirtualAccountAction' }
             | { __typename: 'ProvideCodeAction' }
-            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
             | { __typename: 'RedirectAction', url: string }
             | { __typename: 'ScanQrCodeAction' }
            | null }
@@ -620,7 +635,7 @@ export type ConfirmPaymentMutation = { confirmPayment:
             | { __typename: 'ConfirmTransferAction' }
             | { __typename: 'PayVirtualAccountAction' }
             | { __typename: 'ProvideCodeAction' }
-            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
             | { __typename: 'RedirectAction', url: string }
             | { __typename: 'ScanQrCodeAction' }
            | null }
@@ -644,7 +659,7 @@ export type CreatePaymentMutation = { createPayment:
             | { __typename: 'ConfirmTransferAction' }
             | { __typename: 'PayVirtualAccountAction' }
             | { __typename: 'ProvideCodeAction' }
-            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
             | { __typename: 'RedirectAction', url: string }
             | { __typename: 'ScanQrCodeAction' }
            | null }
@@ -653,7 +668,7 @@ export type CreatePaymentMutation = { createPayment:
             | { __typename: 'ConfirmTransferAction' }
             | { __typename: 'PayVirtualAccountAction' }
             | { __typename: 'ProvideCodeAction' }
-            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
             | { __typename: 'RedirectAction', url: string }
             | { __typename: 'ScanQrCodeAction' }
            | null }
@@ -662,7 +677,7 @@ export type CreatePaymentMutation = { createPayment:
             | { __typename: 'ConfirmTransferAction' }
             | { __typename: 'PayVirtualAccountAction' }
             | { __typename: 'ProvideCodeAction' }
-            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
             | { __typename: 'RedirectAction', url: string }
             | { __typename: 'ScanQrCodeAction' }
            | null }
@@ -671,7 +686,7 @@ export type CreatePaymentMutation = { createPayment:
             | { __typename: 'ConfirmTransferAction' }
             | { __typename: 'PayVirtualAccountAction' }
             | { __typename: 'ProvideCodeAction' }
-            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
             | { __typename: 'RedirectAction', url: string }
             | { __typename: 'ScanQrCodeAction' }
            | null }
@@ -680,7 +695,7 @@ export type CreatePaymentMutation = { createPayment:
             | { __typename: 'ConfirmTransferAction' }
             | { __typename: 'PayVirtualAccountAction' }
             | { __typename: 'ProvideCodeAction' }
-            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
             | { __typename: 'RedirectAction', url: string }
             | { __typename: 'ScanQrCodeAction' }
            | null }
@@ -689,7 +704,7 @@ export type CreatePaymentMutation = { createPayment:
             | { __typename: 'ConfirmTransferAction' }
             | { __typename: 'PayVirtualAccountAction' }
             | { __typename: 'ProvideCodeAction' }
-            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
             | { __typename: 'RedirectAction', url: string }
             | { __typename: 'ScanQrCodeAction' }
            | null }
@@ -698,7 +713,7 @@ export type CreatePaymentMutation = { createPayment:
             | { __typename: 'ConfirmTransferAction' }
             | { __typename: 'PayVirtualAccountAction' }
             | { __typename: 'ProvideCodeAction' }
-            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
             | { __typename: 'RedirectAction', url: string }
             | { __typename: 'ScanQrCodeAction' }
            | null }
@@ -707,7 +722,7 @@ export type CreatePaymentMutation = { createPayment:
             | { __typename: 'ConfirmTransferAction' }
             | { __typename: 'PayVirtualAccountAction' }
             | { __typename: 'ProvideCodeAction' }
-            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
             | { __typename: 'RedirectAction', url: string }
             | { __typename: 'ScanQrCodeAction' }
            | null }
@@ -716,7 +731,7 @@ export type CreatePaymentMutation = { createPayment:
             | { __typename: 'ConfirmTransferAction' }
             | { __typename: 'PayVirtualAccountAction' }
             | { __typename: 'ProvideCodeAction' }
-            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
             | { __typename: 'RedirectAction', url: string }
             | { __typename: 'ScanQrCodeAction' }
            | null }
@@ -725,7 +740,7 @@ export type CreatePaymentMutation = { createPayment:
             | { __typename: 'ConfirmTransferAction' }
             | { __typename: 'PayVirtualAccountAction' }
             | { __typename: 'ProvideCodeAction' }
-            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
             | { __typename: 'RedirectAction', url: string }
             | { __typename: 'ScanQrCodeAction' }
            | null }
@@ -734,7 +749,7 @@ export type CreatePaymentMutation = { createPayment:
             | { __typename: 'ConfirmTransferAction' }
             | { __typename: 'PayVirtualAccountAction' }
             | { __typename: 'ProvideCodeAction' }
-            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
             | { __typename: 'RedirectAction', url: string }
             | { __typename: 'ScanQrCodeAction' }
            | null }
@@ -743,7 +758,7 @@ export type CreatePaymentMutation = { createPayment:
             | { __typename: 'ConfirmTransferAction' }
             | { __typename: 'PayVirtualAccountAction' }
             | { __typename: 'ProvideCodeAction' }
-            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
             | { __typename: 'RedirectAction', url: string }
             | { __typename: 'ScanQrCodeAction' }
            | null }
@@ -752,7 +767,7 @@ export type CreatePaymentMutation = { createPayment:
             | { __typename: 'ConfirmTransferAction' }
             | { __typename: 'PayVirtualAccountAction' }
             | { __typename: 'ProvideCodeAction' }
-            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
             | { __typename: 'RedirectAction', url: string }
             | { __typename: 'ScanQrCodeAction' }
            | null }
@@ -761,7 +776,7 @@ export type CreatePaymentMutation = { createPayment:
             | { __typename: 'ConfirmTransferAction' }
             | { __typename: 'PayVirtualAccountAction' }
             | { __typename: 'ProvideCodeAction' }
-            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
             | { __typename: 'RedirectAction', url: string }
             | { __typename: 'ScanQrCodeAction' }
            | null }
@@ -770,7 +785,7 @@ export type CreatePaymentMutation = { createPayment:
             | { __typename: 'ConfirmTransferAction' }
             | { __typename: 'PayVirtualAccountAction' }
             | { __typename: 'ProvideCodeAction' }
-            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+            | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
             | { __typename: 'RedirectAction', url: string }
             | { __typename: 'ScanQrCodeAction' }
            | null }
@@ -810,7 +825,7 @@ type PaymentFields_BkashPayment_Fragment = { id: string, transactionId: string, 
     | { __typename: 'ConfirmTransferAction' }
     | { __typename: 'PayVirtualAccountAction' }
     | { __typename: 'ProvideCodeAction' }
-    | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+    | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
     | { __typename: 'RedirectAction', url: string }
     | { __typename: 'ScanQrCodeAction' }
    | null };
@@ -820,7 +835,7 @@ type PaymentFields_C2cPayment_Fragment = { id: string, transactionId: string, ch
     | { __typename: 'ConfirmTransferAction' }
     | { __typename: 'PayVirtualAccountAction' }
     | { __typename: 'ProvideCodeAction' }
-    | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+    | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
     | { __typename: 'RedirectAction', url: string }
     | { __typename: 'ScanQrCodeAction' }
    | null };
@@ -830,7 +845,7 @@ type PaymentFields_CardPayment_Fragment = { id: string, transactionId: string, c
     | { __typename: 'ConfirmTransferAction' }
     | { __typename: 'PayVirtualAccountAction' }
     | { __typename: 'ProvideCodeAction' }
-    | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+    | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
     | { __typename: 'RedirectAction', url: string }
     | { __typename: 'ScanQrCodeAction' }
    | null };
@@ -840,7 +855,7 @@ type PaymentFields_DcbPayment_Fragment = { id: string, transactionId: string, ch
     | { __typename: 'ConfirmTransferAction' }
     | { __typename: 'PayVirtualAccountAction' }
     | { __typename: 'ProvideCodeAction' }
-    | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+    | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
     | { __typename: 'RedirectAction', url: string }
     | { __typename: 'ScanQrCodeAction' }
    | null };
@@ -850,7 +865,7 @@ type PaymentFields_EasyPaisaPayment_Fragment = { id: string, transactionId: stri
     | { __typename: 'ConfirmTransferAction' }
     | { __typename: 'PayVirtualAccountAction' }
     | { __typename: 'ProvideCodeAction' }
-    | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+    | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
     | { __typename: 'RedirectAction', url: string }
     | { __typename: 'ScanQrCodeAction' }
    | null };
@@ -860,7 +875,7 @@ type PaymentFields_EwalletPayment_Fragment = { id: string, transactionId: string
     | { __typename: 'ConfirmTransferAction' }
     | { __typename: 'PayVirtualAccountAction' }
     | { __typename: 'ProvideCodeAction' }
-    | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+    | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
     | { __typename: 'RedirectAction', url: string }
     | { __typename: 'ScanQrCodeAction' }
    | null };
@@ -870,7 +885,7 @@ type PaymentFields_HavalePayment_Fragment = { id: string, transactionId: string,
     | { __typename: 'ConfirmTransferAction' }
     | { __typename: 'PayVirtualAccountAction' }
     | { __typename: 'ProvideCodeAction' }
-    | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+    | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
     | { __typename: 'RedirectAction', url: string }
     | { __typename: 'ScanQrCodeAction' }
    | null };
@@ -880,7 +895,7 @@ type PaymentFields_JazzCashPayment_Fragment = { id: string, transactionId: strin
     | { __typename: 'ConfirmTransferAction' }
     | { __typename: 'PayVirtualAccountAction' }
     | { __typename: 'ProvideCodeAction' }
-    | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+    | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
     | { __typename: 'RedirectAction', url: string }
     | { __typename: 'ScanQrCodeAction' }
    | null };
@@ -890,7 +905,7 @@ type PaymentFields_NagadPayment_Fragment = { id: string, transactionId: string, 
     | { __typename: 'ConfirmTransferAction' }
     | { __typename: 'PayVirtualAccountAction' }
     | { __typename: 'ProvideCodeAction' }
-    | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+    | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
     | { __typename: 'RedirectAction', url: string }
     | { __typename: 'ScanQrCodeAction' }
    | null };
@@ -900,7 +915,7 @@ type PaymentFields_OtherPayment_Fragment = { id: string, transactionId: string, 
     | { __typename: 'ConfirmTransferAction' }
     | { __typename: 'PayVirtualAccountAction' }
     | { __typename: 'ProvideCodeAction' }
-    | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+    | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
     | { __typename: 'RedirectAction', url: string }
     | { __typename: 'ScanQrCodeAction' }
    | null };
@@ -910,7 +925,7 @@ type PaymentFields_QrisPayment_Fragment = { id: string, transactionId: string, c
     | { __typename: 'ConfirmTransferAction' }
     | { __typename: 'PayVirtualAccountAction' }
     | { __typename: 'ProvideCodeAction' }
-    | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+    | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
     | { __typename: 'RedirectAction', url: string }
     | { __typename: 'ScanQrCodeAction' }
    | null };
@@ -920,7 +935,7 @@ type PaymentFields_RocketPayment_Fragment = { id: string, transactionId: string,
     | { __typename: 'ConfirmTransferAction' }
     | { __typename: 'PayVirtualAccountAction' }
     | { __typename: 'ProvideCodeAction' }
-    | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+    | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
     | { __typename: 'RedirectAction', url: string }
     | { __typename: 'ScanQrCodeAction' }
    | null };
@@ -930,7 +945,7 @@ type PaymentFields_SchemePayment_Fragment = { id: string, transactionId: string,
     | { __typename: 'ConfirmTransferAction' }
     | { __typename: 'PayVirtualAccountAction' }
     | { __typename: 'ProvideCodeAction' }
-    | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+    | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
     | { __typename: 'RedirectAction', url: string }
     | { __typename: 'ScanQrCodeAction' }
    | null };
@@ -940,7 +955,7 @@ type PaymentFields_UpiPayment_Fragment = { id: string, transactionId: string, ch
     | { __typename: 'ConfirmTransferAction' }
     | { __typename: 'PayVirtualAccountAction' }
     | { __typename: 'ProvideCodeAction' }
-    | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+    | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
     | { __typename: 'RedirectAction', url: string }
     | { __typename: 'ScanQrCodeAction' }
    | null };
@@ -950,7 +965,7 @@ type PaymentFields_VirtualAccountPayment_Fragment = { id: string, transactionId:
     | { __typename: 'ConfirmTransferAction' }
     | { __typename: 'PayVirtualAccountAction' }
     | { __typename: 'ProvideCodeAction' }
-    | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+    | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
     | { __typename: 'RedirectAction', url: string }
     | { __typename: 'ScanQrCodeAction' }
    | null };
@@ -1040,7 +1055,7 @@ export type PaymentQuery = { payment:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1049,7 +1064,7 @@ export type PaymentQuery = { payment:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1058,7 +1073,7 @@ export type PaymentQuery = { payment:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1067,7 +1082,7 @@ export type PaymentQuery = { payment:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1076,7 +1091,7 @@ export type PaymentQuery = { payment:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1085,7 +1100,7 @@ export type PaymentQuery = { payment:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1094,7 +1109,7 @@ export type PaymentQuery = { payment:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1103,7 +1118,7 @@ export type PaymentQuery = { payment:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1112,7 +1127,7 @@ export type PaymentQuery = { payment:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1121,7 +1136,7 @@ export type PaymentQuery = { payment:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1130,7 +1145,7 @@ export type PaymentQuery = { payment:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1139,7 +1154,7 @@ export type PaymentQuery = { payment:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1148,7 +1163,7 @@ export type PaymentQuery = { payment:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1157,7 +1172,7 @@ export type PaymentQuery = { payment:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1166,7 +1181,7 @@ export type PaymentQuery = { payment:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1184,7 +1199,7 @@ export type PaymentsQuery = { payments: Array<
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1193,7 +1208,7 @@ export type PaymentsQuery = { payments: Array<
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1202,7 +1217,7 @@ export type PaymentsQuery = { payments: Array<
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1211,7 +1226,7 @@ export type PaymentsQuery = { payments: Array<
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1220,7 +1235,7 @@ export type PaymentsQuery = { payments: Array<
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1229,7 +1244,7 @@ export type PaymentsQuery = { payments: Array<
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1238,7 +1253,7 @@ export type PaymentsQuery = { payments: Array<
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1247,7 +1262,7 @@ export type PaymentsQuery = { payments: Array<
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1256,7 +1271,7 @@ export type PaymentsQuery = { payments: Array<
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1265,7 +1280,7 @@ export type PaymentsQuery = { payments: Array<
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1274,7 +1289,7 @@ export type PaymentsQuery = { payments: Array<
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1283,7 +1298,7 @@ export type PaymentsQuery = { payments: Array<
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1292,7 +1307,7 @@ export type PaymentsQuery = { payments: Array<
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1301,7 +1316,7 @@ export type PaymentsQuery = { payments: Array<
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1310,7 +1325,7 @@ export type PaymentsQuery = { payments: Array<
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1349,7 +1364,7 @@ export type NodeQuery = { node:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1359,7 +1374,7 @@ export type NodeQuery = { node:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1368,7 +1383,7 @@ export type NodeQuery = { node:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1378,7 +1393,7 @@ export type NodeQuery = { node:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1388,7 +1403,7 @@ export type NodeQuery = { node:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1398,7 +1413,7 @@ export type NodeQuery = { node:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1407,7 +1422,7 @@ export type NodeQuery = { node:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1417,7 +1432,7 @@ export type NodeQuery = { node:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1427,7 +1442,7 @@ export type NodeQuery = { node:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1437,7 +1452,7 @@ export type NodeQuery = { node:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1447,7 +1462,7 @@ export type NodeQuery = { node:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1456,7 +1471,7 @@ export type NodeQuery = { node:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1466,7 +1481,7 @@ export type NodeQuery = { node:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1476,7 +1491,7 @@ export type NodeQuery = { node:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1485,7 +1500,7 @@ export type NodeQuery = { node:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1503,7 +1518,7 @@ export type PaymentUpdatedSubscription = { paymentUpdated:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1512,7 +1527,7 @@ export type PaymentUpdatedSubscription = { paymentUpdated:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1521,7 +1536,7 @@ export type PaymentUpdatedSubscription = { paymentUpdated:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1530,7 +1545,7 @@ export type PaymentUpdatedSubscription = { paymentUpdated:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1539,7 +1554,7 @@ export type PaymentUpdatedSubscription = { paymentUpdated:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1548,7 +1563,7 @@ export type PaymentUpdatedSubscription = { paymentUpdated:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1557,7 +1572,7 @@ export type PaymentUpdatedSubscription = { paymentUpdated:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1566,7 +1581,7 @@ export type PaymentUpdatedSubscription = { paymentUpdated:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1575,7 +1590,7 @@ export type PaymentUpdatedSubscription = { paymentUpdated:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1584,7 +1599,7 @@ export type PaymentUpdatedSubscription = { paymentUpdated:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1593,7 +1608,7 @@ export type PaymentUpdatedSubscription = { paymentUpdated:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1602,7 +1617,7 @@ export type PaymentUpdatedSubscription = { paymentUpdated:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1611,7 +1626,7 @@ export type PaymentUpdatedSubscription = { paymentUpdated:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1620,7 +1635,7 @@ export type PaymentUpdatedSubscription = { paymentUpdated:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }
@@ -1629,7 +1644,7 @@ export type PaymentUpdatedSubscription = { paymentUpdated:
         | { __typename: 'ConfirmTransferAction' }
         | { __typename: 'PayVirtualAccountAction' }
         | { __typename: 'ProvideCodeAction' }
-        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: string }
+        | { __typename: 'ProvideUtrAction', upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField }
         | { __typename: 'RedirectAction', url: string }
         | { __typename: 'ScanQrCodeAction' }
        | null }

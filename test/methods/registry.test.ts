@@ -107,6 +107,7 @@ const listed: [string, string[]][] = [
   ['PaymentMethodInput', ['redirect', ...paymentRooms.flatMap(({ input }) => input?.arm ?? [])]],
   ['PayoutMethodInput', ['typeOnly', ...payoutRooms.flatMap(({ input }) => input?.arm ?? [])]],
   ['ConfirmationInput', paymentRooms.flatMap(({ confirmation }) => confirmation?.arm ?? [])],
+  ['ConfirmationField', paymentRooms.flatMap(({ confirmation }) => confirmation?.arm ?? [])],
 ];
 
 test.each(listed)('%s lists the methods of the registry and no others', (name, expected) => {

@@ -1,7 +1,7 @@
 import { ApolloClient, ApolloLink, HttpLink, InMemoryCache } from '@apollo/client';
 import { SetContextLink } from '@apollo/client/link/context';
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
-import { possibleTypes } from '@paygraph/client';
+import { possibleTypes, typePolicies } from '@paygraph/client';
 import { OperationTypeNode } from 'graphql';
 import { createClient } from 'graphql-ws';
 
@@ -38,5 +38,5 @@ export const client = new ApolloClient({
     socket,
     http,
   ),
-  cache: new InMemoryCache({ possibleTypes }),
+  cache: new InMemoryCache({ possibleTypes, typePolicies }),
 });

@@ -29,7 +29,7 @@ export function NextStep({ payment, action }: NextStepProps) {
       return (
         <>
           <UpiTarget {...action} />
-          <UtrForm payment={payment} />
+          <UtrForm payment={payment} action={action} />
         </>
       );
     case 'AwaitProviderAction':

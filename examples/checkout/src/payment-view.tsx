@@ -1,5 +1,5 @@
 import { useSubscription } from '@apollo/client/react';
-import { WatchPaymentDocument, type PaymentFieldsFragment } from '@paygraph/client';
+import { WatchPaymentDocument, formatMoney, type PaymentFieldsFragment } from '@paygraph/client';
 import { CHANNEL } from './gateway.ts';
 import { NextStep } from './next-step.tsx';
 import { declineText, troubleText } from './texts.ts';
@@ -17,11 +17,14 @@ export function PaymentView({ transactionId, startOver }: PaymentViewProps) {
   const payment = data?.paymentUpdated;
   return (
     <section aria-label="Your payment">
-      <div role="status">{payment ? <Standing payment={payment} /> : <p>Looking for your payment…</p>}</div>
+      <div role="status">
+        {payment && <Standing payment={payment} />}
+        {!payment && !error && <p>Looking for your payment…</p>}
+      </div>
       {payment?.nextAction && <NextStep payment={payment} action={payment.nextAction} />}
       {error && (
         <div role="alert" className="trouble">
-          <p>{troubleText({ thrown: error })}</p>
+          <p>{troubleText({ operation: 'watch', thrown: error })}</p>
           <button onClick={restart}>Look again</button>
         </div>
       )}
@@ -36,8 +39,10 @@ export function PaymentView({ transactionId, startOver }: PaymentViewProps) {
 }
 
 /** The amount, and what has become of it. */
-function Standing({ payment: { status, amount, error } }: { payment: PaymentFieldsFragment }) {
-  const money = amount ? `${amount.value} ${amount.currency}` : 'The amount';
+function Standing({ payment }: { payment: PaymentFieldsFragment }) {
+  const { status, amount, error, nextAction } = payment;
+  const money = amount ? formatMoney(amount) : 'The amount';
+  const received = amount?.received && formatMoney({ ...amount, value: amount.received });
   switch (status) {
     case 'COMPLETED':
       return <h2 className="good">{money}: paid. Thank you!</h2>;
@@ -53,14 +58,19 @@ function Standing({ payment: { status, amount, error } }: { payment: PaymentFiel
         <>
           <h2 className="bad">Another amount has arrived</h2>
           <p>
-            We asked for {money} and got {amount?.received ?? 'something else'}. Please write to us.
+            We asked for {money} and got {received || 'something else'}. Please write to us.
           </p>
         </>
       );
     case 'PENDING':
     case 'PROCESSING':
     case 'UNKNOWN':
-      return <h2>{money} to pay</h2>;
+      // Who has confirmed has paid already.
+      return nextAction?.__typename === 'AwaitProviderAction' ? (
+        <h2>{money}: being checked</h2>
+      ) : (
+        <h2>{money} to pay</h2>
+      );
     default:
       return status satisfies never;
   }

@@ -1,5 +1,12 @@
-import type { DeclineFieldsFragment, DeclineReason } from '@paygraph/client';
-import { extensionsOf, type Failure, type Trouble } from './troubles.ts';
+import {
+  gatewayError,
+  type DeclineFieldsFragment,
+  type DeclineReason,
+  type GatewayErrorCode,
+} from '@paygraph/client';
+import type { ConfirmFailure, CreateFailure, Trouble } from './troubles.ts';
+
+const DECLINED = 'The payment was declined.';
 
 /** What the payer is told of a decline. A new reason in the schema fails to compile here. */
 const DECLINES: Record<DeclineReason, string> = {
@@ -7,41 +14,116 @@ const DECLINES: Record<DeclineReason, string> = {
   AUTHENTICATION_FAILED: 'Your bank could not make sure that it was you.',
   INSUFFICIENT_FUNDS: 'There is not enough money on the account.',
   CARD_EXPIRED: 'The card has expired.',
-  SUSPECTED_FRAUD: 'Your bank stopped it. Please call your bank.',
+  // As any decline: somebody who tries stolen cards learns nothing from it.
+  SUSPECTED_FRAUD: DECLINED,
   NOT_PERMITTED: 'Your bank does not permit this payment.',
 };
 
-export const declineText = ({ reason }: DeclineFieldsFragment): string =>
-  reason ? DECLINES[reason] : 'The payment was declined.';
+export const declineText = ({ reason }: Pick<DeclineFieldsFragment, 'reason'>): string =>
+  // A newer gateway may have reasons that this page does not know; the same goes for failures and codes below.
+  (reason && DECLINES[reason]) || DECLINED;
 
-/** What the payer is told of a failure of a create or a confirm. */
-function failureText(failure: Failure): string {
-  switch (failure.__typename) {
-    case 'InvalidInputError':
-      return 'Nothing was sent yet: please look at what is marked.';
-    case 'RejectedByServiceError':
-      return 'Our payment partner did not accept this. If you have paid already, please do not pay again: look at your order first.';
-    case 'IdempotencyConflictError':
-      return 'This order was already sent with other details, and may be paid. Please look at your orders before you start a new one.';
-    case 'RequestInProgressError':
-      return 'Your order is being worked on. This page goes on by itself.';
-    case 'OutcomeUnknownError':
-      return 'We do not know yet whether this has arrived at our payment partner. Please do not order again: we keep asking, and you are never charged twice for this order.';
-    default:
-      return failure satisfies never;
-  }
-}
+/** Said only where the gateway says that nothing was created. */
+const NOTHING_CHARGED = 'Nothing was charged.';
+const NOT_TWICE = 'Trying again sends the same order, and you are never charged twice for it.';
+const SEND_AGAIN = 'Please send the same number again in a moment. If you have paid, do not pay again.';
+const NO_CHANGE = 'This changes nothing about your payment: if you have paid, do not pay again.';
+
+/** What the payer is told of a failure of a create. A new failure in the schema fails to compile here. */
+const CREATE_FAILURES: Record<CreateFailure['__typename'], string> = {
+  InvalidInputError: `Please look at what is marked. ${NOTHING_CHARGED}`,
+  RejectedByServiceError: `Our payment partner did not accept this. ${NOTHING_CHARGED}`,
+  IdempotencyConflictError:
+    'This order was sent before with other details, and may be paid already. Start a new order only if you want to buy once more.',
+  RequestInProgressError: 'Your order is being worked on. This page goes on by itself.',
+  OutcomeUnknownError:
+    'We do not know yet whether this has arrived at our payment partner. Please do not order again: we keep asking, and you are never charged twice for this order.',
+};
+
+/** The same for a confirm, of a payer who says to have paid. */
+const CONFIRM_FAILURES: Record<ConfirmFailure['__typename'], string> = {
+  InvalidInputError: 'Your reference number was not sent. Please check it in your UPI app.',
+  RejectedByServiceError:
+    'Our payment partner did not accept this number. Please check it in your UPI app. If you have paid, do not pay again: above you see where your payment stands.',
+  RequestInProgressError:
+    'A reference number for this payment is being checked. This page goes on by itself.',
+  OutcomeUnknownError: `We do not know yet whether your reference number has arrived. ${SEND_AGAIN}`,
+};
+
+/** What can be said of an error: of a code of the gateway, or where no answer of the gateway came. */
+type Kind = 'input' | 'not found' | 'sign in' | 'forbidden' | 'wait' | 'broken' | 'no answer';
+
+/** A new code of the gateway fails to compile here. */
+const KINDS: Record<GatewayErrorCode, Exclude<Kind, 'no answer'>> = {
+  BAD_USER_INPUT: 'input',
+  NOT_FOUND: 'not found',
+  UNAUTHENTICATED: 'sign in',
+  FORBIDDEN: 'forbidden',
+  RATE_LIMITED: 'wait',
+  SERVICE_UNAVAILABLE: 'wait',
+  SERVICE_TIMEOUT: 'wait',
+  PERSISTED_QUERY_NOT_FOUND: 'wait',
+  PERSISTED_OPERATION_REQUIRED: 'broken',
+  GRAPHQL_PARSE_FAILED: 'broken',
+  GRAPHQL_VALIDATION_FAILED: 'broken',
+  OPERATION_RESOLUTION_FAILURE: 'broken',
+  BAD_REQUEST: 'broken',
+  OPERATION_TOO_LARGE: 'broken',
+  SERVICE_AUTH_FAILED: 'broken',
+  SERVICE_RESPONSE_INVALID: 'broken',
+  INTERNAL_SERVER_ERROR: 'broken',
+};
+
+/** What the page asks of the gateway. */
+export type Operation = Trouble['operation'];
+
+const ERRORS: Record<Operation, Record<Kind, string>> = {
+  create: {
+    input: 'Something here is not as it has to be: please check what you have entered.',
+    'not found': `Something is missing on our side. ${NOT_TWICE}`,
+    'sign in': `Please sign in again. ${NOT_TWICE}`,
+    forbidden: 'You cannot pay from this account. Please write to us.',
+    wait: `This does not work right now. ${NOT_TWICE}`,
+    broken: `Something is wrong on our side. ${NOT_TWICE}`,
+    'no answer': `There was no answer. Your order may have arrived. ${NOT_TWICE}`,
+  },
+  confirm: {
+    input: 'Your reference number could not be read. Please check it, and send it again.',
+    'not found': 'We cannot find this payment. If you have paid, do not pay again: please write to us.',
+    'sign in': `Please sign in again. ${SEND_AGAIN}`,
+    forbidden:
+      'You cannot confirm this payment from this account. If you have paid, do not pay again: please write to us.',
+    wait: `We cannot say whether your reference number has arrived. ${SEND_AGAIN}`,
+    broken: `Something is wrong on our side. ${SEND_AGAIN}`,
+    'no answer': `There was no answer. Your reference number may have arrived. ${SEND_AGAIN}`,
+  },
+  watch: {
+    input: `This page cannot ask for your payment. ${NO_CHANGE}`,
+    'not found': `We cannot find this payment right now. ${NO_CHANGE}`,
+    'sign in': `Please sign in again to see where your payment stands. ${NO_CHANGE}`,
+    forbidden: `You cannot see this payment from this account. ${NO_CHANGE}`,
+    wait: `We cannot see right now where your payment stands. ${NO_CHANGE}`,
+    broken: `Something is wrong on our side: we cannot show where your payment stands. ${NO_CHANGE}`,
+    'no answer': `There was no answer: this page does not know where your payment stands. ${NO_CHANGE}`,
+  },
+};
 
 /** What the payer is told of something that was thrown. */
-function thrownText(thrown: unknown): string {
-  const error = extensionsOf(thrown);
-  if (!error)
-    return 'There was no answer. Your order may have arrived; trying again sends the same order, and you are never charged twice for it.';
-  if (error.retryable)
-    return 'Our payment partner cannot be reached right now. Trying again sends the same order: you are never charged twice for it.';
-  if (error.code === 'BAD_USER_INPUT') return 'Nothing was sent: something here is not as it has to be.';
-  return `Something is wrong on our side. Please tell us this number: ${error.requestId}`;
+function errorText(operation: Operation, thrown: unknown): string {
+  const error = gatewayError(thrown);
+  if (!error) return ERRORS[operation]['no answer'];
+  const kind = KINDS[error.code] ?? 'broken';
+  const text = ERRORS[operation][kind];
+  return kind === 'broken' && error.requestId !== null
+    ? `${text} Please tell us this number: ${error.requestId}`
+    : text;
 }
 
-export const troubleText = (trouble: Trouble): string =>
-  'failure' in trouble ? failureText(trouble.failure) : thrownText(trouble.thrown);
+/** What the payer is told of trouble with a create, a confirm, or watching the payment. */
+export function troubleText(trouble: Trouble): string {
+  if ('thrown' in trouble) return errorText(trouble.operation, trouble.thrown);
+  const { operation, failure } = trouble;
+  const text =
+    operation === 'create' ? CREATE_FAILURES[failure.__typename] : CONFIRM_FAILURES[failure.__typename];
+  return text ?? ERRORS[operation].broken;
+}

@@ -1,30 +1,19 @@
-import { CombinedGraphQLErrors } from '@apollo/client/errors';
-import type { ConfirmPaymentMutation, CreatePaymentMutation } from '@paygraph/client';
+import { gatewayError, type ConfirmPaymentMutation, type CreatePaymentMutation } from '@paygraph/client';
 
-type Result = CreatePaymentMutation['createPayment'] | ConfirmPaymentMutation['confirmPayment'];
-/** A failure that the gateway answered: something the page can act on. */
-export type Failure = Exclude<Result, { __typename: 'PaymentSuccess' }>;
+type FailureIn<Result> = Exclude<Result, { __typename: 'PaymentSuccess' }>;
+/** Failures that the gateway answered: something the page can act on. */
+export type CreateFailure = FailureIn<CreatePaymentMutation['createPayment']>;
+export type ConfirmFailure = FailureIn<ConfirmPaymentMutation['confirmPayment']>;
 
-/** Why a create or a confirm has not succeeded: what was answered, or what was thrown. */
-export type Trouble = { failure: Failure } | { thrown: unknown };
-
-/** What a GraphQL error of the gateway says beside its message (docs/results.md). */
-interface Extensions {
-  code: string;
-  retryable: boolean;
-  requestId: string;
-  retryAfterMs?: number;
-}
-
-/** The first GraphQL error; null where there was no answer of the gateway at all. */
-export function extensionsOf(thrown: unknown): Extensions | null {
-  if (!CombinedGraphQLErrors.is(thrown)) return null;
-  return (thrown.errors[0]?.extensions ?? null) as unknown as Extensions | null;
-}
+/** Why what was asked has not succeeded: what was answered, or what was thrown. */
+export type Trouble =
+  | { operation: 'create'; failure: CreateFailure }
+  | { operation: 'confirm'; failure: ConfirmFailure }
+  | { operation: 'create' | 'confirm' | 'watch'; thrown: unknown };
 
 /** Whether it is certain that a create made nothing: the order may be changed, and sent again with the same key. */
 export function nothingCreated(trouble: Trouble): boolean {
-  if ('thrown' in trouble) return extensionsOf(trouble.thrown)?.code === 'BAD_USER_INPUT';
+  if ('thrown' in trouble) return gatewayError(trouble.thrown)?.code === 'BAD_USER_INPUT';
   return ['InvalidInputError', 'RejectedByServiceError'].includes(trouble.failure.__typename);
 }
 

@@ -32,10 +32,10 @@ async function send(order: Order): Promise<{ order: Order; trouble: Trouble | nu
     });
     if (!data) throw new Error('The answer has no data.');
     const { createPayment: result } = data;
-    if (result.__typename !== 'PaymentSuccess') return settled({ failure: result });
+    if (result.__typename !== 'PaymentSuccess') return settled({ operation: 'create', failure: result });
     return { order: { ...order, transactionId: result.payment.transactionId }, trouble: null };
   } catch (thrown) {
-    return settled({ thrown });
+    return settled({ operation: 'create', thrown });
   }
 }
 

@@ -1,12 +1,22 @@
 import { useMutation } from '@apollo/client/react';
-import { ConfirmPaymentDocument, type PaymentFieldsFragment } from '@paygraph/client';
+import {
+  ConfirmPaymentDocument,
+  confirmationFor,
+  type PaymentFieldsFragment,
+  type ProvideUtrActionFieldsFragment,
+} from '@paygraph/client';
 import { useState, type FormEvent } from 'react';
 import { Field } from './field.tsx';
 import { troubleText } from './texts.ts';
 import { mistakesIn, type Trouble } from './troubles.ts';
 
+interface UtrFormProps {
+  payment: PaymentFieldsFragment;
+  action: ProvideUtrActionFieldsFragment;
+}
+
 /** Takes the UTR and confirms the payment with it. What becomes of it, the subscription shows. */
-export function UtrForm({ payment: { channel, transactionId } }: { payment: PaymentFieldsFragment }) {
+export function UtrForm({ payment: { channel, transactionId }, action }: UtrFormProps) {
   const [confirm, { loading }] = useMutation(ConfirmPaymentDocument);
   const [trouble, setTrouble] = useState<Trouble | null>(null);
 
@@ -15,11 +25,12 @@ export function UtrForm({ payment: { channel, transactionId } }: { payment: Paym
     const utr = String(new FormData(event.currentTarget).get('utr')).trim();
     setTrouble(null);
     try {
-      const input = { channel, transactionId, confirmation: { upi: { utr } } };
+      const input = { channel, transactionId, confirmation: confirmationFor(action, utr) };
       const result = (await confirm({ variables: { input } })).data?.confirmPayment;
-      if (result && result.__typename !== 'PaymentSuccess') setTrouble({ failure: result });
+      if (result && result.__typename !== 'PaymentSuccess')
+        setTrouble({ operation: 'confirm', failure: result });
     } catch (thrown) {
-      setTrouble({ thrown });
+      setTrouble({ operation: 'confirm', thrown });
     }
   };
 
@@ -28,7 +39,7 @@ export function UtrForm({ payment: { channel, transactionId } }: { payment: Paym
       <Field
         name="utr"
         label="UTR (the reference number in your UPI app)"
-        mistake={mistakesIn(trouble)['confirmation.upi.utr']}
+        mistake={mistakesIn(trouble)[`confirmation.${action.confirmWith}.utr`]}
         inputMode="numeric"
         autoComplete="off"
       />

@@ -1,5 +1,7 @@
 import { ValidateBy, ValidateNested } from 'class-validator';
 import { Field, InputType, createUnionType, registerEnumType } from 'type-graphql';
+import type { InputRule } from '../input-rules';
+import { ConfirmTransferAction, ProvideCodeAction, ProvideUtrAction } from '../next-action';
 import { PaymentResource } from '../payment';
 import { PayoutResource } from '../payout';
 import { Optional, someGiven } from '../rules';
@@ -80,7 +82,7 @@ function addArm(
   if (typeof input !== 'function') return;
   ValidateNested()(oneOf.prototype, arm);
   ValidateBy({
-    name: 'notEmpty',
+    name: 'notEmpty' satisfies InputRule,
     validator: {
       validate: (given: unknown) => typeof given === 'object' && given !== null && someGiven(given),
       defaultMessage: () => 'must have at least one field; the arm redirect sends the type alone.',
@@ -108,7 +110,19 @@ export class ConfirmationInput {
   [arm: string]: object | string | null | undefined;
 }
 
-paymentRooms.forEach(({ confirmation }) => confirmation && addArm(ConfirmationInput, confirmation));
+const confirmations = paymentRooms.flatMap(({ confirmation }) => confirmation ?? []);
+confirmations.forEach((confirmation) => addArm(ConfirmationInput, confirmation));
+
+export const ConfirmationField = enumOf(
+  'ConfirmationField',
+  'The fields of ConfirmationInput, spelled as they are there.',
+  confirmations.map(({ arm, description }) => ({ name: arm, description })),
+);
+
+for (const action of [ProvideUtrAction, ProvideCodeAction, ConfirmTransferAction])
+  Field(() => ConfirmationField, {
+    description: 'The field of ConfirmationInput to fill in for confirmPayment.',
+  })(action.prototype, 'confirmWith');
 
 @InputType({ description: 'Exactly one: the fields of that method.' })
 export class PayoutMethodInput {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import ts from 'typescript';
@@ -16,8 +16,11 @@ export interface App {
   remove(): void;
 }
 
-/** @param packages what else is installed there */
-export function newApp(...packages: string[]): App {
+/**
+ * @param packages what else is installed there
+ * @param graphql the package that is installed as graphql
+ */
+export function newApp(packages: string[] = [], graphql = 'graphql'): App {
   const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-app-'));
   const kit = (name: string): string => path.join(folder, 'node_modules/@paygraph/client', name);
   const run = (program: string, ...args: string[]): string => {
@@ -29,8 +32,14 @@ export function newApp(...packages: string[]): App {
   const [packed = ''] = readdirSync(folder);
   mkdirSync(kit('.'), { recursive: true });
   run('tar', '-xzf', packed, '-C', kit('.'), '--strip-components=1');
-  for (const name of ['graphql', '@graphql-typed-document-node', ...packages])
-    symlinkSync(path.join(ROOT, 'node_modules', name), path.join(folder, 'node_modules', name));
+  const installed = (name: string): string => path.join(folder, 'node_modules', name);
+  const here = (name: string): string => path.join(ROOT, 'node_modules', name);
+  symlinkSync(here(graphql), installed('graphql'));
+  // A copy, as a link would find the graphql of this project.
+  cpSync(here('@graphql-typed-document-node'), installed('@graphql-typed-document-node'), {
+    recursive: true,
+  });
+  for (const name of packages) symlinkSync(here(name), installed(name));
   return { folder, kit, run, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 

@@ -1,0 +1,82 @@
+import type { GatewayErrorCode, GatewayErrorExtensions } from './tables';
+
+/** A GraphQL error of the gateway, read from whatever the client library makes of it. */
+export interface GatewayError {
+  /** Which error it is. A newer gateway may have codes that this kit does not know. */
+  code: GatewayErrorCode;
+  /** For developers and logs, in English. Never holds a value that was sent. */
+  message: string;
+  /** Whether the same request may succeed later. A repeated create keeps its idempotency key. */
+  retryable: boolean;
+  /** Identifies the request in the log of the gateway; null where the error does not say. */
+  requestId: string | null;
+  /** How long to wait before the repeat, in milliseconds; null where it is not known. */
+  retryAfterMs: number | null;
+  /** The values that do not fit: path from the variable or argument down, and name of the rule. Empty where it does not say. */
+  fields: readonly { readonly path: readonly string[]; readonly rule: string }[];
+  /** Where in the response data is missing, for example ["payments", 3]; null for an error of the whole request. */
+  path: readonly (string | number)[] | null;
+}
+
+type Fields = Record<string, unknown>;
+
+const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** The GraphQL errors inside a thrown or returned value. */
+function errorsIn(error: unknown): readonly unknown[] {
+  if (Array.isArray(error)) return error;
+  if (!isFields(error)) return [];
+  // urql: graphQLErrors. Apollo Client 4 and a GraphQL response: errors.
+  for (const list of [error['graphQLErrors'], error['errors']])
+    if (Array.isArray(list) && list.length > 0) return list;
+  // Apollo Client 4: ServerError, a response with another HTTP status than 200.
+  if (typeof error['bodyText'] === 'string') return errorsIn(parsed(error['bodyText']));
+  return isFields(error['extensions']) ? [error] : [];
+}
+
+const isOurs = (extensions: unknown): extensions is GatewayErrorExtensions =>
+  isFields(extensions) &&
+  typeof extensions['code'] === 'string' &&
+  typeof extensions['retryable'] === 'boolean';
+
+function read(error: unknown): GatewayError | null {
+  if (!isFields(error) || !isOurs(error['extensions'])) return null;
+  const { code, retryable, requestId, retryAfterMs, fields } = error['extensions'];
+  return {
+    code,
+    message: String(error['message']),
+    retryable,
+    requestId: typeof requestId === 'string' ? requestId : null,
+    retryAfterMs: typeof retryAfterMs === 'number' ? retryAfterMs : null,
+    fields: Array.isArray(fields) ? fields : [],
+    path: Array.isArray(error['path']) ? (error['path'] as (string | number)[]) : null,
+  };
+}
+
+/**
+ * Reads the gateway's error from what a client library throws or returns: Apollo Client 4 (CombinedGraphQLErrors,
+ * ServerError), urql (CombinedError), graphql-ws (an array of errors), a GraphQL response with `errors`, or one GraphQL
+ * error. Of several errors the first. Null where the value holds no error of the gateway: there was no response, or
+ * something between client and gateway wrote it, and a mutation may have been carried out.
+ */
+export function gatewayError(error: unknown): GatewayError | null {
+  for (const each of errorsIn(error)) {
+    const ours = read(each);
+    if (ours) return ours;
+  }
+  return null;
+}
+
+/**
+ * Whether the gateway says that the same request may succeed later: wait, `retryAfterMs` at least, and repeat it unchanged.
+ * False for everything that is not an error of the gateway.
+ */
+export const isRetryable = (error: unknown): boolean => gatewayError(error)?.retryable ?? false;

@@ -1,0 +1,86 @@
+// Made by `npm run codegen` from the tables of the gateway; do not edit.
+import type { ConfirmationField, ConfirmationInput } from '../index';
+
+/** Every `extensions.code` of the gateway (docs/results.md). */
+export type GatewayErrorCode =
+  | 'BAD_USER_INPUT'
+  | 'GRAPHQL_PARSE_FAILED'
+  | 'GRAPHQL_VALIDATION_FAILED'
+  | 'OPERATION_RESOLUTION_FAILURE'
+  | 'BAD_REQUEST'
+  | 'OPERATION_TOO_LARGE'
+  | 'PERSISTED_QUERY_NOT_FOUND'
+  | 'PERSISTED_OPERATION_REQUIRED'
+  | 'UNAUTHENTICATED'
+  | 'FORBIDDEN'
+  | 'RATE_LIMITED'
+  | 'NOT_FOUND'
+  | 'SERVICE_UNAVAILABLE'
+  | 'SERVICE_TIMEOUT'
+  | 'SERVICE_AUTH_FAILED'
+  | 'SERVICE_RESPONSE_INVALID'
+  | 'INTERNAL_SERVER_ERROR';
+
+/** Every `rule` of the `fields` of an InvalidInputError (docs/results.md). */
+export type InputRule =
+  | 'notBlank'
+  | 'printable'
+  | 'maxLength'
+  | 'email'
+  | 'e164'
+  | 'iso3166Alpha2'
+  | 'date'
+  | 'past'
+  | 'iban'
+  | 'cardNumber'
+  | 'luhn'
+  | 'cvc'
+  | 'expiryMonth'
+  | 'expiryYear'
+  | 'notExpired'
+  | 'maskedPan'
+  | 'addressOrStructuredFields'
+  | 'notEmpty'
+  | 'iso4217'
+  | 'currencyOfMethod'
+  | 'methodType'
+  | 'knownMethod'
+  | 'noType'
+  | 'size'
+  | 'noCardNumber'
+  | 'noSecret'
+  | 'https'
+  | 'noCredentials'
+  | 'plainUrl'
+  | 'publicAddress'
+  | 'allowedHost'
+  | 'unused'
+  | 'paymentOnChannel'
+  | 'methodOfPayment';
+
+/** The `extensions` of every GraphQL error of the gateway. */
+export interface GatewayErrorExtensions {
+  /** Which error it is. */
+  code: GatewayErrorCode;
+  /** Whether the same request may succeed later. A repeated create keeps its idempotency key. */
+  retryable: boolean;
+  /** Identifies the request in the log of the gateway. */
+  requestId: string;
+  /** How long to wait before the repeat, in milliseconds. Absent where it is not known. */
+  retryAfterMs?: number;
+  /** The values that do not fit: path from the variable or argument down, and name of the rule. Absent for other errors. */
+  fields?: readonly { readonly path: readonly string[]; readonly rule: string }[];
+}
+
+/** How each field of ConfirmationInput is filled in: with a value, or always in the same way. */
+export const CONFIRMATIONS: Record<
+  ConfirmationField,
+  ((value: string) => ConfirmationInput) | ConfirmationInput
+> = {
+  bkash: (code) => ({ bkash: { code } }),
+  c2c: { c2c: 'TRANSFER_MADE' },
+  dcb: (code) => ({ dcb: { code } }),
+  nagad: (code) => ({ nagad: { code } }),
+  rocket: (code) => ({ rocket: { code } }),
+  upi: (utr) => ({ upi: { utr } }),
+};

@@ -1,0 +1,103 @@
+// The code of the client kit: client/src and the gateway's own tables, as text of TypeScript, ES modules, CommonJS or
+// declarations. The modules are joined into one, so they name each other's exports and nothing else.
+const { readFileSync } = require('node:fs');
+const path = require('node:path');
+const { getNamedType, isEnumType } = require('graphql');
+const ts = require('typescript');
+require('./schema.cjs');
+const { PUBLIC_CODES } = require('../../dist/http/public-codes.js');
+const { INPUT_RULES } = require('../../dist/schema/input-rules.js');
+
+const top = path.dirname(require.resolve('../../package.json'));
+const sourceOf = (file) => readFileSync(path.join(top, file), 'utf8');
+
+const MODULES = ['errors', 'confirmation', 'money', 'type-policies'];
+
+const unionOf = (words) => words.map((word) => `\n  | '${word}'`).join('');
+
+/** The gateway's declaration of `extensions`, under the name that it has in the kit. */
+function extensionsType() {
+  const text = sourceOf('src/http/public-codes.ts');
+  const file = ts.createSourceFile('codes.ts', text, ts.ScriptTarget.Latest, true);
+  const declared = file.statements.find(
+    (node) => ts.isInterfaceDeclaration(node) && node.name.text === 'PublicExtensions',
+  );
+  return declared
+    .getText()
+    .replaceAll('PublicExtensions', 'GatewayErrorExtensions')
+    .replaceAll('PublicCode', 'GatewayErrorCode');
+}
+
+/** How each field of ConfirmationInput is filled in: with a value in the one field that it has, or always in the same way. */
+function confirmations(schema) {
+  const entries = Object.values(schema.getType('ConfirmationInput').getFields()).map(({ name, type }) => {
+    const input = getNamedType(type);
+    const [only, ...others] = isEnumType(input) ? input.getValues() : Object.values(input.getFields());
+    if (others.length > 0) throw new Error(`confirmationFor has one value, and ${input.name} takes several.`);
+    const filled = isEnumType(input)
+      ? `{ ${name}: '${only.name}' }`
+      : `(${only.name}) => ({ ${name}: { ${only.name} } })`;
+    return `  ${name}: ${filled},`;
+  });
+  return entries.join('\n');
+}
+
+/** client/src/tables.ts. */
+const tables = (schema) => `// Made by \`npm run codegen\` from the tables of the gateway; do not edit.
+import type { ConfirmationField, ConfirmationInput } from '../index';
+
+/** Every \`extensions.code\` of the gateway (docs/results.md). */
+export type GatewayErrorCode =${unionOf(PUBLIC_CODES)};
+
+/** Every \`rule\` of the \`fields\` of an InvalidInputError (docs/results.md). */
+export type InputRule =${unionOf(INPUT_RULES)};
+
+/** The \`extensions\` of every GraphQL error of the gateway. */
+${extensionsType()}
+
+/** How each field of ConfirmationInput is filled in: with a value, or always in the same way. */
+export const CONFIRMATIONS: Record<
+  ConfirmationField,
+  ((value: string) => ConfirmationInput) | ConfirmationInput
+> = {
+${confirmations(schema)}
+};
+`;
+
+/** All modules as one, without imports: what they import stands in the same file. */
+function joined(schema) {
+  const texts = [tables(schema), ...MODULES.map((name) => sourceOf(`client/src/${name}.ts`))];
+  return texts
+    .map((text) =>
+      text
+        .replace(/^(\/\/ Made .*|import .*;)\n/gm, '')
+        .replace('export const CONFIRMATIONS', 'const CONFIRMATIONS'),
+    )
+    .join('\n')
+    .trim();
+}
+
+const compilerOptions = { target: ts.ScriptTarget.ES2022 };
+
+const emit = (module) => (schema) =>
+  ts
+    .transpileModule(joined(schema), {
+      compilerOptions: { ...compilerOptions, module, removeComments: true },
+    })
+    .outputText.replace(/^"use strict";\n|^Object.defineProperty\(exports, "__esModule".*\n/gm, '')
+    .trim();
+
+const declarations = (schema) =>
+  ts
+    .transpileDeclaration(joined(schema), {
+      fileName: 'kit.ts',
+      compilerOptions: { ...compilerOptions, isolatedDeclarations: true, declaration: true },
+    })
+    .outputText.trim();
+
+module.exports = {
+  tables,
+  esm: emit(ts.ModuleKind.ES2022),
+  cjs: emit(ts.ModuleKind.CommonJS),
+  types: declarations,
+};
