@@ -5,6 +5,7 @@ import { AccessError } from '../access/caller';
 import type { PublicCode } from './public-codes';
 import { publicMessage, publicVariableMessage } from './public-message';
 import { Refusal, accessRefusal } from './refusal';
+import { valueFaults } from './value-faults';
 
 /** The one place where faults become GraphQL errors: code, message and extensions are decided here and nowhere else. */
 
@@ -32,6 +33,9 @@ const CALLER_FAULTS: Readonly<Record<string, string>> = {
   BAD_REQUEST:
     'Not a GraphQL request that is accepted here: send it by POST, as JSON with content-type application/json. A GET needs the header apollo-require-preflight.',
 } satisfies Partial<Record<PublicCode, string>>;
+
+/** Errors of which a value may be the cause: `extensions.fields` then says which. */
+const OF_VALUES: ReadonlySet<string> = new Set<PublicCode>(['BAD_USER_INPUT', 'GRAPHQL_VALIDATION_FAILED']);
 
 /** Messages of Apollo's own that clients act on; fixed texts. */
 const PROTOCOL_CODES: ReadonlySet<string> = new Set<PublicCode>(['PERSISTED_QUERY_NOT_FOUND']);
@@ -93,7 +97,12 @@ export function toPublicError(
   const fallback = CALLER_FAULTS[code];
   if (fallback !== undefined) {
     const message = callerMessage(formatted.message, error, fallback);
-    return { message, ...inPlace(formatted), extensions: { code, retryable: false } };
+    const fields = OF_VALUES.has(code) ? valueFaults(cause) : undefined;
+    return {
+      message,
+      ...inPlace(formatted),
+      extensions: { code, retryable: false, ...(fields && { fields }) },
+    };
   }
   if (PROTOCOL_CODES.has(code)) {
     return { message: formatted.message, extensions: { code, retryable: true } };

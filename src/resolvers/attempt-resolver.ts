@@ -14,7 +14,7 @@ import {
   AttemptOutcome,
 } from '../schema/attempt';
 import { UUID } from '../schema/scalars';
-import { badUserInput } from './bad-request';
+import { badArgument } from './bad-request';
 import type { OperationContext } from './context';
 import { READ_SCOPES } from './node-resolver';
 import { Needs } from './root-fields';
@@ -40,7 +40,7 @@ const cursorOf = ({ startedAt, seq }: AttemptPosition): string =>
 function positionOf(cursor: string): AttemptPosition {
   const [, startedAt, seq] =
     /^attempt:(\d{1,15}):(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
-  if (!seq) throw badUserInput('after is not a cursor that this gateway made.');
+  if (!seq) throw badArgument('after', 'cursor', 'after is not a cursor that this gateway made.');
   return { startedAt: Number(startedAt), seq: Number(seq) };
 }
 
@@ -97,7 +97,8 @@ export class AttemptResolver {
     @Arg('idempotencyKey', () => ID, { description: 'The key of the create call.' }) idempotencyKey: string,
   ): Promise<Attempt | null> {
     // Half of a surrogate pair becomes U+FFFD in UTF-8: two keys would be one.
-    if (!idempotencyKey.isWellFormed()) throw badUserInput('idempotencyKey must be well-formed Unicode.');
+    if (!idempotencyKey.isWellFormed())
+      throw badArgument('idempotencyKey', 'printable', 'idempotencyKey must be well-formed Unicode.');
     const { caller, attempts } = context;
     const found = await attempts.find(caller.id, idempotencyKey);
     const isVisible =
@@ -115,7 +116,8 @@ export class AttemptResolver {
     @Args(() => AttemptsArgs) { channel, outcome, first, after }: AttemptsArgs,
   ): Promise<AttemptConnection> {
     const size = first ?? DEFAULT_PAGE;
-    if (size < 1 || size > MAX_PAGE) throw badUserInput(`first must be from 1 to ${MAX_PAGE}.`);
+    if (size < 1 || size > MAX_PAGE)
+      throw badArgument('first', 'range', `first must be from 1 to ${MAX_PAGE}.`);
     const page = {
       client: context.caller.id,
       channel,
