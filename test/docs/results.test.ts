@@ -4,6 +4,7 @@ import { getMetadataStorage } from 'class-validator';
 import { isEnumType, isUnionType } from 'graphql';
 import { PUBLIC_CODES } from '../../src/http/public-codes';
 import { gatewaySchema } from '../../src/resolvers';
+import { VALUE_RULES } from '../../src/schema/value-rules';
 import { TOP, codesIn, readPage, type Row } from './support/markdown';
 
 const page = readPage('docs/results.md');
@@ -70,7 +71,8 @@ test('every rule that an input can break is explained once, and no other', () =>
     .map(([, rule, ofUrls]) => rule ?? ofUrls ?? '');
   expect(ofOperations).toContain('plainUrl');
   expect(ofOperations).toContain('noSecret');
-  expect(explained('The rules of inputs', '`rule`').sort()).toEqual(once([...ofFields, ...ofOperations]));
+  const rules = once([...ofFields, ...ofOperations, ...VALUE_RULES]);
+  expect(explained('The rules of inputs', '`rule`').sort()).toEqual(rules);
 });
 
 test('every status, decline and reason is explained once', () => {
