@@ -519,7 +519,7 @@ export type AttemptQuery = { attempt: { idempotencyKey: string, operation: Attem
           & { __typename: 'ConfirmTransferAction' }
         )
         | (
-          { virtualAccount: string, bankCode: string | null }
+          { virtualAccount: string, bankCode: string | null, pollAfterMs: number }
           & { __typename: 'PayVirtualAccountAction' }
         )
         | (
@@ -531,11 +531,11 @@ export type AttemptQuery = { attempt: { idempotencyKey: string, operation: Attem
           & { __typename: 'ProvideUtrAction' }
         )
         | (
-          { url: string }
+          { url: string, pollAfterMs: number }
           & { __typename: 'RedirectAction' }
         )
         | (
-          { qrCode: string, qrCodeImage: string }
+          { qrCode: string, qrCodeImage: string, pollAfterMs: number }
           & { __typename: 'ScanQrCodeAction' }
         )
        | null, error: { code: DeclineCode, rawCode: string, message: string, reason: DeclineReason | null } | null }
@@ -565,7 +565,7 @@ export type RequestInProgressFieldsFragment = { code: UserErrorCode, message: st
 
 export type OutcomeUnknownFieldsFragment = { code: UserErrorCode, message: string, idempotencyKey: string | null, externalId: string | null, transactionId: string | null };
 
-export type RedirectActionFieldsFragment = { url: string };
+export type RedirectActionFieldsFragment = { url: string, pollAfterMs: number };
 
 export type ProvideUtrActionFieldsFragment = { upiId: string | null, upiLink: string | null, confirmWith: string };
 
@@ -573,9 +573,9 @@ export type ProvideCodeActionFieldsFragment = { account: string | null, confirmW
 
 export type ConfirmTransferActionFieldsFragment = { cardNumber: string | null, recipient: string | null, confirmWith: string };
 
-export type PayVirtualAccountActionFieldsFragment = { virtualAccount: string, bankCode: string | null };
+export type PayVirtualAccountActionFieldsFragment = { virtualAccount: string, bankCode: string | null, pollAfterMs: number };
 
-export type ScanQrCodeActionFieldsFragment = { qrCode: string, qrCodeImage: string };
+export type ScanQrCodeActionFieldsFragment = { qrCode: string, qrCodeImage: string, pollAfterMs: number };
 
 export type AwaitProviderActionFieldsFragment = { pollAfterMs: number };
 
@@ -590,7 +590,7 @@ type NextActionFields_ConfirmTransferAction_Fragment = (
 );
 
 type NextActionFields_PayVirtualAccountAction_Fragment = (
-  { virtualAccount: string, bankCode: string | null }
+  { virtualAccount: string, bankCode: string | null, pollAfterMs: number }
   & { __typename: 'PayVirtualAccountAction' }
 );
 
@@ -605,12 +605,12 @@ type NextActionFields_ProvideUtrAction_Fragment = (
 );
 
 type NextActionFields_RedirectAction_Fragment = (
-  { url: string }
+  { url: string, pollAfterMs: number }
   & { __typename: 'RedirectAction' }
 );
 
 type NextActionFields_ScanQrCodeAction_Fragment = (
-  { qrCode: string, qrCodeImage: string }
+  { qrCode: string, qrCodeImage: string, pollAfterMs: number }
   & { __typename: 'ScanQrCodeAction' }
 );
 
@@ -654,7 +654,7 @@ export type CreatePaymentMutation = { createPayment:
             & { __typename: 'ConfirmTransferAction' }
           )
           | (
-            { virtualAccount: string, bankCode: string | null }
+            { virtualAccount: string, bankCode: string | null, pollAfterMs: number }
             & { __typename: 'PayVirtualAccountAction' }
           )
           | (
@@ -666,11 +666,11 @@ export type CreatePaymentMutation = { createPayment:
             & { __typename: 'ProvideUtrAction' }
           )
           | (
-            { url: string }
+            { url: string, pollAfterMs: number }
             & { __typename: 'RedirectAction' }
           )
           | (
-            { qrCode: string, qrCodeImage: string }
+            { qrCode: string, qrCodeImage: string, pollAfterMs: number }
             & { __typename: 'ScanQrCodeAction' }
           )
          | null, error: { code: DeclineCode, rawCode: string, message: string, reason: DeclineReason | null } | null }
@@ -714,7 +714,7 @@ export type ConfirmPaymentMutation = { confirmPayment:
             & { __typename: 'ConfirmTransferAction' }
           )
           | (
-            { virtualAccount: string, bankCode: string | null }
+            { virtualAccount: string, bankCode: string | null, pollAfterMs: number }
             & { __typename: 'PayVirtualAccountAction' }
           )
           | (
@@ -726,11 +726,11 @@ export type ConfirmPaymentMutation = { confirmPayment:
             & { __typename: 'ProvideUtrAction' }
           )
           | (
-            { url: string }
+            { url: string, pollAfterMs: number }
             & { __typename: 'RedirectAction' }
           )
           | (
-            { qrCode: string, qrCodeImage: string }
+            { qrCode: string, qrCodeImage: string, pollAfterMs: number }
             & { __typename: 'ScanQrCodeAction' }
           )
          | null, error: { code: DeclineCode, rawCode: string, message: string, reason: DeclineReason | null } | null }
@@ -765,7 +765,7 @@ export type PaymentQuery = { payment: (
         & { __typename: 'ConfirmTransferAction' }
       )
       | (
-        { virtualAccount: string, bankCode: string | null }
+        { virtualAccount: string, bankCode: string | null, pollAfterMs: number }
         & { __typename: 'PayVirtualAccountAction' }
       )
       | (
@@ -777,11 +777,11 @@ export type PaymentQuery = { payment: (
         & { __typename: 'ProvideUtrAction' }
       )
       | (
-        { url: string }
+        { url: string, pollAfterMs: number }
         & { __typename: 'RedirectAction' }
       )
       | (
-        { qrCode: string, qrCodeImage: string }
+        { qrCode: string, qrCodeImage: string, pollAfterMs: number }
         & { __typename: 'ScanQrCodeAction' }
       )
      | null, error: { code: DeclineCode, rawCode: string, message: string, reason: DeclineReason | null } | null }
@@ -805,7 +805,7 @@ export type PaymentByExternalIdQuery = { payment: (
         & { __typename: 'ConfirmTransferAction' }
       )
       | (
-        { virtualAccount: string, bankCode: string | null }
+        { virtualAccount: string, bankCode: string | null, pollAfterMs: number }
         & { __typename: 'PayVirtualAccountAction' }
       )
       | (
@@ -817,11 +817,11 @@ export type PaymentByExternalIdQuery = { payment: (
         & { __typename: 'ProvideUtrAction' }
       )
       | (
-        { url: string }
+        { url: string, pollAfterMs: number }
         & { __typename: 'RedirectAction' }
       )
       | (
-        { qrCode: string, qrCodeImage: string }
+        { qrCode: string, qrCodeImage: string, pollAfterMs: number }
         & { __typename: 'ScanQrCodeAction' }
       )
      | null, error: { code: DeclineCode, rawCode: string, message: string, reason: DeclineReason | null } | null }
@@ -845,7 +845,7 @@ export type PaymentsQuery = { payments: Array<(
         & { __typename: 'ConfirmTransferAction' }
       )
       | (
-        { virtualAccount: string, bankCode: string | null }
+        { virtualAccount: string, bankCode: string | null, pollAfterMs: number }
         & { __typename: 'PayVirtualAccountAction' }
       )
       | (
@@ -857,11 +857,11 @@ export type PaymentsQuery = { payments: Array<(
         & { __typename: 'ProvideUtrAction' }
       )
       | (
-        { url: string }
+        { url: string, pollAfterMs: number }
         & { __typename: 'RedirectAction' }
       )
       | (
-        { qrCode: string, qrCodeImage: string }
+        { qrCode: string, qrCodeImage: string, pollAfterMs: number }
         & { __typename: 'ScanQrCodeAction' }
       )
      | null, error: { code: DeclineCode, rawCode: string, message: string, reason: DeclineReason | null } | null }
@@ -885,7 +885,7 @@ export type WatchPaymentSubscription = { paymentUpdated: (
         & { __typename: 'ConfirmTransferAction' }
       )
       | (
-        { virtualAccount: string, bankCode: string | null }
+        { virtualAccount: string, bankCode: string | null, pollAfterMs: number }
         & { __typename: 'PayVirtualAccountAction' }
       )
       | (
@@ -897,11 +897,11 @@ export type WatchPaymentSubscription = { paymentUpdated: (
         & { __typename: 'ProvideUtrAction' }
       )
       | (
-        { url: string }
+        { url: string, pollAfterMs: number }
         & { __typename: 'RedirectAction' }
       )
       | (
-        { qrCode: string, qrCodeImage: string }
+        { qrCode: string, qrCodeImage: string, pollAfterMs: number }
         & { __typename: 'ScanQrCodeAction' }
       )
      | null, error: { code: DeclineCode, rawCode: string, message: string, reason: DeclineReason | null } | null }
@@ -1002,7 +1002,7 @@ export type PaymentFieldsFragment = (
       & { __typename: 'ConfirmTransferAction' }
     )
     | (
-      { virtualAccount: string, bankCode: string | null }
+      { virtualAccount: string, bankCode: string | null, pollAfterMs: number }
       & { __typename: 'PayVirtualAccountAction' }
     )
     | (
@@ -1014,11 +1014,11 @@ export type PaymentFieldsFragment = (
       & { __typename: 'ProvideUtrAction' }
     )
     | (
-      { url: string }
+      { url: string, pollAfterMs: number }
       & { __typename: 'RedirectAction' }
     )
     | (
-      { qrCode: string, qrCodeImage: string }
+      { qrCode: string, qrCodeImage: string, pollAfterMs: number }
       & { __typename: 'ScanQrCodeAction' }
     )
    | null, error: { code: DeclineCode, rawCode: string, message: string, reason: DeclineReason | null } | null }
