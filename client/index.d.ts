@@ -534,7 +534,7 @@ export type AttemptQuery = { attempt: { idempotencyKey: string, operation: Attem
           & { __typename: 'ConfirmTransferAction' }
         )
         | (
-          { virtualAccount: string, bankCode: string | null }
+          { virtualAccount: string, bankCode: string | null, pollAfterMs: number }
           & { __typename: 'PayVirtualAccountAction' }
         )
         | (
@@ -546,11 +546,11 @@ export type AttemptQuery = { attempt: { idempotencyKey: string, operation: Attem
           & { __typename: 'ProvideUtrAction' }
         )
         | (
-          { url: string }
+          { url: string, pollAfterMs: number }
           & { __typename: 'RedirectAction' }
         )
         | (
-          { qrCode: string, qrCodeImage: string }
+          { qrCode: string, qrCodeImage: string, pollAfterMs: number }
           & { __typename: 'ScanQrCodeAction' }
         )
        | null, error: { code: DeclineCode, rawCode: string, message: string, reason: DeclineReason | null } | null }
@@ -584,7 +584,7 @@ export type RequestInProgressFieldsFragment = { code: UserErrorCode, message: st
 
 export type OutcomeUnknownFieldsFragment = { code: UserErrorCode, message: string, idempotencyKey: string | null, externalId: string | null, transactionId: string | null };
 
-export type RedirectActionFieldsFragment = { url: string };
+export type RedirectActionFieldsFragment = { url: string, pollAfterMs: number };
 
 export type ProvideUtrActionFieldsFragment = { upiId: string | null, upiLink: string | null, confirmWith: ConfirmationField };
 
@@ -592,9 +592,9 @@ export type ProvideCodeActionFieldsFragment = { account: string | null, confirmW
 
 export type ConfirmTransferActionFieldsFragment = { cardNumber: string | null, recipient: string | null, confirmWith: ConfirmationField };
 
-export type PayVirtualAccountActionFieldsFragment = { virtualAccount: string, bankCode: string | null };
+export type PayVirtualAccountActionFieldsFragment = { virtualAccount: string, bankCode: string | null, pollAfterMs: number };
 
-export type ScanQrCodeActionFieldsFragment = { qrCode: string, qrCodeImage: string };
+export type ScanQrCodeActionFieldsFragment = { qrCode: string, qrCodeImage: string, pollAfterMs: number };
 
 export type AwaitProviderActionFieldsFragment = { pollAfterMs: number };
 
@@ -609,7 +609,7 @@ type NextActionFields_ConfirmTransferAction_Fragment = (
 );
 
 type NextActionFields_PayVirtualAccountAction_Fragment = (
-  { virtualAccount: string, bankCode: string | null }
+  { virtualAccount: string, bankCode: string | null, pollAfterMs: number }
   & { __typename: 'PayVirtualAccountAction' }
 );
 
@@ -624,12 +624,12 @@ type NextActionFields_ProvideUtrAction_Fragment = (
 );
 
 type NextActionFields_RedirectAction_Fragment = (
-  { url: string }
+  { url: string, pollAfterMs: number }
   & { __typename: 'RedirectAction' }
 );
 
 type NextActionFields_ScanQrCodeAction_Fragment = (
-  { qrCode: string, qrCodeImage: string }
+  { qrCode: string, qrCodeImage: string, pollAfterMs: number }
   & { __typename: 'ScanQrCodeAction' }
 );
 
@@ -673,7 +673,7 @@ export type CreatePaymentMutation = { createPayment:
             & { __typename: 'ConfirmTransferAction' }
           )
           | (
-            { virtualAccount: string, bankCode: string | null }
+            { virtualAccount: string, bankCode: string | null, pollAfterMs: number }
             & { __typename: 'PayVirtualAccountAction' }
           )
           | (
@@ -685,11 +685,11 @@ export type CreatePaymentMutation = { createPayment:
             & { __typename: 'ProvideUtrAction' }
           )
           | (
-            { url: string }
+            { url: string, pollAfterMs: number }
             & { __typename: 'RedirectAction' }
           )
           | (
-            { qrCode: string, qrCodeImage: string }
+            { qrCode: string, qrCodeImage: string, pollAfterMs: number }
             & { __typename: 'ScanQrCodeAction' }
           )
          | null, error: { code: DeclineCode, rawCode: string, message: string, reason: DeclineReason | null } | null }
@@ -733,7 +733,7 @@ export type ConfirmPaymentMutation = { confirmPayment:
             & { __typename: 'ConfirmTransferAction' }
           )
           | (
-            { virtualAccount: string, bankCode: string | null }
+            { virtualAccount: string, bankCode: string | null, pollAfterMs: number }
             & { __typename: 'PayVirtualAccountAction' }
           )
           | (
@@ -745,11 +745,11 @@ export type ConfirmPaymentMutation = { confirmPayment:
             & { __typename: 'ProvideUtrAction' }
           )
           | (
-            { url: string }
+            { url: string, pollAfterMs: number }
             & { __typename: 'RedirectAction' }
           )
           | (
-            { qrCode: string, qrCodeImage: string }
+            { qrCode: string, qrCodeImage: string, pollAfterMs: number }
             & { __typename: 'ScanQrCodeAction' }
           )
          | null, error: { code: DeclineCode, rawCode: string, message: string, reason: DeclineReason | null } | null }
@@ -784,7 +784,7 @@ export type PaymentQuery = { payment: (
         & { __typename: 'ConfirmTransferAction' }
       )
       | (
-        { virtualAccount: string, bankCode: string | null }
+        { virtualAccount: string, bankCode: string | null, pollAfterMs: number }
         & { __typename: 'PayVirtualAccountAction' }
       )
       | (
@@ -796,11 +796,11 @@ export type PaymentQuery = { payment: (
         & { __typename: 'ProvideUtrAction' }
       )
       | (
-        { url: string }
+        { url: string, pollAfterMs: number }
         & { __typename: 'RedirectAction' }
       )
       | (
-        { qrCode: string, qrCodeImage: string }
+        { qrCode: string, qrCodeImage: string, pollAfterMs: number }
         & { __typename: 'ScanQrCodeAction' }
       )
      | null, error: { code: DeclineCode, rawCode: string, message: string, reason: DeclineReason | null } | null }
@@ -824,7 +824,7 @@ export type PaymentByExternalIdQuery = { payment: (
         & { __typename: 'ConfirmTransferAction' }
       )
       | (
-        { virtualAccount: string, bankCode: string | null }
+        { virtualAccount: string, bankCode: string | null, pollAfterMs: number }
         & { __typename: 'PayVirtualAccountAction' }
       )
       | (
@@ -836,11 +836,11 @@ export type PaymentByExternalIdQuery = { payment: (
         & { __typename: 'ProvideUtrAction' }
       )
       | (
-        { url: string }
+        { url: string, pollAfterMs: number }
         & { __typename: 'RedirectAction' }
       )
       | (
-        { qrCode: string, qrCodeImage: string }
+        { qrCode: string, qrCodeImage: string, pollAfterMs: number }
         & { __typename: 'ScanQrCodeAction' }
       )
      | null, error: { code: DeclineCode, rawCode: string, message: string, reason: DeclineReason | null } | null }
@@ -864,7 +864,7 @@ export type PaymentsQuery = { payments: Array<(
         & { __typename: 'ConfirmTransferAction' }
       )
       | (
-        { virtualAccount: string, bankCode: string | null }
+        { virtualAccount: string, bankCode: string | null, pollAfterMs: number }
         & { __typename: 'PayVirtualAccountAction' }
       )
       | (
@@ -876,11 +876,11 @@ export type PaymentsQuery = { payments: Array<(
         & { __typename: 'ProvideUtrAction' }
       )
       | (
-        { url: string }
+        { url: string, pollAfterMs: number }
         & { __typename: 'RedirectAction' }
       )
       | (
-        { qrCode: string, qrCodeImage: string }
+        { qrCode: string, qrCodeImage: string, pollAfterMs: number }
         & { __typename: 'ScanQrCodeAction' }
       )
      | null, error: { code: DeclineCode, rawCode: string, message: string, reason: DeclineReason | null } | null }
@@ -904,7 +904,7 @@ export type WatchPaymentSubscription = { paymentUpdated: (
         & { __typename: 'ConfirmTransferAction' }
       )
       | (
-        { virtualAccount: string, bankCode: string | null }
+        { virtualAccount: string, bankCode: string | null, pollAfterMs: number }
         & { __typename: 'PayVirtualAccountAction' }
       )
       | (
@@ -916,11 +916,11 @@ export type WatchPaymentSubscription = { paymentUpdated: (
         & { __typename: 'ProvideUtrAction' }
       )
       | (
-        { url: string }
+        { url: string, pollAfterMs: number }
         & { __typename: 'RedirectAction' }
       )
       | (
-        { qrCode: string, qrCodeImage: string }
+        { qrCode: string, qrCodeImage: string, pollAfterMs: number }
         & { __typename: 'ScanQrCodeAction' }
       )
      | null, error: { code: DeclineCode, rawCode: string, message: string, reason: DeclineReason | null } | null }
@@ -1021,7 +1021,7 @@ export type PaymentFieldsFragment = (
       & { __typename: 'ConfirmTransferAction' }
     )
     | (
-      { virtualAccount: string, bankCode: string | null }
+      { virtualAccount: string, bankCode: string | null, pollAfterMs: number }
       & { __typename: 'PayVirtualAccountAction' }
     )
     | (
@@ -1033,11 +1033,11 @@ export type PaymentFieldsFragment = (
       & { __typename: 'ProvideUtrAction' }
     )
     | (
-      { url: string }
+      { url: string, pollAfterMs: number }
       & { __typename: 'RedirectAction' }
     )
     | (
-      { qrCode: string, qrCodeImage: string }
+      { qrCode: string, qrCodeImage: string, pollAfterMs: number }
       & { __typename: 'ScanQrCodeAction' }
     )
    | null, error: { code: DeclineCode, rawCode: string, message: string, reason: DeclineReason | null } | null }
@@ -1084,8 +1084,8 @@ export declare const PayoutFieldsDocument: TypedDocumentNode<PayoutFieldsFragmen
 export declare const possibleTypes: Record<string, string[]>;
 /** Every `extensions.code` of the gateway (docs/results.md). */
 export type GatewayErrorCode = 'BAD_USER_INPUT' | 'GRAPHQL_PARSE_FAILED' | 'GRAPHQL_VALIDATION_FAILED' | 'OPERATION_RESOLUTION_FAILURE' | 'BAD_REQUEST' | 'OPERATION_TOO_LARGE' | 'PERSISTED_QUERY_NOT_FOUND' | 'PERSISTED_OPERATION_REQUIRED' | 'UNAUTHENTICATED' | 'FORBIDDEN' | 'RATE_LIMITED' | 'NOT_FOUND' | 'SERVICE_UNAVAILABLE' | 'SERVICE_TIMEOUT' | 'SERVICE_AUTH_FAILED' | 'SERVICE_RESPONSE_INVALID' | 'INTERNAL_SERVER_ERROR';
-/** Every `rule` of the `fields` of an InvalidInputError (docs/results.md). */
-export type InputRule = 'notBlank' | 'printable' | 'maxLength' | 'email' | 'e164' | 'iso3166Alpha2' | 'date' | 'past' | 'iban' | 'cardNumber' | 'luhn' | 'cvc' | 'expiryMonth' | 'expiryYear' | 'notExpired' | 'maskedPan' | 'addressOrStructuredFields' | 'notEmpty' | 'iso4217' | 'currencyOfMethod' | 'methodType' | 'knownMethod' | 'noType' | 'size' | 'noCardNumber' | 'noSecret' | 'https' | 'noCredentials' | 'plainUrl' | 'publicAddress' | 'allowedHost' | 'unused' | 'paymentOnChannel' | 'methodOfPayment';
+/** Every `rule` of the `fields` of an InvalidInputError or of BAD_USER_INPUT (docs/results.md). */
+export type InputRule = 'notBlank' | 'printable' | 'maxLength' | 'email' | 'e164' | 'iso3166Alpha2' | 'date' | 'past' | 'iban' | 'cardNumber' | 'luhn' | 'cvc' | 'expiryMonth' | 'expiryYear' | 'notExpired' | 'maskedPan' | 'addressOrStructuredFields' | 'notEmpty' | 'iso4217' | 'currencyOfMethod' | 'methodType' | 'knownMethod' | 'noType' | 'size' | 'noCardNumber' | 'noSecret' | 'https' | 'noCredentials' | 'plainUrl' | 'publicAddress' | 'allowedHost' | 'unused' | 'paymentOnChannel' | 'methodOfPayment' | 'required' | 'unknownField' | 'oneOf' | 'object' | 'enum' | 'string' | 'id' | 'int' | 'boolean' | 'uuid' | 'decimal' | 'decimalPlaces' | 'positive' | 'currencyCode' | 'timestamp' | 'url' | 'jsonObject' | 'exactNumber' | 'variableOnly' | 'atLeastOne' | 'maxItems' | 'range' | 'cursor' | 'nodeId' | 'entityType';
 /** The `extensions` of every GraphQL error of the gateway. */
 export interface GatewayErrorExtensions {
     /** Which error it is. */

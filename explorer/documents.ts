@@ -2,12 +2,12 @@
 
 /** What is shown of everything that a payer may have to do next. */
 const NEXT_ACTIONS: Readonly<Record<string, string>> = {
-  RedirectAction: 'url',
+  RedirectAction: 'url pollAfterMs',
   ProvideUtrAction: 'upiId upiLink confirmWith',
   ProvideCodeAction: 'account confirmWith',
   ConfirmTransferAction: 'cardNumber recipient confirmWith',
-  PayVirtualAccountAction: 'virtualAccount bankCode',
-  ScanQrCodeAction: 'qrCode',
+  PayVirtualAccountAction: 'virtualAccount bankCode pollAfterMs',
+  ScanQrCodeAction: 'qrCode pollAfterMs',
   AwaitProviderAction: 'pollAfterMs',
 };
 

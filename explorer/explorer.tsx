@@ -1,9 +1,11 @@
 import { HISTORY_PLUGIN } from '@graphiql/plugin-history';
+import { useGraphiQL } from '@graphiql/react';
 import { GraphiQL } from 'graphiql';
-import { useMemo, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { FACTS } from './facts';
 import { gatewayFetcher } from './fetcher';
 import { KnownIds } from './known-ids';
+import { isNarrow } from './narrow';
 import { ready, READY_PLUGIN } from './ready-panel';
 import { createStorage } from './storage';
 
@@ -34,18 +36,29 @@ export function Explorer() {
           defaultTabs={tabs}
           initialVariables={tabs[0]?.variables}
           plugins={[READY_PLUGIN, HISTORY_PLUGIN]}
-          visiblePlugin={READY_PLUGIN}
-          defaultEditorToolsVisibility="variables"
+          visiblePlugin={isNarrow() ? undefined : READY_PLUGIN}
+          defaultEditorToolsVisibility={isNarrow() ? false : 'variables'}
           shouldPersistHeaders={false}
           showPersistHeadersSettings={false}
           inputValueDeprecation
           schemaDescription
         >
-          <GraphiQL.Logo>{null}</GraphiQL.Logo>
+          <GraphiQL.Logo>
+            <ShowActiveTab />
+          </GraphiQL.Logo>
         </GraphiQL>
       </main>
     </>
   );
+}
+
+/** Scrolls the tab bar to the active tab, which may be a new one behind its edge. */
+function ShowActiveTab() {
+  const activeTab = useGraphiQL((state) => state.tabs[state.activeTabIndex]?.id);
+  useEffect(() => {
+    document.querySelector('.graphiql-tab-active')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [activeTab]);
+  return null;
 }
 
 const Service = () =>

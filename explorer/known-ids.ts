@@ -36,8 +36,8 @@ export class KnownIds {
     const hint = new Error(
       `Nothing was sent: ${first} first, or put a transactionId in the place of ${text}.`,
     );
-    // GraphiQL would show it below the hint.
-    Reflect.deleteProperty(hint, 'stack');
+    // GraphiQL would show it below the hint. Deleting is not enough: Error.prototype has one too.
+    Object.defineProperty(hint, 'stack', { value: undefined });
     throw hint;
   }
 }

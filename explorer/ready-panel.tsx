@@ -1,6 +1,7 @@
 import { DOC_EXPLORER_PLUGIN, useDocExplorerActions } from '@graphiql/plugin-doc-explorer';
 import { useGraphiQL, useGraphiQLActions, type GraphiQLPlugin } from '@graphiql/react';
 import { FACTS } from './facts';
+import { isNarrow } from './narrow';
 import {
   AMOUNT_RULES,
   readyOperations,
@@ -34,7 +35,7 @@ const again = (name: string): ReadyOperation | undefined => {
 
 /** Opens a ready operation in a tab of its own. */
 function useOpen(): (name: string) => void {
-  const { addTab, updateActiveTabValues } = useGraphiQLActions();
+  const { addTab, updateActiveTabValues, setVisiblePlugin } = useGraphiQLActions();
   const queryEditor = useGraphiQL((state) => state.queryEditor);
   const variableEditor = useGraphiQL((state) => state.variableEditor);
   return (name) => {
@@ -46,6 +47,8 @@ function useOpen(): (name: string) => void {
     updateActiveTabValues({ query, variables, operationName: name });
     queryEditor?.setValue(query);
     variableEditor?.setValue(variables);
+    // There the panel covers the operation.
+    if (isNarrow()) setVisiblePlugin(null);
   };
 }
 

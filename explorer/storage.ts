@@ -1,5 +1,8 @@
-/** How much wider the operation is than its answer, until somebody moves the bar between them. */
-const UNLESS_MOVED: Readonly<Record<string, string>> = { 'graphiql:editorFlex': '1.25' };
+/** Widths until somebody moves a bar: of the panel to the rest of the page, and of the operation to its answer. */
+const UNLESS_MOVED: Readonly<Record<string, string>> = {
+  'graphiql:docExplorerFlex': '0.26',
+  'graphiql:editorFlex': '1.8',
+};
 
 /** How the page looks: the only things that outlive it. */
 const KEPT = /^graphiql:(theme|visiblePlugin|\w+Flex)$/;

@@ -33,7 +33,7 @@ const PAYMENT_FIELDS = `fragment PaymentFields on PaymentResource {
   error { code message reason }
   nextAction {
     __typename
-    ... on RedirectAction { url }
+    ... on RedirectAction { url pollAfterMs }
     ... on ProvideUtrAction { upiId upiLink confirmWith }
     ... on AwaitProviderAction { pollAfterMs }
   }

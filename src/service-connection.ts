@@ -10,6 +10,7 @@ import { CallbackTokens } from './operations/callback-tokens';
 import { requestScope } from './http/request-scope';
 import type { Metrics } from './metrics/metrics';
 import { faultOfFile } from './watched-file';
+import { pollAfterFor } from './watching-settings';
 
 const CREDENTIALS_FILE = 'SERVICE_CREDENTIALS_FILE';
 
@@ -71,7 +72,7 @@ export function connectService(config: Config, clock: Clock, log: Logger, { metr
     clockSkew: () => Math.abs(transport.skewMs) / 1000,
   });
   return {
-    payments: new PaymentService(client),
+    payments: new PaymentService(client, pollAfterFor(config.watching)),
     payouts: new PayoutService(client),
     callbackTokens,
     /** Whether the service counts as down. */

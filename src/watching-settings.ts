@@ -1,6 +1,7 @@
 import type { LiveConfig } from './config-types';
 import { DEFAULT_SCHEDULE, type Pace } from './operations/watching/schedule';
 import type { WatchSettings } from './operations/watching/watches';
+import { pollAfter, type PollAfter } from './schema/poll-after';
 import { wholeNumber, type Setting, type SettingsReader } from './settings';
 import { pace } from './setting-values';
 
@@ -55,6 +56,10 @@ export const readLive = (reader: SettingsReader): LiveConfig => ({
   heartbeatMs:
     (reader.get('WATCH_HEARTBEAT_SECONDS', WATCHING_SETTINGS.WATCH_HEARTBEAT_SECONDS) ?? 15) * 1000,
 });
+
+/** Polling intervals for callers that do not subscribe: as right after a change of a watched payment. */
+export const pollAfterFor = ({ schedule: { payer, provider } }: WatchSettings): PollAfter =>
+  pollAfter({ payer: payer[0]?.everyMs ?? 0, provider: provider[0]?.everyMs ?? 0 });
 
 /** When watched transactions are looked at. */
 export function readWatching(reader: SettingsReader): WatchSettings {

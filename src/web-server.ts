@@ -71,19 +71,19 @@ const SHARE_OF_ONE_ADDRESS = 0.75;
 /** Puts the web server together and listens. */
 export async function startWebServer(parts: WebServerParts): Promise<WebServer> {
   const { config, operations, audit, metrics, tracing } = parts;
-  const { introspection, host, port, limits } = config;
-  const schema = config.subgraph ? subgraphSchema() : gatewaySchema();
+  const { introspection, explorer, subgraph, host, port, limits } = config;
+  const schema = subgraph ? subgraphSchema() : gatewaySchema();
   const landingPage = config.sandbox !== null;
   const { admission, rate } = admissionOf(parts, schema);
   const authenticator = readAuthenticator(parts);
-  const { apollo, prepared } = await startApollo({ schema, introspection, landingPage, rate, ...parts });
+  const { apollo, prepared } = await startApollo({ schema, landingPage, rate, ...parts });
   const { app, connections, unread, lag, stop } = createLimitedApp(parts);
   const shutdown = new GracefulShutdown(app, connections);
   tracing?.follow(app);
   addCallbacks(app, { hint: (token) => operations.callbacks.hint(token) });
   addHealth(app, healthParts(parts, shutdown));
   addMetricsPage(app, parts);
-  if (config.explorer) addExplorer(app, { sandbox: landingPage, credentials: !authenticator.isOpen });
+  if (explorer) addExplorer(app, { sandbox: landingPage, credentials: !authenticator.isOpen });
   const contextFor = contextFactory(operations, recordAndCount(audit, metrics));
   const listeners = webListeners(lag, metrics);
   const live = startLive(app, {
@@ -198,17 +198,19 @@ function admissionOf(
   return { admission: new Admission({ limits: new DocumentLimits(), persisted, rate }), rate };
 }
 
-type ApolloParts = Pick<ApolloOptions, 'schema' | 'introspection' | 'landingPage' | 'log' | 'rate'> &
-  Pick<WebServerParts, 'metrics' | 'tracing'>;
+type ApolloParts = Pick<ApolloOptions, 'schema' | 'landingPage' | 'log' | 'rate'> &
+  Pick<WebServerParts, 'config' | 'metrics' | 'tracing'>;
 
 /** Starts Apollo Server, and what learns from it to answer in its place. */
 async function startApollo(parts: ApolloParts) {
-  const { log, rate, metrics, tracing } = parts;
+  const { config, log, rate, metrics, tracing } = parts;
+  const { introspection, explorer } = config;
   const counted = operationLog(log, metrics.operationEnded);
   const ended = tracing ? tracedLog(counted, tracing) : counted;
   const shared = { rate, operationLog: ended, formatError: errorFormatter(log) };
   const prepared = new PreparedOperations(shared);
-  const apollo = createApolloServer({ ...parts, ...shared, learner: prepared.learnOperations });
+  const shown = { introspection, explorer };
+  const apollo = createApolloServer({ ...parts, ...shown, ...shared, learner: prepared.learnOperations });
   await apollo.start();
   return { apollo, prepared };
 }

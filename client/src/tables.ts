@@ -21,7 +21,7 @@ export type GatewayErrorCode =
   | 'SERVICE_RESPONSE_INVALID'
   | 'INTERNAL_SERVER_ERROR';
 
-/** Every `rule` of the `fields` of an InvalidInputError (docs/results.md). */
+/** Every `rule` of the `fields` of an InvalidInputError or of BAD_USER_INPUT (docs/results.md). */
 export type InputRule =
   | 'notBlank'
   | 'printable'
@@ -56,7 +56,32 @@ export type InputRule =
   | 'allowedHost'
   | 'unused'
   | 'paymentOnChannel'
-  | 'methodOfPayment';
+  | 'methodOfPayment'
+  | 'required'
+  | 'unknownField'
+  | 'oneOf'
+  | 'object'
+  | 'enum'
+  | 'string'
+  | 'id'
+  | 'int'
+  | 'boolean'
+  | 'uuid'
+  | 'decimal'
+  | 'decimalPlaces'
+  | 'positive'
+  | 'currencyCode'
+  | 'timestamp'
+  | 'url'
+  | 'jsonObject'
+  | 'exactNumber'
+  | 'variableOnly'
+  | 'atLeastOne'
+  | 'maxItems'
+  | 'range'
+  | 'cursor'
+  | 'nodeId'
+  | 'entityType';
 
 /** The `extensions` of every GraphQL error of the gateway. */
 export interface GatewayErrorExtensions {

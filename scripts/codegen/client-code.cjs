@@ -7,13 +7,14 @@ const ts = require('typescript');
 require('./schema.cjs');
 const { PUBLIC_CODES } = require('../../dist/http/public-codes.js');
 const { INPUT_RULES } = require('../../dist/schema/input-rules.js');
+const { VALUE_RULES } = require('../../dist/schema/value-rules.js');
 
 const top = path.dirname(require.resolve('../../package.json'));
 const sourceOf = (file) => readFileSync(path.join(top, file), 'utf8');
 
 const MODULES = ['errors', 'confirmation', 'money', 'type-policies'];
 
-const unionOf = (words) => words.map((word) => `\n  | '${word}'`).join('');
+const unionOf = (words) => [...words].map((word) => `\n  | '${word}'`).join('');
 
 /** The gateway's declaration of `extensions`, under the name that it has in the kit. */
 function extensionsType() {
@@ -49,8 +50,8 @@ import type { ConfirmationField, ConfirmationInput } from '../index';
 /** Every \`extensions.code\` of the gateway (docs/results.md). */
 export type GatewayErrorCode =${unionOf(PUBLIC_CODES)};
 
-/** Every \`rule\` of the \`fields\` of an InvalidInputError (docs/results.md). */
-export type InputRule =${unionOf(INPUT_RULES)};
+/** Every \`rule\` of the \`fields\` of an InvalidInputError or of BAD_USER_INPUT (docs/results.md). */
+export type InputRule =${unionOf(new Set([...INPUT_RULES, ...VALUE_RULES]))};
 
 /** The \`extensions\` of every GraphQL error of the gateway. */
 ${extensionsType()}

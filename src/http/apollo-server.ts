@@ -2,30 +2,26 @@ import { ApolloServer, type ApolloServerPlugin } from '@apollo/server';
 import {
   ApolloServerPluginCacheControlDisabled,
   ApolloServerPluginInlineTraceDisabled,
-  ApolloServerPluginLandingPageDisabled,
   ApolloServerPluginSchemaReportingDisabled,
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
-import { ApolloServerPluginLandingPageLocalDefault } from '@apollo/server/plugin/landingPage/default';
 import type { GraphQLSchema } from 'graphql';
 import type { Logger } from 'pino';
 import type { OperationContext } from '../resolvers/context';
 import { MAX_TOKENS } from './document-limits';
 import { toPublicError } from './graphql-errors';
 import { logOperations, type OperationLog } from './operation-log';
+import { landingPagePlugin, type LandingPageOptions } from './landing-page';
 import type { FormatError } from './prepared/prepared-operations';
 import { costOperations } from './operation-cost-check';
 import type { RateLimit } from './rate-limit';
 import { requestScope } from './request-scope';
 import { whereOf } from './where';
 import { statusForJson } from './status-for-json';
-import { STARTER_DOCUMENT, STARTER_VARIABLES } from './starter-document';
 
-export interface ApolloOptions {
+export interface ApolloOptions extends LandingPageOptions {
   schema: GraphQLSchema;
   introspection: boolean;
-  /** Whether a browser that opens /graphql gets Apollo Sandbox. */
-  landingPage: boolean;
   log: Logger;
   operationLog: OperationLog;
   formatError: FormatError;
@@ -50,20 +46,9 @@ function bugReporter(log: Logger): (cause: unknown) => void {
   };
 }
 
-const landingPage = (shown: boolean): ApolloServerPlugin<OperationContext> =>
-  shown
-    ? ApolloServerPluginLandingPageLocalDefault({
-        footer: false,
-        includeCookies: false,
-        document: STARTER_DOCUMENT,
-        variables: STARTER_VARIABLES,
-        embed: { runTelemetry: false },
-      })
-    : ApolloServerPluginLandingPageDisabled();
-
 /** Apollo Server as this gateway runs it. */
 export function createApolloServer(options: ApolloOptions) {
-  const { schema, introspection, landingPage: shown, log, formatError } = options;
+  const { schema, introspection, log, formatError } = options;
   return new ApolloServer<OperationContext>({
     schema,
     introspection,
@@ -84,7 +69,7 @@ export function createApolloServer(options: ApolloOptions) {
       ApolloServerPluginUsageReportingDisabled(),
       ApolloServerPluginInlineTraceDisabled(),
       ApolloServerPluginSchemaReportingDisabled(),
-      landingPage(shown),
+      landingPagePlugin(options),
       costOperations(options.rate),
       options.learner,
       statusForJson,

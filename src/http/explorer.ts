@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { EXPLORER_HEADERS } from './safe-headers';
+import { addStartPage } from './start-page';
 
 interface ExplorerOptions {
   /** Whether the service is the embedded sandbox: the page says whether money moves. */
@@ -33,8 +34,9 @@ interface Content {
   etag: string;
 }
 
-/** Adds /explorer, a GraphQL IDE for browsers, and its assets. They are read when they are first asked for. */
+/** Adds /explorer, a GraphQL IDE for browsers, its assets, which are read when they are first asked for, and / with a link to it. */
 export function addExplorer(app: FastifyInstance, options: ExplorerOptions): void {
+  addStartPage(app, { landingPage: options.sandbox });
   const page = remember(async () => {
     const html = await readFile(path.join(DIRECTORY, 'index.html'), 'utf8');
     const service = options.sandbox ? 'sandbox' : 'real';

@@ -5,6 +5,7 @@ import { AccessError } from '../access/caller';
 import type { PublicCode, PublicExtensions } from './public-codes';
 import { publicMessage, publicVariableMessage } from './public-message';
 import { Refusal, accessRefusal } from './refusal';
+import { valueFaults } from './value-faults';
 
 /** The one place where faults become GraphQL errors: code, message and extensions are decided here and nowhere else. */
 
@@ -36,6 +37,9 @@ const CALLER_FAULTS: Readonly<Record<string, string>> = {
 /** What a caller is told of a bug: who gives up, or takes a new key, may lose or repeat a payment. */
 export const INTERNAL_ERROR =
   'Something went wrong in the gateway; a create or confirm may have been carried out all the same. Repeat a create with the same key only, and look a payment up before you confirm it again.';
+
+/** Errors of which a value may be the cause: `extensions.fields` then says which. */
+const OF_VALUES: ReadonlySet<string> = new Set<PublicCode>(['BAD_USER_INPUT', 'GRAPHQL_VALIDATION_FAILED']);
 
 /** Messages of Apollo's own that clients act on; fixed texts. */
 const PROTOCOL_CODES: ReadonlySet<string> = new Set<PublicCode>(['PERSISTED_QUERY_NOT_FOUND']);
@@ -103,7 +107,12 @@ export function toPublicError(
   const fallback = CALLER_FAULTS[code];
   if (fallback !== undefined) {
     const message = callerMessage(formatted.message, error, fallback);
-    return { message, ...inPlace(formatted), extensions: { code, retryable: false } };
+    const fields = OF_VALUES.has(code) ? valueFaults(cause) : undefined;
+    return {
+      message,
+      ...inPlace(formatted),
+      extensions: { code, retryable: false, ...(fields && { fields }) },
+    };
   }
   if (PROTOCOL_CODES.has(code)) {
     return { message: formatted.message, extensions: { code, retryable: true } };

@@ -16,7 +16,8 @@ const isName = (text: string): boolean =>
   !holdsToken(text) &&
   (NAME.test(text) || TYPE.test(text) || (text.length <= 512 && PATH.test(text)));
 
-const shown = (text: string): string => (isName(text) ? text : '[hidden]');
+/** A name as callers may see it: hidden when it may be a secret or is no name. */
+export const shownName = (text: string): string => (isName(text) ? text : '[hidden]');
 
 /** Words outside quotes: letters, and the marks that graphql-js's own sentences are made of. */
 const SENTENCE = /^[A-Za-z0-9 ,.;:()'?@$_{}=[\]!-]*$/;
@@ -27,7 +28,7 @@ function rebuildSentence(message: string): string | undefined {
   if (parts.length % 2 === 0 || message.length > 2000) return undefined;
   const outside = parts.filter((_, place) => place % 2 === 0);
   if (!outside.every((text) => SENTENCE.test(text) && !MANY_DIGITS.test(text))) return undefined;
-  return parts.map((text, place) => (place % 2 === 0 ? text : shown(text))).join('"');
+  return parts.map((text, place) => (place % 2 === 0 ? text : shownName(text))).join('"');
 }
 
 type Rebuild = (found: RegExpExecArray) => string | undefined;
@@ -36,13 +37,16 @@ type Rebuild = (found: RegExpExecArray) => string | undefined;
 const WITH_VALUE: readonly (readonly [RegExp, Rebuild])[] = [
   [
     /^Expected value of type "([^"]*)", found /s,
-    ([, type = '']) => `A value that does not fit "${shown(type)}".`,
+    ([, type = '']) => `A value that does not fit "${shownName(type)}".`,
   ],
   [
     /^Value .* does not exist in "([^"]*)" enum\./s,
-    ([, name = '']) => `The value is none of the enum "${shown(name)}".`,
+    ([, name = '']) => `The value is none of the enum "${shownName(name)}".`,
   ],
-  [/^Enum "([^"]*)" cannot represent /, ([, name = '']) => `The value is none of the enum "${shown(name)}".`],
+  [
+    /^Enum "([^"]*)" cannot represent /,
+    ([, name = '']) => `The value is none of the enum "${shownName(name)}".`,
+  ],
   [
     /^(String|Int|Float|Boolean|ID) cannot represent [\w\s()-]*value/,
     ([, name = '']) => `The value does not fit ${name}.`,
@@ -84,6 +88,6 @@ export function publicVariableMessage(message: string, reason: string): string {
   if (inner?.startsWith('Variable "')) return inner;
   const head = message.endsWith(reason) ? message.slice(0, -reason.length) : '';
   const [, path = variable] = / at "([^"\\]*)"; $/.exec(head) ?? [];
-  const where = path === variable ? '' : ` at "${shown(path)}"`;
-  return `Variable "${shown(variable)}"${where}: ${inner ?? 'the value does not fit its type.'}`;
+  const where = path === variable ? '' : ` at "${shownName(path)}"`;
+  return `Variable "${shownName(variable)}"${where}: ${inner ?? 'the value does not fit its type.'}`;
 }

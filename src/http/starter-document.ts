@@ -8,7 +8,7 @@ export const STARTER_DOCUMENT = `mutation CreatePayment($input: CreatePaymentInp
           transactionId
           status
           amount { currency value }
-          nextAction { ... on RedirectAction { url } }
+          nextAction { ... on RedirectAction { url pollAfterMs } }
         }
       }
     }

@@ -7,7 +7,7 @@ import type {
 } from '../datasources/journal/journal';
 import { ATTEMPTS_PAGE, AttemptOperation, AttemptOutcome } from '../schema/attempt';
 import { Timestamp, UUID } from '../schema/scalars';
-import { badUserInput, checkedExternalId } from './bad-request';
+import { badArgument, checkedExternalId } from './bad-request';
 
 const { default: DEFAULT_PAGE, max: MAX_PAGE } = ATTEMPTS_PAGE;
 
@@ -70,7 +70,8 @@ export class AttemptsArgs {
 /** How many attempts a page holds. Throws BAD_USER_INPUT. */
 export function pageSize({ first }: AttemptsArgs): number {
   const size = first ?? DEFAULT_PAGE;
-  if (size < 1 || size > MAX_PAGE) throw badUserInput(`first must be from 1 to ${MAX_PAGE}.`);
+  if (size < 1 || size > MAX_PAGE)
+    throw badArgument('first', 'range', `first must be from 1 to ${MAX_PAGE}.`);
   return size;
 }
 
@@ -81,7 +82,7 @@ export const cursorOf = ({ startedAt, seq }: AttemptPosition): string =>
 function positionOf(cursor: string): AttemptPosition {
   const [, startedAt, seq] =
     /^attempt:(\d{1,15}):(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
-  if (!seq) throw badUserInput('after is not a cursor that this gateway made.');
+  if (!seq) throw badArgument('after', 'cursor', 'after is not a cursor that this gateway made.');
   return { startedAt: Number(startedAt), seq: Number(seq) };
 }
 
@@ -94,7 +95,7 @@ function millisecondsOf(name: string, time: string | null | undefined): number |
   const day = time.slice(0, 10);
   // Date.parse reads February 30 as March 2.
   if (Number.isNaN(ms) || !new Date(day).toISOString().startsWith(day))
-    throw badUserInput(`${name} must be a time that exists in the calendar.`);
+    throw badArgument(name, 'timestamp', `${name} must be a time that exists in the calendar.`);
   return HAS_FRACTION_OF_MS.test(time) ? ms + 1 : ms;
 }
 
@@ -114,7 +115,7 @@ export function attemptFilters(args: AttemptsArgs, visibleKinds: readonly Attemp
   const startedFrom = millisecondsOf('startedAfter', args.startedAfter);
   const startedBefore = millisecondsOf('startedBefore', args.startedBefore);
   if (startedFrom !== null && startedBefore !== null && startedFrom >= startedBefore)
-    throw badUserInput('startedAfter must be before startedBefore.');
+    throw badArgument('startedAfter', 'range', 'startedAfter must be before startedBefore.');
   const cursor = typeof after === 'string' ? positionOf(after) : null;
   const end = startedBefore === null ? null : { startedAt: startedBefore, seq: 0 };
   return {

@@ -5,7 +5,7 @@ import { Attempt, AttemptConnection } from '../schema/attempt';
 import { Amount } from '../schema/amount';
 import { paymentRoomOf, payoutRoomOf } from '../schema/methods';
 import { AttemptsArgs, OPERATIONS, OUTCOMES, attemptFilters, cursorOf, pageSize } from './attempt-filters';
-import { badUserInput } from './bad-request';
+import { badArgument } from './bad-request';
 import type { OperationContext } from './context';
 import { READ_SCOPES } from './node-resolver';
 import { Needs } from './root-fields';
@@ -54,7 +54,8 @@ export class AttemptResolver {
     @Arg('idempotencyKey', () => ID, { description: 'The key of the create call.' }) idempotencyKey: string,
   ): Promise<Attempt | null> {
     // Half of a surrogate pair becomes U+FFFD in UTF-8: two keys would be one.
-    if (!idempotencyKey.isWellFormed()) throw badUserInput('idempotencyKey must be well-formed Unicode.');
+    if (!idempotencyKey.isWellFormed())
+      throw badArgument('idempotencyKey', 'printable', 'idempotencyKey must be well-formed Unicode.');
     const { caller, attempts } = context;
     const found = await attempts.find(caller.id, idempotencyKey);
     const isVisible =

@@ -2,10 +2,24 @@ import { GraphQLError } from 'graphql';
 import type { LookupKey } from '../datasources/service/client';
 import { holdsSchemeNumber } from '../schema/card-numbers';
 import { isPrintable } from '../schema/rules';
+import type { ValueFault, ValueRule } from '../schema/value-rules';
 
-/** A query whose arguments do not fit together; the message is safe to show. */
-export const badUserInput = (message: string): GraphQLError =>
-  new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT' } });
+/** Rules of arguments: their own, and some of those of inputs (rules.ts). */
+type ArgumentRule = ValueRule | 'notBlank' | 'maxLength' | 'printable' | 'noCardNumber';
+
+/**
+ * A query whose arguments break a rule that their types do not have; the message is safe to show.
+ * @param fields the arguments
+ */
+export const badUserInput = (message: string, ...fields: ValueFault[]): GraphQLError =>
+  new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT', fields } });
+
+/** One argument breaks one rule; the message is safe to show. */
+export const badArgument = (
+  path: string | readonly string[],
+  rule: ArgumentRule,
+  message: string,
+): GraphQLError => badUserInput(message, { path: typeof path === 'string' ? [path] : path, rule });
 
 /** The most transactions that one `payments`, `payouts` or `_entities` may ask for. */
 export const MAX_BATCH = 100;
@@ -13,7 +27,7 @@ export const MAX_BATCH = 100;
 /** Refuses a batch that is too large. */
 export function checkBatch(asked: readonly unknown[], argument = 'transactionIds'): void {
   if (asked.length > MAX_BATCH) {
-    throw badUserInput(`${argument} must have at most ${MAX_BATCH} items.`);
+    throw badArgument(argument, 'maxItems', `${argument} must have at most ${MAX_BATCH} items.`);
   }
 }
 
@@ -27,18 +41,31 @@ export function lookupKey(
   if (transactionId) key.transactionId = transactionId;
   if (typeof externalId === 'string') key.externalId = checkedExternalId(externalId);
   if (!key.transactionId && key.externalId === undefined) {
-    throw badUserInput('Give at least one of transactionId and externalId.');
+    throw badUserInput(
+      'Give at least one of transactionId and externalId.',
+      ...['transactionId', 'externalId'].map((name): ValueFault => ({ path: [name], rule: 'atLeastOne' })),
+    );
   }
   return key;
 }
 
-/** The external id of a query, which must be one that a create can have. */
+/** The external id of a query, which must be one that a create can have. Throws BAD_USER_INPUT. */
 export function checkedExternalId(externalId: string): string {
-  if (externalId === '' || externalId.length > 255 || !isPrintable(externalId)) {
-    throw badUserInput('externalId must have 1 to 255 characters and no control characters.');
+  const rule =
+    externalId === ''
+      ? 'notBlank'
+      : externalId.length > 255
+        ? 'maxLength'
+        : isPrintable(externalId)
+          ? undefined
+          : 'printable';
+  if (rule) {
+    const says = 'externalId must have 1 to 255 characters and no control characters.';
+    throw badArgument('externalId', rule, says);
   }
   if (holdsSchemeNumber(externalId)) {
-    throw badUserInput('externalId must not hold a card number.');
+    const says = 'externalId must not hold a card number.';
+    throw badArgument('externalId', 'noCardNumber', says);
   }
   return externalId;
 }

@@ -1,7 +1,7 @@
 import { requireScope } from '../access/caller';
 import { Arg, Ctx, ID, Query, Resolver } from 'type-graphql';
 import { Node, decodeNodeId } from '../schema/node';
-import { badUserInput } from './bad-request';
+import { badArgument } from './bad-request';
 import type { OperationContext } from './context';
 import { Needs } from './root-fields';
 
@@ -13,10 +13,17 @@ export const READ_SCOPES = [
   'payouts:read:own',
 ] as const;
 
-/** The object of a global id; null when the service no longer has it. Throws where the id is none, or not for this caller. */
-export function lookUpNode(id: string, context: OperationContext): Promise<Node | null> {
+/**
+ * The object of a global id; null when the service no longer has it. Throws where the id is none, or not for this caller.
+ * @param path where the id stands in the arguments
+ */
+export function lookUpNode(
+  id: string,
+  context: OperationContext,
+  path: readonly string[] = ['id'],
+): Promise<Node | null> {
   const ref = decodeNodeId(id);
-  if (!ref) throw badUserInput('id is not one that this gateway made.');
+  if (!ref) throw badArgument(path, 'nodeId', 'id is not one that this gateway made.');
   const { kind, ...key } = ref;
   requireScope(context.caller, `${kind}s:read`, `${kind}s:read:own`);
   return kind === 'payment' ? context.visiblePayments.load(key) : context.visiblePayouts.load(key);

@@ -1,4 +1,5 @@
 import {
+  GraphQLError,
   GraphQLList,
   GraphQLNonNull,
   GraphQLObjectType,
@@ -15,7 +16,8 @@ import {
 import { SCOPES, isScope } from '../access/caller';
 import type { Node } from '../schema/node';
 import { subgraphSdl } from '../schema/subgraph-sdl';
-import { badUserInput, checkBatch } from './bad-request';
+import type { ValueRule } from '../schema/value-rules';
+import { badArgument, checkBatch } from './bad-request';
 import type { OperationContext } from './context';
 import { READ_SCOPES, lookUpNode } from './node-resolver';
 import { guardRootField, needs } from './root-fields';
@@ -31,7 +33,11 @@ const Any = new GraphQLScalarType<Representation, never>({
   description: 'An entity as another subgraph knows it: an object with __typename and id. Input only.',
   parseValue: (value) => {
     const { __typename: typename, id } = { ...(value as Record<string, unknown> | null) };
-    if (typeof typename !== 'string') throw badUserInput('must be an object with a __typename.');
+    if (typeof typename !== 'string') {
+      const rule: ValueRule = 'entityType';
+      const extensions = { code: 'BAD_USER_INPUT', rule };
+      throw new GraphQLError('must be an object with a __typename.', { extensions });
+    }
     // Of anything else there is no entity, which is said of this one alone.
     return { typename, id: typeof id === 'string' ? id : '' };
   },
@@ -54,17 +60,25 @@ function entitiesOf(schema: GraphQLSchema): Entities {
   );
 }
 
+/** What one entity is looked up with. */
+interface EntityLookup {
+  entities: Entities;
+  context: OperationContext;
+  /** Where the representation stands in the arguments. */
+  path: readonly string[];
+}
+
 /** The entity, as node(id) finds it; null where the service does not have it. */
-async function entityOf(
-  { typename, id }: Representation,
-  entities: Entities,
-  context: OperationContext,
-): Promise<Node | null> {
+async function entityOf({ typename, id }: Representation, lookup: EntityLookup): Promise<Node | null> {
+  const { entities, context, path } = lookup;
   const fitting = entities.get(typename);
-  if (!fitting) throw badUserInput('__typename is none of an entity of this subgraph.');
-  const found = await lookUpNode(id, context);
+  const ofType = [...path, '__typename'];
+  if (!fitting) throw badArgument(ofType, 'entityType', '__typename is none of an entity of this subgraph.');
+  const found = await lookUpNode(id, context, [...path, 'id']);
   if (found && !fitting.has(found.constructor.name)) {
-    throw badUserInput(
+    throw badArgument(
+      ofType,
+      'entityType',
       'The entity is of another type than __typename says; PaymentResource and PayoutResource fit every one.',
     );
   }
@@ -110,7 +124,9 @@ function entitiesField(schema: GraphQLSchema): GraphQLFieldConfig<unknown, Opera
     extensions: needs(...READ_SCOPES),
     resolve: (_source, { representations }: { representations: Representation[] }, context) => {
       checkBatch(representations, 'representations');
-      return representations.map((each) => entityOf(each, entities, context));
+      return representations.map((each, index) =>
+        entityOf(each, { entities, context, path: ['representations', String(index)] }),
+      );
     },
   };
 }

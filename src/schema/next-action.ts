@@ -1,13 +1,17 @@
 import { Field, Int, ObjectType, createUnionType } from 'type-graphql';
 import { HttpUrl } from './scalars';
 
-/** How long a caller that does not subscribe should wait before it looks again, in milliseconds. */
-export const POLL_AFTER_MS = 2000;
+const POLL_AFTER_MS = 'When a caller that does not subscribe should look again, in milliseconds.';
+
+const PollAfterMs = (): PropertyDecorator => Field(() => Int, { description: POLL_AFTER_MS });
 
 @ObjectType({ description: 'Send the payer to url: the hosted page, or 3-D Secure (spec 2.5).' })
 export class RedirectAction {
   @Field(() => HttpUrl, { description: 'Where the payer goes on.' })
   url!: string;
+
+  @PollAfterMs()
+  pollAfterMs!: number;
 }
 
 @ObjectType({
@@ -77,6 +81,9 @@ export class PayVirtualAccountAction {
     description: 'The bank of the virtual account; null when the service did not say.',
   })
   bankCode?: string | null;
+
+  @PollAfterMs()
+  pollAfterMs!: number;
 }
 
 @ObjectType({ description: 'Let the payer scan this QR code (spec 2.5).' })
@@ -86,6 +93,9 @@ export class ScanQrCodeAction {
 
   @Field(() => String, { description: 'The payload drawn: an SVG data URI, ready for the src of an image.' })
   qrCodeImage!: string;
+
+  @PollAfterMs()
+  pollAfterMs!: number;
 }
 
 @ObjectType({
@@ -93,9 +103,7 @@ export class ScanQrCodeAction {
     'Nothing to do but wait: approval is pending at the provider (spec 3.3, waiting_for_provider).',
 })
 export class AwaitProviderAction {
-  @Field(() => Int, {
-    description: 'When a caller that does not subscribe should look again, in milliseconds.',
-  })
+  @PollAfterMs()
   pollAfterMs!: number;
 }
 
@@ -117,7 +125,3 @@ export const NextAction = createUnionType({
 
 /** Any of the actions. */
 export type NextAction = InstanceType<(typeof ACTIONS)[number]>;
-
-/** Wait and look again. */
-export const awaitProvider = (): AwaitProviderAction =>
-  Object.assign(new AwaitProviderAction(), { pollAfterMs: POLL_AFTER_MS });

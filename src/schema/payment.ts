@@ -2,8 +2,9 @@ import { Field, InterfaceType, registerEnumType } from 'type-graphql';
 import { Amount } from './amount';
 import { TransactionError } from './decline';
 import type { PaymentRoom } from './methods/room';
-import { NextAction, RedirectAction, awaitProvider } from './next-action';
+import { AwaitProviderAction, NextAction, RedirectAction } from './next-action';
 import { Node } from './node';
+import { DEFAULT_POLL_AFTER, type PollAfter } from './poll-after';
 import { HttpUrl, Timestamp, UUID } from './scalars';
 import { ServiceField, type Late } from './service-field';
 
@@ -98,6 +99,9 @@ export abstract class PaymentResource extends Node {
   /** When a lookup saw the payment so, by the service's clock; undefined where it is not known. */
   serviceTime?: number;
 
+  /** Polling intervals for its next actions. */
+  pollAfter: PollAfter = DEFAULT_POLL_AFTER;
+
   /** The sub-state, in the methods that have one. */
   declare state?: Late<PaymentState>;
 
@@ -174,6 +178,9 @@ export abstract class PaymentResource extends Node {
     if (own) return own;
     const mayRedirect = !this.state || this.state instanceof Promise;
     const url = mayRedirect && typeof this.redirectUrl === 'string' ? this.redirectUrl : null;
-    return url ? Object.assign(new RedirectAction(), { url }) : awaitProvider();
+    const { payer, provider } = this.pollAfter;
+    return url
+      ? Object.assign(new RedirectAction(), { url, pollAfterMs: payer })
+      : Object.assign(new AwaitProviderAction(), { pollAfterMs: provider });
   }
 }

@@ -1,27 +1,43 @@
-import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
+import {
+  GraphQLError,
+  GraphQLScalarType,
+  Kind,
+  type FloatValueNode,
+  type IntValueNode,
+  type ValueNode,
+} from 'graphql';
 import { isInexact } from './shown-text';
+import type { ValueRule } from './value-rules';
+
+/** A rule of a scalar: its stable name, and the rule in words. */
+type Rule = readonly [name: ValueRule, says: string];
 
 /**
  * A value that does not fit its scalar. The message states the rule and never the value; graphql-js adds the path.
  * It is a GraphQLError because anything else would be wrapped together with the offending literal.
+ * @param nodes the literal, where the value stands in the document
  */
-const misfit = (rule: string): GraphQLError =>
-  new GraphQLError(rule, { extensions: { code: 'BAD_USER_INPUT' } });
+const misfit = ([rule, says]: Rule, nodes?: ValueNode): GraphQLError =>
+  new GraphQLError(says, { nodes, extensions: { code: 'BAD_USER_INPUT', rule } });
 
 interface StringScalar {
   name: string;
   description: string;
   specifiedByURL?: string;
-  rule: string;
+  rule: Rule;
   /** The normalised value, or undefined when the text does not fit. */
   read(text: string): string | undefined;
+  /** A more exact name of the rule that a text breaks. */
+  ruleBroken?(text: string): ValueRule;
 }
 
 /** A scalar that travels as a string; what the service sends goes out as it came. */
-function stringScalar({ name, description, specifiedByURL, rule, read }: StringScalar): GraphQLScalarType {
-  const parse = (value: unknown): string => {
-    const known = typeof value === 'string' ? read(value) : undefined;
-    if (known === undefined) throw misfit(rule);
+function stringScalar({ name, description, specifiedByURL, ...scalar }: StringScalar): GraphQLScalarType {
+  const { rule, read, ruleBroken = () => rule[0] } = scalar;
+  const parse = (value: unknown, node?: ValueNode): string => {
+    if (typeof value !== 'string') throw misfit(rule, node);
+    const known = read(value);
+    if (known === undefined) throw misfit([ruleBroken(value), rule[1]], node);
     return known;
   };
   return new GraphQLScalarType<string, string>({
@@ -29,8 +45,8 @@ function stringScalar({ name, description, specifiedByURL, rule, read }: StringS
     description,
     specifiedByURL,
     serialize: (value) => String(value),
-    parseValue: parse,
-    parseLiteral: (node) => parse(node.kind === Kind.STRING ? node.value : undefined),
+    parseValue: (value) => parse(value),
+    parseLiteral: (node) => parse(node.kind === Kind.STRING ? node.value : undefined, node),
   });
 }
 
@@ -44,7 +60,7 @@ export const UUID = stringScalar({
   description:
     'A universally unique identifier (RFC 9562): 32 hexadecimal digits in the form 8-4-4-4-12. Any case is accepted; it is sent and answered in lower case.',
   specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc9562',
-  rule: 'must be a UUID: hexadecimal digits in the form 8-4-4-4-12.',
+  rule: ['uuid', 'must be a UUID: hexadecimal digits in the form 8-4-4-4-12.'],
   read: (text) => (isUuid(text) ? text.toLowerCase() : undefined),
 });
 
@@ -57,19 +73,29 @@ export function normalizeDecimal(text: string): string | undefined {
   return `${whole.replace(/^0+(?=\d)/, '')}.${fraction.padEnd(2, '0')}`;
 }
 
+/** Which rule a text breaks that is not a decimal as accepted. */
+function decimalRule(text: string): ValueRule {
+  if (/^-\d{1,15}(\.\d{1,2})?$/.test(text) || DECIMAL_SHAPE.test(text)) return 'positive';
+  return /^\d{1,15}\.\d{3,}$/.test(text) ? 'decimalPlaces' : 'decimal';
+}
+
 export const Decimal = stringScalar({
   name: 'Decimal',
   description:
     'A decimal number as a string, never a floating point number. Accepted: up to 15 digits, optionally a point and one or two decimals, above zero; it is sent with two decimals ("5.5" as "5.50"). A JSON or GraphQL number is refused. Answered exactly as the service sent it.',
-  rule: 'must be a string that holds a decimal number above zero: up to 15 digits and at most two decimals, for example 10.00.',
+  rule: [
+    'decimal',
+    'must be a string that holds a decimal number above zero: up to 15 digits and at most two decimals, for example 10.00.',
+  ],
   read: normalizeDecimal,
+  ruleBroken: decimalRule,
 });
 
 export const CurrencyCode = stringScalar({
   name: 'CurrencyCode',
   description: 'An ISO 4217 alphabetic currency code in upper case, for example "EUR".',
   specifiedByURL: 'https://www.iso.org/iso-4217-currency-codes.html',
-  rule: 'must be a currency code of three capital letters (ISO 4217), for example EUR.',
+  rule: ['currencyCode', 'must be a currency code of three capital letters (ISO 4217), for example EUR.'],
   read: (text) => (/^[A-Z]{3}$/.test(text) ? text : undefined),
 });
 
@@ -80,7 +106,7 @@ export const Timestamp = stringScalar({
   description:
     'A point in time in RFC 3339 form with a UTC offset, answered exactly as the service sent it, microseconds included.',
   specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc3339',
-  rule: 'must be a time in RFC 3339 form.',
+  rule: ['timestamp', 'must be a time in RFC 3339 form.'],
   read: (text) => (RFC3339.test(text) ? text : undefined),
 });
 
@@ -94,7 +120,7 @@ export const HttpUrl = stringScalar({
   name: 'URL',
   description: 'An absolute http or https address of at most 2048 characters.',
   specifiedByURL: 'https://url.spec.whatwg.org/',
-  rule: 'must be an absolute http or https address of at most 2048 characters.',
+  rule: ['url', 'must be an absolute http or https address of at most 2048 characters.'],
   read: (text) => readHttpUrl(text),
 });
 
@@ -104,9 +130,11 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 /** Far more than anything honest, far less than a stack holds. The rules of an input may ask for less. */
 const MAX_NESTING = 2000;
 
-const JSON_RULE = `must be a JSON object, nested at most ${MAX_NESTING} levels deep.`;
-const NUMBER_RULE =
-  'must not hold a number that JSON numbers cannot hold exactly, such as a whole one of 17 digits: send it as text.';
+const JSON_RULE: Rule = ['jsonObject', `must be a JSON object, nested at most ${MAX_NESTING} levels deep.`];
+const NUMBER_RULE: Rule = [
+  'exactNumber',
+  'must not hold a number that JSON numbers cannot hold exactly, such as a whole one of 17 digits: send it as text.',
+];
 
 /** Also infinite ones, which too large a number is read as. */
 const isOtherNumber = (value: unknown): boolean =>
@@ -116,12 +144,12 @@ const isOtherNumber = (value: unknown): boolean =>
  * A JSON object that can be read and sent on as it came: not nested so deep that this could exhaust the stack (here none
  * is used), and without numbers that have become other ones.
  */
-function readJsonObject(value: unknown): Record<string, unknown> {
-  if (!isObject(value)) throw misfit(JSON_RULE);
+function readJsonObject(value: unknown, node?: ValueNode): Record<string, unknown> {
+  if (!isObject(value)) throw misfit(JSON_RULE, node);
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > MAX_NESTING) throw misfit(JSON_RULE);
-    if (level.some(isOtherNumber)) throw misfit(NUMBER_RULE);
+    if (depth > MAX_NESTING) throw misfit(JSON_RULE, node);
+    if (level.some(isOtherNumber)) throw misfit(NUMBER_RULE, node);
     level = level.flatMap((inner): unknown[] =>
       typeof inner === 'object' && inner !== null ? Object.values(inner) : [],
     );
@@ -140,11 +168,12 @@ const significantDigits = (text: string): string =>
 const MAX_NUMBER_LENGTH = 64;
 
 /** A number that still has all of its digits. */
-function literalNumber(text: string): number {
+function literalNumber(node: IntValueNode | FloatValueNode): number {
+  const { value: text } = node;
   const value = Number(text);
   const isExact =
     text.length <= MAX_NUMBER_LENGTH && significantDigits(text) === significantDigits(String(value));
-  if (!isExact) throw misfit(NUMBER_RULE);
+  if (!isExact) throw misfit(NUMBER_RULE, node);
   return value;
 }
 
@@ -158,7 +187,7 @@ function literalToJson(node: ValueNode, variables: Record<string, unknown> | nul
       return node.values.map((value) => literalToJson(value, variables));
     case Kind.INT:
     case Kind.FLOAT:
-      return literalNumber(node.value);
+      return literalNumber(node);
     case Kind.NULL:
       return null;
     case Kind.VARIABLE:
@@ -176,7 +205,7 @@ export const JSONObject = new GraphQLScalarType<Record<string, unknown>, unknown
   specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc8259',
   serialize: (value) => value,
   parseValue: readJsonObject,
-  parseLiteral: (node, variables) => readJsonObject(literalToJson(node, variables)),
+  parseLiteral: (node, variables) => readJsonObject(literalToJson(node, variables), node),
 });
 
 /**
@@ -184,19 +213,19 @@ export const JSONObject = new GraphQLScalarType<Record<string, unknown>, unknown
  * programs on its way, a variable by far fewer.
  */
 function secretScalar(name: string, description: string): GraphQLScalarType {
-  const rule = `must be a string given through a variable: a literal ${name} in the document is refused.`;
+  const says = `must be a string given through a variable: a literal ${name} in the document is refused.`;
   return new GraphQLScalarType<string, string>({
     name,
     description,
     serialize: () => {
-      throw misfit('is never answered.');
+      throw new TypeError(`${name} is never answered.`);
     },
     parseValue: (value) => {
-      if (typeof value !== 'string') throw misfit('must be a string.');
+      if (typeof value !== 'string') throw misfit(['string', 'must be a string.']);
       return value;
     },
-    parseLiteral: () => {
-      throw misfit(rule);
+    parseLiteral: (node) => {
+      throw misfit(['variableOnly', says], node);
     },
   });
 }

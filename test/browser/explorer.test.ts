@@ -6,7 +6,7 @@ import { buildIfStale } from '../explorer/support/built';
 import { startOpenGateway } from '../http/support/open-gateway';
 import { CLIENT_KEY } from '../support/credentials';
 import { closeAfterTests, testGateway, testSandbox } from '../support/gateway';
-import { inBrowser, picture, type Opened } from './chromium';
+import { inBrowser, overhang, picture, type Opened } from './chromium';
 
 // Somebody else may be building, and Monaco is large.
 jest.setTimeout(240_000);
@@ -57,8 +57,8 @@ inBrowser('The explorer', (browser) => {
   });
 
   /** Opens the explorer of a gateway and waits until it is ready. */
-  async function explore(base = url): Promise<Opened & { asked: string[] }> {
-    const opened = await browser.open({ viewport: { width: 1440, height: 900 } });
+  async function explore(base = url, width = 1440): Promise<Opened & { asked: string[] }> {
+    const opened = await browser.open({ viewport: { width, height: 900 } });
     const { page } = opened;
     page.setDefaultTimeout(60_000);
     const asked: string[] = [];
@@ -96,7 +96,8 @@ inBrowser('The explorer', (browser) => {
     await answered(page, status('PENDING'));
     const transactionId = newest();
     await page.evaluate('globalThis.stays = true');
-    await runTab(page, 'WatchPayment', transactionId);
+    // A long line of an answer is wrapped.
+    await runTab(page, 'WatchPayment', transactionId.slice(0, 8));
     await answered(page, status('PENDING'));
 
     const payer = await browser.open();
@@ -115,6 +116,7 @@ inBrowser('The explorer', (browser) => {
   test('says what to run first where an id is not there yet, then fills it in', async () => {
     const { page, faults } = await explore();
     await runTab(page, 'ConfirmUpi', 'run CreateUpi first');
+    expect(await page.locator('.result-window').innerText()).not.toContain('stack');
     await runTab(page, 'CreateUpi', 'ProvideUtrAction');
     await runTab(page, 'ConfirmUpi', status('COMPLETED'));
     expect(faults).toEqual([]);
@@ -141,6 +143,53 @@ inBrowser('The explorer', (browser) => {
     await nagad.getByRole('button', { name: 'docs' }).click();
     await page.locator('.graphiql-doc-explorer', { hasText: 'A payment by Nagad' }).waitFor();
     expect(faults).toEqual([]);
+  });
+
+  /** The width of a query's editor in pixels, its tools left out. */
+  const editorWidth = async (page: Page): Promise<number> =>
+    (await page.locator('.graphiql-query-editor > .graphiql-editor').boundingBox())?.width ?? 0;
+
+  test.each([
+    [1280, 500],
+    [1440, 580],
+  ])('fits a window of %i pixels and gives the operation %i of them or more', async (width, least) => {
+    const { page } = await explore(url, width);
+    expect(await overhang(page)).toBe(0);
+    expect(await editorWidth(page)).toBeGreaterThanOrEqual(least);
+  });
+
+  test('runs an operation from the list on a telephone, one part below the other', async () => {
+    const { page, faults } = await explore(url, 390);
+    expect(await overhang(page)).toBe(0);
+    expect(await editorWidth(page)).toBeGreaterThanOrEqual(350);
+    await page.getByRole('button', { name: 'Show Ready operations' }).click();
+    await picture(page, 'explorer-narrow-list');
+    await page.locator('.tour').getByRole('button', { name: 'Create UPI' }).click();
+    await shows(page, 'CreateUpi');
+    await run(page);
+    await answered(page, /"replayed":\sfalse/);
+    await picture(page, 'explorer-narrow');
+    expect(await overhang(page)).toBe(0);
+    const [editor, answer] = await Promise.all(
+      ['.graphiql-query-editor', '.result-window'].map((part) => page.locator(part).boundingBox()),
+    );
+    expect(answer?.y).toBeGreaterThanOrEqual((editor?.y ?? Infinity) + (editor?.height ?? 0));
+    expect(answer?.height).toBeGreaterThan(200);
+    expect(faults).toEqual([]);
+  });
+
+  test('shows a tab that opens behind the edge of the tab bar', async () => {
+    const { page } = await explore(url, 1280);
+    for (const title of ['What was created here', 'Create UPI'])
+      await page.locator('.tour').getByRole('button', { name: title }).click();
+    await shows(page, 'CreateUpi');
+    const isInside = (): Promise<boolean> =>
+      page.evaluate(`(() => {
+        const [bar, tab] = ['.graphiql-tabs', '.graphiql-tab-active'].map((one) =>
+          document.querySelector(one).getBoundingClientRect());
+        return tab.left >= bar.left - 1 && tab.right <= bar.right + 1;
+      })()`);
+    expect(await until(isInside, (inside) => inside)).toBe(true);
   });
 
   describe('Where callers must say who they are', () => {

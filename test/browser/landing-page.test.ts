@@ -3,7 +3,7 @@ import { readConfig } from '../../src/config';
 import { startGateway } from '../../src/gateway';
 import { STARTER_DOCUMENT, STARTER_VARIABLES } from '../../src/http/starter-document';
 import { startEmbeddedSandbox } from '../../src/sandbox/embedded';
-import { closeAfterTests, openPatiently } from '../support/gateway';
+import { closeAfterTests, openPatiently, testGateway, testSandbox } from '../support/gateway';
 import { inBrowser, picture } from './chromium';
 
 /** A gateway as `npm start` makes it where nothing is configured, for a busy machine. */
@@ -75,6 +75,43 @@ inBrowser('The landing page', (browser) => {
       { data: { payment: { method: 'CARD', status: 'PENDING' } } },
     ]);
     expect(faults).toEqual([]);
+  });
+
+  test.each([true, false])(
+    'leads to the explorer of the gateway when nothing can be loaded from the internet, with scripts: %s',
+    async (javaScriptEnabled) => {
+      const { page } = await browser.open({ javaScriptEnabled });
+      await page.route(CDN, (route) => route.abort());
+      await page.goto(url);
+      await page.getByRole('link', { name: 'explorer' }).click();
+      await page.waitForURL(new URL('/explorer', url).href);
+    },
+  );
+
+  test('/ names both pages and leads to them', async () => {
+    const { page, faults } = await browser.open();
+    await page.route(CDN, (route) => route.fulfill({ contentType: 'text/javascript', body: RECORDER }));
+    for (const name of ['graphql', 'explorer']) {
+      await page.goto(new URL('/', url).href);
+      await page.getByRole('link', { name: `/${name}` }).click();
+      await page.waitForURL(new URL(name, url).href);
+    }
+    expect(faults).toEqual([]);
+    const { status, errors } = await fetch(new URL('/', url)).then(async (answer) => ({
+      status: answer.status,
+      ...((await answer.json()) as { errors: { message: string }[] }),
+    }));
+    expect(status).toBe(404);
+    expect(errors[0]?.message).toMatch(/\/graphql.*\/explorer/);
+  });
+
+  test('nothing points to an explorer that is switched off', async () => {
+    const sandbox = await testSandbox();
+    const { gateway } = await testGateway(sandbox.url, { inSandbox: true, env: { EXPLORER: 'off' } });
+    for (const path of ['/', '/graphql']) {
+      const answer = await fetch(gateway.url + path, { headers: { accept: 'text/html' } });
+      expect(await answer.text()).not.toMatch(/explorer"/i);
+    }
   });
 
   test('where the explorer cannot be reached the page says so, and nothing else is wrong', async () => {

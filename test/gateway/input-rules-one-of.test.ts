@@ -58,7 +58,8 @@ function expectMisfit(
 ) {
   expect(errors?.length).toBeGreaterThan(0);
   errors?.forEach(({ extensions, message }) => {
-    expect(extensions).toEqual({ code, retryable: false, requestId: expect.any(String) as unknown });
+    const fields = [{ path: expect.any(Array) as unknown, rule: expect.any(String) as unknown }];
+    expect(extensions).toEqual({ code, retryable: false, requestId: expect.any(String) as unknown, fields });
     expect(message).not.toMatch(/03001234567|123456789012/);
   });
   expect(status).toBe(400);

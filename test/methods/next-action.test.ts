@@ -1,6 +1,8 @@
+import { drawQrCode } from '../../src/schema/qr-code';
+import { testGateway } from '../support/gateway';
 import { openBench, type Bench } from './bench';
 import type { Json } from './golden-bodies';
-import { readDrawings } from './qr-image';
+import { readDrawings, readQrImage } from './qr-image';
 import { lookUpPayment } from './selection';
 
 /** What the payer or the client has to do next, for every status and state of the service (spec 3.1, 3.3). */
@@ -9,7 +11,7 @@ const channel = '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10';
 const transactionId = '3f0c5a52-8f0e-4f5b-9d0a-6f2f7f1f9a01';
 const url = 'https://pay.example.com/page/1';
 
-const redirect = { __typename: 'RedirectAction', url };
+const redirect = { __typename: 'RedirectAction', url, pollAfterMs: 2000 };
 const wait = { __typename: 'AwaitProviderAction', pollAfterMs: 2000 };
 
 const OPEN = ['pending', 'processing', 'suspended'];
@@ -134,6 +136,7 @@ const stateless: [string, Json, Json, Json][] = [
     __typename: 'PayVirtualAccountAction',
     virtualAccount: '8808123412341234',
     bankCode: 'bni',
+    pollAfterMs: 2000,
   }),
   withAction(
     'virtual_account of a bank not said',
@@ -142,12 +145,13 @@ const stateless: [string, Json, Json, Json][] = [
       __typename: 'PayVirtualAccountAction',
       virtualAccount: '88',
       bankCode: null,
+      pollAfterMs: 2000,
     },
   ),
   withAction(
     'qris with its code',
     { type: 'qris', qr_code: QR },
-    { __typename: 'ScanQrCodeAction', qrCode: QR, qrCodeImage: `(drawn) ${QR}` },
+    { __typename: 'ScanQrCodeAction', qrCode: QR, qrCodeImage: `(drawn) ${QR}`, pollAfterMs: 2000 },
   ),
   ['qris with a text too long for a code', { type: 'qris', qr_code: 'x'.repeat(5000) }, redirect, wait],
   ['qris with an empty code', { type: 'qris', qr_code: '' }, redirect, wait],
@@ -169,4 +173,36 @@ test.each(stateless)('%s without a state says what to do', async (_name, method,
   for (const status of FINISHED) {
     expect(await nextActionOf({ status, redirect_url: url, payment_method: method })).toBeNull();
   }
+});
+
+test('a caller that polls is told the intervals of WATCH_PACE_PAYER and WATCH_PACE_PROVIDER', async () => {
+  const env = { WATCH_PACE_PAYER: '7s/1m 60s', WATCH_PACE_PROVIDER: '9s' };
+  const slow = await testGateway(bench.service.url, { env });
+  const method = { type: 'card' };
+  for (const [page, action] of [
+    [{ redirect_url: url }, { ...redirect, pollAfterMs: 7000 }],
+    [{}, { ...wait, pollAfterMs: 9000 }],
+  ]) {
+    const answer = { transaction_id: transactionId, status: 'pending', payment_method: method, ...page };
+    bench.answers({ get: { status: 200, json: answer } });
+    const { data } = await slow.ask(lookUpPayment(), { channel, transactionId });
+    expect(data).toMatchObject({ payment: { nextAction: action } });
+  }
+});
+
+/** Payloads as payment systems make them (EMVCo merchant-presented, and addresses), and the most that a picture of each may take. */
+const PAYLOADS: [string, number][] = [
+  [QR, 2000],
+  [`000201010212266${'1'.repeat(60)}5204541153033605405150000.005802ID6304A1B2`, 3000],
+  [
+    '00020101021226670016COM.NOBUBANK.WWW01189360050300000898240214545454545454540303UMI51440014ID.CO.QRIS.WWW0215ID20232546363660303UMI5204481253033605405150005802ID5910TOKO ABCDE6007BANDUNG61054011162070703A016304ABCD',
+    5000,
+  ],
+  [`https://pay.example/${'Aa0'.repeat(60)}`, 6000],
+];
+
+test.each(PAYLOADS)('the picture of %s can be read, and takes at most %i characters', (payload, most) => {
+  const picture = drawQrCode(payload) ?? '';
+  expect(readQrImage(picture)).toBe(payload);
+  expect(picture.length).toBeLessThan(most);
 });

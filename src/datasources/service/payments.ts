@@ -1,4 +1,5 @@
 import type { PaymentRoom } from '../../schema/methods/room';
+import type { PollAfter } from '../../schema/poll-after';
 import type { PaymentResource } from '../../schema/payment';
 import { normalizeDecimal } from '../../schema/scalars';
 import type { WireObject } from '../../schema/wire';
@@ -57,7 +58,11 @@ export class PaymentService {
   /** Where creates wait for their slot, before they are recorded. */
   readonly queue: SendQueue;
 
-  constructor(private readonly client: ServiceClient) {
+  /** @param pollAfter for the next actions of the payments */
+  constructor(
+    private readonly client: ServiceClient,
+    private readonly pollAfter: PollAfter,
+  ) {
     this.queue = client.queue('payment/', 'payments');
   }
 
@@ -114,10 +119,10 @@ export class PaymentService {
 
   #found(key: LookupKey, { answer, serviceTime }: Answered, askedAt: number): PaymentResource | null {
     if (!answer) return null;
-    const payment = Object.assign(readPayment(answer, key), { serviceTime });
+    const payment = Object.assign(readPayment(answer, key, this.pollAfter), { serviceTime });
     // That the external id in the question is this payment's own is not in the answer: others must not be told so.
     const { externalId, ...bare } = key;
-    this.#seen(externalId === undefined ? payment : readPayment(answer, bare), askedAt);
+    this.#seen(externalId === undefined ? payment : readPayment(answer, bare, this.pollAfter), askedAt);
     return payment;
   }
 
@@ -127,7 +132,7 @@ export class PaymentService {
   }
 
   #read(answer: WireObject, known: KnownPayment): PaymentResource {
-    const payment = readPayment(answer, known);
+    const payment = readPayment(answer, known, this.pollAfter);
     if (isShort(answer)) {
       const { channel, transactionId } = payment;
       completeLater(payment, async () => {

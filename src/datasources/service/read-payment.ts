@@ -1,6 +1,7 @@
 import { Amount } from '../../schema/amount';
 import { paymentRoomOf } from '../../schema/methods';
 import type { PaymentRoom } from '../../schema/methods/room';
+import type { PollAfter } from '../../schema/poll-after';
 import { PaymentStatus, readWord, type PaymentResource } from '../../schema/payment';
 import { isPrintable } from '../../schema/rules';
 import { readHttpUrl } from '../../schema/scalars';
@@ -26,7 +27,7 @@ const MAX_URL_OUT = 8192;
 const NOTHING: WireObject = {};
 
 /** A payment from the service's answer; what the answer lacks comes from what is known, else stays undefined. */
-export function readPayment(answer: WireObject, known: KnownPayment): PaymentResource {
+export function readPayment(answer: WireObject, known: KnownPayment, pollAfter: PollAfter): PaymentResource {
   const method = isWireObject(answer['payment_method']) ? answer['payment_method'] : {};
   const type = wireText(method['type']);
   const room = type === null ? (known.room ?? paymentRoomOf(null)) : paymentRoomOf(type);
@@ -43,6 +44,7 @@ export function readPayment(answer: WireObject, known: KnownPayment): PaymentRes
     redirectUrl: readRedirectUrl(answer['redirect_url']),
     createDate: readTime(answer['create_date']) ?? undefined,
     error: readError(answer['error']),
+    pollAfter,
   });
   readMethodFields(payment, { method, answer, sent: known.fields ?? NOTHING });
   return payment;

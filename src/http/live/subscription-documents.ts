@@ -27,7 +27,7 @@ const coded = (error: GraphQLError, code: PublicCode, message = error.message): 
     source: error.source,
     positions: error.positions,
     originalError: error.originalError,
-    extensions: { code },
+    extensions: { ...error.extensions, code },
   });
 
 /** What the next edition of GraphQL forbids, as nothing would be left to subscribe to: @skip and @include at the root. */

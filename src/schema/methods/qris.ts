@@ -40,7 +40,9 @@ export const qris: MethodRoom = {
     nextAction: (payment: QrisPayment) => {
       const qrCode = known(payment.qrCode);
       const qrCodeImage = qrCode && drawQrCode(qrCode);
-      return qrCodeImage ? Object.assign(new ScanQrCodeAction(), { qrCode, qrCodeImage }) : null;
+      if (!qrCodeImage) return null;
+      const pollAfterMs = payment.pollAfter.payer;
+      return Object.assign(new ScanQrCodeAction(), { qrCode, qrCodeImage, pollAfterMs });
     },
     sandbox: {
       type: 'qris',

@@ -59,7 +59,8 @@ export const virtualAccount: MethodRoom = {
     nextAction: (payment: VirtualAccountPayment) => {
       const number = known(payment.virtualAccount);
       if (!number) return null;
-      const facts = { virtualAccount: number, bankCode: known(payment.bankCode) };
+      const pollAfterMs = payment.pollAfter.payer;
+      const facts = { virtualAccount: number, bankCode: known(payment.bankCode), pollAfterMs };
       return Object.assign(new PayVirtualAccountAction(), facts);
     },
     sandbox: {

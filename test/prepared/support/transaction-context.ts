@@ -6,6 +6,7 @@ import { PaymentService } from '../../../src/datasources/service/payments';
 import { PayoutService } from '../../../src/datasources/service/payouts';
 import { ServiceError } from '../../../src/datasources/service/service-error';
 import type { OperationContext } from '../../../src/resolvers/context';
+import { DEFAULT_POLL_AFTER } from '../../../src/schema/poll-after';
 import { ALL_SCOPES, CLIENT_ID } from '../../support/credentials';
 import { CHANNEL } from '../../support/gateway';
 import { ATTEMPT_KEYS } from './generated-operations';
@@ -29,7 +30,7 @@ const client = {
   queue: () => null,
 } as unknown as ServiceClient;
 
-const payments = new PaymentService(client);
+const payments = new PaymentService(client, DEFAULT_POLL_AFTER);
 const payouts = new PayoutService(client);
 
 /** The attempts of the caller: one settled as a payment, one under way as a payout. */
