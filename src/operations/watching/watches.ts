@@ -144,6 +144,9 @@ export class Watches<T extends Watchable> {
 
 /** Message for a subscription to a transaction that does not exist, or is not visible to the caller. */
 export const noSuchTransaction = (kind: Watchable['kind']): ServiceError =>
-  new ServiceError('NOT_FOUND', `The service shows no such ${kind} on this channel. One that was just created may appear later.`);
+  new ServiceError(
+    'NOT_FOUND',
+    `The service shows no such ${kind} on this channel. One that was just created may appear later.`,
+  );
 
 const keyOf = (channel: string, transactionId: string): string => `${channel} ${transactionId}`;
