@@ -227,3 +227,42 @@ const untilAsked = ({ service }: Rig, kind: Kind, key: string): Promise<unknown>
 /** Asks until it is no longer in progress. */
 const untilDone = (ask: () => Promise<End>): Promise<End> =>
   until(ask, ({ result }) => result !== 'RequestInProgressError');
+
+describeStores('A service that answers several creates with one transaction', (rigs) => {
+  let rig: Rig;
+  beforeAll(async () => {
+    rig = await rigs.start({ env: { PAYOUT_PREFLIGHT: 'off', SERVICE_TIMEOUT_MS: '2000' } });
+  });
+
+  test.each(KINDS)(
+    'has one key told success and the others that the outcome is unknown: %s',
+    async (kind) => {
+      const externalId = newKey();
+      const keys = [1, 2, 3].map(() => newKey());
+      const arrived = gate();
+      rig.service.plan((purpose) => {
+        if (purpose !== `create-${kind}`) return undefined;
+        const isFirst = rig.service.asked(`create-${kind}`).length === 1;
+        if (rig.service.asked(`create-${kind}`).length === keys.length) arrived.open();
+        // It goes by the external id: whoever comes later gets what the first has made.
+        return {
+          acts: isFirst,
+          first: arrived.opened,
+          reply: (connection, { json, ...answer }) => {
+            const transactionId = rig.service.created(externalId)[0]?.transactionId;
+            connection.send({ ...answer, json: { ...(json as object), transaction_id: transactionId } });
+          },
+        };
+      });
+      rig.service.seen.length = 0;
+      const ends = await Promise.all(keys.map((key) => rig.create(kind, key, { externalId })));
+      rig.service.plan(() => undefined);
+      expect(ends.map(({ result }) => result).sort()).toEqual(
+        ['OutcomeUnknownError', 'OutcomeUnknownError', SUCCESS[kind]].sort(),
+      );
+      const attempts = await Promise.all(keys.map((key) => rig.attempt(key)));
+      expect(attempts.filter((attempt) => attempt?.transactionId !== null)).toHaveLength(1);
+      expect(rig.service.created(externalId)).toHaveLength(1);
+    },
+  );
+});

@@ -63,6 +63,24 @@ inBothStores((room) => {
     },
   );
 
+  test('of attempts that are settled at once with one transaction, on two instances, one becomes its creator', async () => {
+    const other = await room.another();
+    for (let round = 0; round < 10; round += 1) {
+      const { service } = newAttempt();
+      const attempts = Array.from({ length: 6 }, () => newAttempt({ service }));
+      for (const attempt of attempts) await begunAs(room.journal, 'in_progress', attempt);
+      const settled = await Promise.all(
+        attempts.map(({ id }, place) =>
+          (place % 2 === 0 ? room.journal : other).settle(id, SETTLED.succeeded),
+        ),
+      );
+      const found = await Promise.all(attempts.map((attempt) => room.journal.find(attempt)));
+      expect(settled.filter((isCreator) => isCreator)).toHaveLength(1);
+      expect(found.map((attempt) => attempt?.outcome === 'succeeded')).toEqual(settled);
+    }
+    await other.close();
+  });
+
   test('what another kind or another service calls the same is another transaction', async () => {
     const first = await begunAs(room.journal, 'succeeded', newAttempt());
     for (const other of [newAttempt({ service: first.service, kind: 'payout' }), newAttempt()]) {

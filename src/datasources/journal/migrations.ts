@@ -20,6 +20,31 @@ interface MigrationStep {
   isSlow?: boolean;
 }
 
+/**
+ * Returns the ids of the attempts, of those with a transaction to be settled with, whose transaction another attempt has
+ * created, or creates in the same batch: there the one that has it already is first, then the oldest open one. OFFSET 0 keeps
+ * a planner without statistics from reading all attempts of the service.
+ */
+const OTHERS_TRANSACTIONS = `
+  CREATE FUNCTION attempts_with_transaction_of_another(asked JSONB) RETURNS SETOF TEXT LANGUAGE plpgsql VOLATILE AS $$
+  BEGIN
+    PERFORM pg_advisory_xact_lock(hashtextextended(transaction_id, 0)) FROM (
+      SELECT DISTINCT transaction_id FROM jsonb_to_recordset(asked) AS x(transaction_id TEXT)
+      WHERE transaction_id IS NOT NULL ORDER BY transaction_id) AS locked;
+    RETURN QUERY SELECT mine.id FROM (
+      SELECT attempts.id, service, kind, x.transaction_id, row_number() OVER (
+          PARTITION BY service, kind, x.transaction_id
+          ORDER BY attempts.transaction_id IS NOT DISTINCT FROM x.transaction_id DESC,
+            outcome IN ('in_progress', 'unknown') DESC, seq) AS place
+      FROM jsonb_to_recordset(asked) AS x(id TEXT, transaction_id TEXT) JOIN attempts USING (id)
+      WHERE x.transaction_id IS NOT NULL) AS mine
+    LEFT JOIN LATERAL (
+      SELECT other.id FROM (SELECT * FROM attempts WHERE transaction_id = mine.transaction_id OFFSET 0) AS other
+      WHERE other.service = mine.service AND other.kind = mine.kind AND other.id <> mine.id
+      LIMIT 1) AS holder ON TRUE
+    WHERE mine.place > 1 OR holder.id IS NOT NULL;
+  END $$`;
+
 /** The tables, step by step. A step that has been released is never changed. */
 const STEPS: readonly MigrationStep[] = [
   {
@@ -165,6 +190,13 @@ const STEPS: readonly MigrationStep[] = [
       `CREATE INDEX attempts_by_external_id
          ON attempts (external_id, client, channel, service, kind, outcome, started_at, seq)`,
     ],
+  },
+  {
+    name: '0008-one-creator-for-each-transaction',
+    // A statement of PostgreSQL sees what was there when it began, so two at once could each make another attempt the
+    // creator of one transaction. This function locks the transactions first, and then sees what was committed meanwhile.
+    // No transaction holds row locks while it waits here. SQLite has one writer at a time.
+    sql: (dialect) => (dialect === 'sqlite' ? [] : [OTHERS_TRANSACTIONS]),
   },
 ];
 

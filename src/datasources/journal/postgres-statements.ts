@@ -56,11 +56,7 @@ const SETTLE_COLUMNS = [
 export const SETTLE = `WITH asked AS MATERIALIZED (
     SELECT * FROM ${recordset(SETTLE_COLUMNS)}),
   held AS MATERIALIZED (
-    SELECT mine.id FROM asked JOIN attempts AS mine USING (id) CROSS JOIN LATERAL (
-      SELECT id FROM attempts AS other
-      WHERE other.transaction_id = asked.transaction_id AND other.service = mine.service
-        AND other.kind = mine.kind AND other.id <> mine.id
-      LIMIT 1) AS found),
+    SELECT id FROM attempts_with_transaction_of_another($1::jsonb) AS id),
   locked AS MATERIALIZED (
     SELECT attempts.id FROM attempts JOIN asked USING (id)
     WHERE attempts.outcome NOT IN ('succeeded', 'rejected', 'not_sent') AND id NOT IN (SELECT id FROM held)
