@@ -16,15 +16,11 @@ import {
   typePolicies,
   type ConfirmationField,
   type CreatePaymentInput,
-  type GatewayErrorCode,
-  type InputRule,
 } from '@paygraph/client';
 import fc from 'fast-check';
 import { coerceInputValue, isEnumType, isInputType, print } from 'graphql';
-import type { PublicCode } from '../../src/http/public-codes';
 import { gatewaySchema } from '../../src/resolvers';
 import type { Sandbox } from '../../src/sandbox/server';
-import type { InputRule as GatewayRule } from '../../src/schema/input-rules';
 import { paymentInput, upiInput } from '../clients/samples';
 import { graphqlWsClient } from '../live/support/graphql-ws-client';
 import { AUTHORIZED } from '../support/credentials';
@@ -174,13 +170,6 @@ describe('gatewayError', () => {
     [{ bodyText: 'null' }],
   ])('is null for %p', (value) => {
     expect(gatewayError(value)).toBeNull();
-  });
-
-  test('has the codes and rules of the gateway as types, no more and no fewer', () => {
-    type Same<A, B> = [A, B] extends [B, A] ? true : never;
-    const codes: Same<GatewayErrorCode, PublicCode> = true;
-    const rules: Same<InputRule, GatewayRule> = true;
-    expect([codes, rules]).toEqual([true, true]);
   });
 });
 
