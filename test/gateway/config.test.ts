@@ -319,7 +319,7 @@ test.each(WRONG.flatMap(([name, values]) => values.map((value): [string, string]
 
 test.each(['file:', 'postgres://'])('A DATABASE_URL that says no more than %s is refused', (value) => {
   expect(faultsOf({ ...REAL, DATABASE_URL: value })).toEqual([
-    'DATABASE_URL: expected file:<path> or postgres://<user>@<host>:<port>/<database>.',
+    expect.stringMatching(/^DATABASE_URL: expected /),
   ]);
 });
 
