@@ -98,9 +98,13 @@ const byClass = (code: string): JournalReason => (/^08\w{3}$/.test(code) ? 'conn
 
 /** An error that knows its fault, for example because it stands for several others. */
 export class FaultError extends Error {
+  /** As the errors of the driver and the system have it. */
+  readonly code: string | undefined;
+
   constructor(readonly fault: JournalFault) {
     super(fault.says);
     this.name = 'FaultError';
+    this.code = fault.code ?? undefined;
   }
 }
 

@@ -11,8 +11,13 @@ const LOG_EVERY_MS = 60_000;
 const LARGE_BYTES = 16 * 1024;
 const LARGE_EVERY_MS = 60_000;
 
-/** One of these alone may be a busy moment; the check has to fail twice. */
-const PASSING: ReadonlySet<JournalReason> = new Set(['timeout', 'locked']);
+/** One of these alone may be a busy moment, or a connection that was replaced; the check has to fail twice. */
+const PASSING: ReadonlySet<JournalReason> = new Set([
+  'timeout',
+  'locked',
+  'connection_lost',
+  'too_many_connections',
+]);
 
 /** Facts and a sentence for the log. */
 type Say = (facts: object, message: string) => void;
