@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Clock } from './clock';
 import { ConfigError, type Config } from './config';
 import type { Journal } from './datasources/journal/journal';
-import type { JournalReason } from './datasources/journal/journal-fault';
+import { faultText, isPermanent, type JournalReason } from './datasources/journal/journal-fault';
 import { JournalMonitor } from './datasources/journal/journal-monitor';
 import { JournalOpenError } from './datasources/journal/journal-open-error';
 import { observedJournal } from './datasources/journal/observed-journal';
@@ -43,13 +43,15 @@ export async function connectJournal(
     monitor.ended(call, fault);
   });
   const monitor = new JournalMonitor({ checkWrite: (bytes) => journal.checkWrite(bytes), clock, log });
-  await monitor.start();
-  return {
-    journal,
-    reason: () => monitor.reason,
-    close: async () => {
-      await monitor.stop();
-      await journal.close();
-    },
+  const close = async (): Promise<void> => {
+    await monitor.stop();
+    await journal.close();
   };
+  await monitor.start();
+  const { fault } = monitor;
+  if (fault && isPermanent(fault)) {
+    await close();
+    throw new ConfigError([`DATABASE_URL: ${faultText(fault)}.`]);
+  }
+  return { journal, reason: () => monitor.fault?.reason ?? null, close };
 }

@@ -55,8 +55,8 @@ export class JournalMonitor {
   }
 
   /** Why the journal cannot be written; null where it can. */
-  get reason(): JournalReason | null {
-    return this.#fault?.reason ?? null;
+  get fault(): JournalFault | null {
+    return this.#fault;
   }
 
   /** Checks once, and from then on again and again. Never rejects. */
@@ -111,7 +111,7 @@ export class JournalMonitor {
     const startedAt = this.#now();
     this.#checkedAt = startedAt;
     if (!this.#fault && startedAt - this.#wroteAt < CHECK_EVERY_MS) return;
-    const isLarge = this.reason === 'disk_full' || startedAt - this.#largeAt >= LARGE_EVERY_MS;
+    const isLarge = this.#fault?.reason === 'disk_full' || startedAt - this.#largeAt >= LARGE_EVERY_MS;
     try {
       await this.#options.checkWrite(isLarge ? LARGE_BYTES : 0);
       if (isLarge) this.#largeAt = startedAt;
@@ -128,7 +128,8 @@ export class JournalMonitor {
   #works(): void {
     this.#failures = 0;
     if (!this.#fault) return;
-    const facts = { event: 'journal_available', reason: this.reason, failedForSeconds: this.#seconds() };
+    const { reason } = this.#fault;
+    const facts = { event: 'journal_available', reason, failedForSeconds: this.#seconds() };
     this.#fault = null;
     this.#options.log.info(facts, 'the journal can be written again');
   }
