@@ -45,10 +45,12 @@ const BESIDE = {
   greeting: [],
   gateway: [],
   'service-connection': [],
+  'journal-connection': [],
   'web-server': [],
   'web-metrics': [],
   server: [],
   siblings: ['datasources', 'http', 'workers'],
+  'start-config': [],
   'start-fault': ['workers'],
 };
 

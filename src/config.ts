@@ -156,6 +156,9 @@ function warningsOf(reader: SettingsReader, sandbox: SandboxConfig | null): stri
 /** Whether everybody on this machine may call. */
 export const isOpen = ({ clientKeysFile, tokens }: AccessConfig): boolean => !clientKeysFile && !tokens;
 
+/** The settings of this process. */
+export const environment = (): Environment => process.env;
+
 /** Reads and checks every setting. Throws one ConfigError that names all that is wrong. */
 export function readConfig(env: Environment = process.env): Config {
   const reader = new SettingsReader(env);

@@ -7,8 +7,8 @@ import { connectService } from './service-connection';
 import type { Journal } from './datasources/journal/journal';
 import type { ChangeFeed } from './datasources/changes/changes';
 import { openChanges } from './datasources/changes/open';
-import { observedJournal } from './datasources/journal/observed-journal';
 import { openJournal } from './datasources/journal/open';
+import { connectJournal } from './journal-connection';
 import { Metrics } from './metrics/metrics';
 import { startOperations } from './operations';
 import type { Siblings } from './siblings';
@@ -49,16 +49,15 @@ export async function startGateway(
     const metrics = new Metrics();
     const service = connectService(config, clock, log, { metrics, around: tracing?.send });
     closers.push(() => service.close());
-    const journal = await openObserved(config.journal.url.reveal(), open, { metrics, tracing });
-    closers.push(() => journal.close());
+    const { journal, ...connection } = await connectJournal(config, open, { metrics, tracing, clock, log });
+    closers.push(() => connection.close());
     const audit = openAudit(config.auditFile, log);
     closers.push(() => audit.close());
     const feed = openFeed(config, clock, log, siblings);
     closers.push(() => feed.close());
     const serviceName = config.sandbox ? `sandbox ${sandboxId}` : config.service.baseUrl;
-    const isJournalUp = (): Promise<boolean> => isThere(journal);
     metrics.showMoney({
-      isJournalUp,
+      isJournalUp: () => connection.reason() === null,
       unknownOutcomes: () => journal.countUnknown(serviceName),
       auditGaps: () => audit.gaps,
       now: () => clock.now(),
@@ -81,7 +80,8 @@ export async function startGateway(
     });
     closers.push(() => operations.stop());
     const shared = { config, log, clock, operations, audit, metrics, siblings, tracing };
-    const web = await startWebServer({ ...shared, isJournalUp, isServiceDown: service.isDown });
+    const { reason: journalReason } = connection;
+    const web = await startWebServer({ ...shared, journalReason, isServiceDown: service.isDown });
     closers.push(() => web.close());
     let closed: Promise<void> | undefined;
     return { ...web, close: () => (closed ??= closeAll()) };
@@ -101,17 +101,6 @@ async function openTracing(config: Config, log: Logger, clock: Clock): Promise<T
   const { startTracing } = await import('./tracing/start-tracing.js');
   // What is left is sent last: work in flight may have taken most of the grace.
   return startTracing({ settings, service, log, now: () => clock.now(), flushMs: shutdownGraceMs / 4 });
-}
-
-/** Opens the journal. What is asked of it is measured, and traced where that is wanted. */
-async function openObserved(
-  url: string,
-  open: OpenJournal,
-  { metrics, tracing }: { metrics: Metrics; tracing: Tracing | undefined },
-): Promise<Journal> {
-  const opened = await open(url);
-  const traced = tracing?.journal(opened, url.startsWith('file:') ? 'sqlite' : 'postgresql') ?? opened;
-  return observedJournal(traced, (call, failed, ms) => metrics.money.journalCall(call, failed, ms / 1000));
 }
 
 /** Opens what tells other instances of changes. */
@@ -141,9 +130,3 @@ function openAudit(path: string, log: Logger): AuditLog {
     throw error instanceof AuditLogError ? new ConfigError([error.message]) : error;
   }
 }
-
-const isThere = (journal: Journal): Promise<boolean> =>
-  journal.ping().then(
-    () => true,
-    () => false,
-  );

@@ -12,6 +12,7 @@ import { createLog } from './log';
 import { startEmbeddedSandbox } from './sandbox/embedded';
 import type { Sandbox } from './sandbox/server';
 import type { Report, Siblings } from './siblings';
+import { readStartConfig } from './start-config';
 import { startFault } from './start-fault';
 import type { WorkerStart } from './workers/messages';
 import { Workers } from './workers/primary';
@@ -25,7 +26,7 @@ import { runAsWorker, type Work } from './workers/worker';
 export async function main(open?: OpenJournal): Promise<void> {
   if (cluster.worker) return runAsWorker(cluster.worker, (...given) => beginWork(open, ...given));
   try {
-    await run(readConfig(), open);
+    await run(await readStartConfig(), open);
   } catch (error) {
     process.stderr.write(`${startFault(error)}\n`);
     process.exit(1);

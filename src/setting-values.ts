@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { checkPostgresUrl, PostgresUrlError } from './datasources/journal/postgres-url';
 import { isLoopback } from './loopback';
 import { readPace } from './operations/watching/schedule';
 
@@ -6,9 +7,24 @@ import { readPace } from './operations/watching/schedule';
 
 const isPrintable = (text: string): boolean => /^[^\p{Cc}]{1,4096}$/u.test(text);
 
-export function readDatabaseUrl(text: string): string | undefined {
-  if (/^file:[^?#\s]+$/.test(text)) return text;
-  return /^postgres(ql)?:\/\/./.test(text) && URL.canParse(text) ? text : undefined;
+export const databaseUrl = {
+  expected:
+    'file:<path> or postgres://<user>@<host>:<port>/<database>; several hosts are separated by commas (docs/deployment.md)',
+  read: (text: string): string | undefined => (databaseUrlFault(text) === undefined ? text : undefined),
+  fault: (text: string): string => databaseUrlFault(text) ?? '',
+};
+
+function databaseUrlFault(text: string): string | undefined {
+  if (text.startsWith('file:'))
+    return /^file:[^?#\s]+$/.test(text) ? undefined : 'expected file:<path> without blanks, ? and #';
+  if (!/^postgres(ql)?:\/\//.test(text)) return `expected ${databaseUrl.expected}`;
+  try {
+    checkPostgresUrl(text);
+    return undefined;
+  } catch (error) {
+    if (error instanceof PostgresUrlError) return error.message;
+    throw error;
+  }
 }
 
 export function readBaseUrl(text: string): string | undefined {

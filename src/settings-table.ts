@@ -1,5 +1,5 @@
 import { credential, listOf, oneOf, onOff, wholeNumber, type Setting } from './settings';
-import { filePath, readBaseUrl, readDatabaseUrl, readJwksUrl, readPublicUrl, words } from './setting-values';
+import { databaseUrl, filePath, readBaseUrl, readJwksUrl, readPublicUrl, words } from './setting-values';
 import { TRACING_SETTINGS } from './tracing-settings';
 import { METRICS_SETTINGS } from './metrics-settings';
 import { EXPLORER_SETTINGS } from './explorer-settings';
@@ -64,10 +64,9 @@ export const SETTINGS = {
   DATABASE_URL: {
     about:
       'Where the journal of creates is kept: a SQLite file that the processes of one machine may share, or PostgreSQL for several machines.',
-    expected: 'file:<path> or postgres://<user>@<host>:<port>/<database>',
     unset: 'file:data/paygraph.db',
     secret: true,
-    read: readDatabaseUrl,
+    ...databaseUrl,
   },
   UNKNOWN_SETTLE_SECONDS: {
     about:

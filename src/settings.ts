@@ -11,6 +11,8 @@ export interface Setting<T> {
   unset: string;
   /** The value, or undefined when the text is not as expected. */
   read(text: string): T | undefined;
+  /** Says which part of a text that cannot be read is wrong, in the place of `expected`; never a value. */
+  fault?(text: string): string;
   /** True for values that must never be printed; such a setting may also be given as NAME_FILE. */
   secret?: true;
 }
@@ -60,7 +62,7 @@ export class SettingsReader {
     const text = this.text(name, setting);
     if (text === undefined) return undefined;
     const value = setting.read(text);
-    if (value === undefined) this.fault(name, `expected ${setting.expected}`);
+    if (value === undefined) this.fault(name, setting.fault?.(text) ?? `expected ${setting.expected}`);
     return value;
   }
 

@@ -55,8 +55,8 @@ interface WebServerParts {
   clock: Clock;
   operations: Operations;
   audit: AuditLog;
-  /** Whether the journal can be used. */
-  isJournalUp(): Promise<boolean>;
+  /** Why the journal cannot be written; null where it can. */
+  journalReason(): string | null;
   /** Whether the payment service counts as down. */
   isServiceDown(): boolean;
   metrics: Metrics;
@@ -131,7 +131,7 @@ export async function startWebServer(parts: WebServerParts): Promise<WebServer> 
 }
 
 const healthParts = (parts: WebServerParts, shutdown: GracefulShutdown): HealthParts => ({
-  isJournalUp: parts.isJournalUp,
+  journalReason: parts.journalReason,
   isServiceDown: parts.isServiceDown,
   isClockSteady: () => parts.operations.isClockSteady(),
   isDraining: () => shutdown.isDraining,

@@ -11,9 +11,9 @@ const plugin = () => `# Configuration
 
 Made by \`npm run codegen\` from \`src/config.ts\`; do not edit.
 
-The gateway is set by environment variables. All of them are read and checked once, at start: if any is wrong, every
-fault is named at once with what is expected, nothing is started, and the exit code is 1. An empty variable counts as not
-set. A secret may be given in a file instead, by the path in \`…_FILE\`; no value of a secret is ever printed.
+The gateway is set by environment variables. All of them, and the files that they name, are read and checked at start: if
+any is wrong, every fault is named at once with what is expected, nothing is started, and the exit code is 1. An empty
+variable counts as not set. A secret may be given in a file instead, by the path in \`…_FILE\`; no value of a secret is ever printed.
 
 | setting | what it does | expected | when not set |
 |---|---|---|---|

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config';
+import { JournalUnavailable } from '../datasources/journal/journal';
+import { faultOf, faultText } from '../datasources/journal/journal-fault';
 import { EXIT, InputError, UsageError, type Context } from './context';
 import { declareAttempts } from './declare-attempts';
 import {
@@ -79,6 +81,10 @@ export function commandLine(terminal: Pick<Terminal, 'print' | 'say'>, declaring
 function failed(error: unknown, terminal: Terminal): number {
   // Its message has been said already.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.misused;
+  if (error instanceof JournalUnavailable) {
+    terminal.say(`The journal fails: ${faultText(faultOf(error))}.`);
+    return EXIT.failed;
+  }
   // Its code alone: the message of a driver may hold a part of an address that was misread.
   const code = error instanceof Error && (error.cause as NodeJS.ErrnoException | undefined)?.code;
   const cause = code ? ` (${code})` : '';

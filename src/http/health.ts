@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify';
 
 /** What readiness depends on, or is told along with it. */
 export interface HealthParts {
-  /** Whether the journal can be used. */
-  isJournalUp(): Promise<boolean>;
+  /** A code of why the journal cannot be written; null where it can. Known already: asking costs nothing. */
+  journalReason(): string | null;
   /** Whether the payment service counts as down. */
   isServiceDown(): boolean;
   /** Whether no clock has stepped lately. A step delays the release of idempotency keys, and nothing else. */
@@ -20,14 +20,15 @@ export interface HealthParts {
  */
 export function addHealth(app: FastifyInstance, parts: HealthParts): void {
   app.get('/healthz', () => ({ status: 'ok' }));
-  app.get('/readyz', async (_request, reply) => {
+  app.get('/readyz', (_request, reply) => {
     const draining = parts.isDraining();
-    const isJournalUp = await parts.isJournalUp();
-    const ready = isJournalUp && !draining;
+    const reason = parts.journalReason();
+    const ready = reason === null && !draining;
     return reply.code(ready ? 200 : 503).send({
       status: ready ? 'ready' : 'not ready',
       checks: {
-        journal: isJournalUp ? 'up' : 'down',
+        journal: reason === null ? 'up' : 'down',
+        ...(reason !== null && { journalReason: reason }),
         service: parts.isServiceDown() ? 'down' : 'up',
         clock: parts.isClockSteady() ? 'steady' : 'stepped',
         draining,

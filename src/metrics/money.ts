@@ -9,8 +9,11 @@ export interface MoneyListener {
    * @param replayed whether nothing was sent, as the key had been used for the same before
    */
   moneyCall(call: string, outcome: string, replayed: boolean): void;
-  /** The journal has done what it was asked, or has not. */
-  journalCall(call: string, failed: boolean, seconds: number): void;
+  /**
+   * The journal has done what it was asked, or has not.
+   * @param failure why not, as one of a few codes; null where it has
+   */
+  journalCall(call: string, failure: string | null, seconds: number): void;
   /** An unknown outcome was looked for. */
   followedUp(kind: string, result: string): void;
   /** A round of the background has ended: all of it was done, or the journal failed. */
@@ -29,8 +32,8 @@ export interface UnknownOutcomes {
 
 /** What can be found out about money at any time. */
 export interface MoneyState {
-  /** Whether the journal answers. Never rejects. */
-  isJournalUp(): Promise<boolean>;
+  /** Whether the journal can be written, as of its last check. */
+  isJournalUp(): boolean;
   /** One for each kind. Rejects where the journal cannot be read. */
   unknownOutcomes(): Promise<readonly UnknownOutcomes[]>;
   /** So many calls are not in the audit log. */
@@ -101,9 +104,16 @@ function journalMetrics(registers: Registry[]): MoneyListener['journalCall'] {
     labelNames: ['call'],
     registers,
   });
-  return (call, failed, seconds) => {
+  const failures = new Counter({
+    name: 'paygraph_journal_failures_total',
+    help: 'What the journal was asked and did not do, by reason.',
+    labelNames: ['reason'],
+    registers,
+  });
+  return (call, failure, seconds) => {
     duration.observe({ call }, seconds);
-    errors.inc({ call }, failed ? 1 : 0);
+    errors.inc({ call }, failure ? 1 : 0);
+    if (failure) failures.inc({ reason: failure });
   };
 }
 
@@ -124,7 +134,7 @@ export function showMoney(registry: Registry, state: MoneyState): () => Promise<
   });
   const isUp = new Gauge({
     name: 'paygraph_journal_up',
-    help: '1 where the journal could be read for this page. Without it nothing is created.',
+    help: '1 where the journal could be written when it was last checked. Where it cannot nothing is created.',
     aggregator: 'min',
     registers,
   });
@@ -143,11 +153,8 @@ export function showMoney(registry: Registry, state: MoneyState): () => Promise<
     registers,
   });
   return async () => {
-    const [isJournalUp, unknown] = await Promise.all([
-      state.isJournalUp(),
-      state.unknownOutcomes().catch(() => null),
-    ]);
-    isUp.set(isJournalUp ? 1 : 0);
+    isUp.set(state.isJournalUp() ? 1 : 0);
+    const unknown = await state.unknownOutcomes().catch(() => null);
     // What cannot be read now is not shown: the number of before would look like news.
     open.reset();
     age.reset();

@@ -84,9 +84,9 @@ export class JournalHand {
   async required<T>(asked: Promise<T>): Promise<T> {
     try {
       return await within(this.patienceMs, asked);
-    } catch (error) {
+    } catch {
+      // The journal's monitor logs why.
       asked.catch(() => undefined);
-      this.#warn({ cause: error instanceof Error ? error.name : 'unknown' }, 'the journal cannot be reached');
       const says = "The gateway's journal cannot be reached; this call sent nothing. Repeat it unchanged.";
       throw new ServiceError('UNAVAILABLE', says, 1000, true);
     }

@@ -6,7 +6,7 @@ import { codeOf, fail, type Spans } from './spans';
 const MAX_REMEMBERED = 5000;
 
 /** Asked too often to be of interest, and by nobody's operation. */
-const UNTRACED: ReadonlySet<string | symbol> = new Set(['ping', 'close', 'renew', 'time']);
+const UNTRACED: ReadonlySet<string | symbol> = new Set(['ping', 'close', 'renew', 'time', 'checkWrite']);
 
 /** Something that belongs to no request. */
 export interface BackgroundWork {

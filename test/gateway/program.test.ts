@@ -151,6 +151,35 @@ describe('On a signal', () => {
 });
 
 describe('A start that cannot be', () => {
+  test('names files that cannot be used together with wrong settings', async () => {
+    const folder = path.join(__dirname, 'fixtures');
+    const program = startProgram({
+      PORT: 'seventy-thousand',
+      SERVICE_BASE_URL: 'https://payments.example/',
+      SERVICE_API_KEY_FILE: '/nonexistent/api-key',
+      SERVICE_SECRET_KEY: 'secret',
+      SERVICE_CREDENTIALS_FILE: path.join(folder, 'localhost.pem'),
+      CLIENT_KEYS_FILE: '/nonexistent/clients.json',
+      PERSISTED_OPERATIONS: path.join(folder, 'canaries.ts'),
+      DATABASE_URL: 'file:/nonexistent/deeper/journal.db',
+      AUDIT_LOG_FILE: folder,
+    });
+    expect(await program.exited).toBe(1);
+    const said = program.output();
+    const named = said.split('\n').flatMap((line) => /^ {2}([A-Z_]+): .+\.$/.exec(line)?.[1] ?? []);
+    expect(named.sort()).toEqual([
+      'AUDIT_LOG_FILE',
+      'CLIENT_KEYS_FILE',
+      'DATABASE_URL',
+      'PERSISTED_OPERATIONS',
+      'PORT',
+      'SERVICE_API_KEY_FILE',
+      'SERVICE_CREDENTIALS_FILE',
+    ]);
+    expect(said).toContain('/nonexistent');
+    expect(said).not.toMatch(/^\s+at /m);
+  });
+
   test('names every wrong setting at once, prints none of their values, and ends with 1', async () => {
     const program = startProgram({
       HOST: 'bad host value',

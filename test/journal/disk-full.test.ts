@@ -4,6 +4,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Begun, Journal, NewAttempt } from '../../src/datasources/journal/journal';
 import { openJournal } from '../../src/datasources/journal/open';
+import { AdvancingClock } from '../../src/sandbox/clock';
+import { systemClock } from '../../src/clock';
+import { until } from '../exactly-once/support/gate';
+import { scrape } from '../metrics/support/scrape';
+import { testGateway } from '../support/gateway';
 import { PATIENT_MS } from '../support/patience';
 import { begunAs, newAttempt, newPayout } from './support/samples';
 import { UNAVAILABLE } from './support/unavailable';
@@ -74,6 +79,52 @@ async function beginUntilRefused(journal: Journal): Promise<{ begun: NewAttempt[
       await expect(reopened.list(page)).resolves.toHaveLength(kept.length + refused.length);
       await expect(reopened.find(before)).resolves.toMatchObject({ outcome: 'rejected' });
       await reopened.close();
+    });
+
+    test('makes a gateway unready and its log say why, until there is room again', async () => {
+      const clock = new AdvancingClock(systemClock);
+      const logLines: string[] = [];
+      const env = { DATABASE_URL: `file:${path.join(folder, 'gateway.db')}` };
+      const { gateway } = await testGateway('http://127.0.0.1:1/', { env, clock, logLines });
+      const said = (event: string): Record<string, unknown>[] =>
+        logLines
+          .map((line) => JSON.parse(line) as Record<string, unknown>)
+          .filter((line) => line['event'] === event);
+      const readiness = async () => {
+        clock.advance(5_000);
+        const response = await fetch(`${gateway.url}/readyz`);
+        return { code: response.status, ...((await response.json()) as { checks: object }) };
+      };
+      await until(readiness, ({ code }) => code === 200);
+
+      fillDisk();
+      const full = await until(readiness, ({ code }) => code === 503);
+      expect(full.checks).toMatchObject({ journal: 'down', journalReason: 'disk_full' });
+      expect((await scrape(gateway.url)).sum('paygraph_journal_up')).toBe(0);
+      expect(
+        (await scrape(gateway.url)).sum('paygraph_journal_failures_total', { reason: 'disk_full' }),
+      ).toBeGreaterThan(0);
+      const facts = { reason: 'disk_full', code: expect.stringMatching(/^(SQLITE_FULL|ENOSPC)$/) as string };
+      expect(said('journal_unavailable')).toEqual([expect.objectContaining(facts)]);
+      // Five seconds each time: it is said again after a minute.
+      for (let time = 0; time < 11; time += 1) await until(readiness, ({ code }) => code === 503);
+      await until(readiness, () => said('journal_unavailable').length === 2);
+
+      rmSync(filler);
+      await until(readiness, ({ code }) => code === 200);
+      expect((await scrape(gateway.url)).sum('paygraph_journal_up')).toBe(1);
+      expect(said('journal_available')).toEqual([expect.objectContaining({ reason: 'disk_full' })]);
+      await gateway.close();
+    });
+
+    test('and one that is mounted read-only is named when the gateway starts', async () => {
+      expect(spawnSync('mount', ['-o', 'remount,ro', folder]).status).toBe(0);
+      const opened = openJournal(`file:${path.join(folder, 'journal.db')}`);
+      const error = await opened.catch((fault: Error) => fault);
+      spawnSync('mount', ['-o', 'remount,rw', folder]);
+      expect(error).toMatchObject({ name: 'JournalOpenError' });
+      expect((error as Error).message).toContain(folder);
+      expect((error as Error).message).toContain('EROFS');
     });
   },
 );

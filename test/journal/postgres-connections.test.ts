@@ -1,4 +1,5 @@
 import { openJournal } from '../../src/datasources/journal/open';
+import { PATIENT_MS } from '../support/patience';
 import { begunAs, newAttempt, SETTLED } from './support/samples';
 import { connected, inPostgres, SERVER } from './support/stores';
 import { tcpProxy } from './support/tcp-proxy';
@@ -84,6 +85,20 @@ inPostgres((room) => {
       await proxy.close();
     });
 
+    test('the next host of the connection string is used', async () => {
+      const { proxy, journal: first } = await behind();
+      await first.close();
+      const url = new URL(room.place.url);
+      const hosts = `127.0.0.1:${proxy.port},${url.hostname}:${url.port || 5432}`;
+      const journal = await openJournal(room.place.url.replace(url.host, hosts));
+      await recovered(journal);
+      proxy.silence();
+      await recovered(journal);
+      for (const ask of EVERYTHING) await ask(journal);
+      await journal.close();
+      await proxy.close();
+    });
+
     test('a journal that never reached its database refuses in time, and works when it does', async () => {
       const { proxy, journal } = await behind();
       proxy.silence();
@@ -119,6 +134,28 @@ inPostgres((room) => {
       expect(performance.now() - startedAt).toBeLessThan(2 * LIMIT_MS);
       await proxy.close();
     });
+  });
+});
+
+inPostgres((room) => {
+  test('a journal whose database or user does not exist is refused at opening', async () => {
+    const refused = (change: (url: URL) => void): Promise<unknown> => {
+      const url = new URL(room.place.url);
+      url.password = 'hunter2';
+      change(url);
+      return openJournal(url.href, PATIENT_MS).catch((error: unknown) => error);
+    };
+    const database = await refused((url) => (url.pathname = '/paygraph_nowhere'));
+    expect(database).toMatchObject({
+      name: 'JournalOpenError',
+      message: expect.stringContaining('3D000') as string,
+    });
+    const user = await refused((url) => (url.username = 'nobody_of_paygraph'));
+    expect(user).toMatchObject({
+      name: 'JournalOpenError',
+      message: expect.stringContaining('28') as string,
+    });
+    expect(String(database) + String(user)).not.toContain('hunter2');
   });
 });
 

@@ -5,12 +5,13 @@ import { until } from '../exactly-once/support/gate';
 import { OUTAGES, type Outage } from '../exactly-once/support/outage';
 import { describeStores, type Rig } from '../exactly-once/support/rig';
 import { openStore } from '../exactly-once/support/stores';
+import { connected, SERVER } from '../journal/support/stores';
 import { scrape } from './support/scrape';
 
 interface Readiness {
   httpStatus: number;
   status: string;
-  checks: { journal: string; service: string; draining: boolean };
+  checks: { journal: string; journalReason?: string; service: string; draining: boolean };
 }
 
 const LOOK = 'query ($c: UUID!, $e: String) { payment(channel: $c, externalId: $e) { __typename } }';
@@ -31,6 +32,8 @@ describeStores('/readyz', (rigs) => {
   const base = (): string => rig.parts.gateway.url;
 
   async function readiness(): Promise<Readiness> {
+    // The next check of the journal falls due.
+    rig.clock.advance(1_000);
     const response = await fetch(`${base()}/readyz`);
     return { httpStatus: response.status, ...((await response.json()) as Omit<Readiness, 'httpStatus'>) };
   }
@@ -44,7 +47,6 @@ describeStores('/readyz', (rigs) => {
     expect((await scrape(base())).sum('paygraph_journal_up')).toBe(1);
   });
 
-  // A SQLite file that another process holds can still be read: it is up.
   const ofJournal = (): void => {
     test('says that it is not while the journal cannot be reached, and is again afterwards', async () => {
       await outage.down();
@@ -55,7 +57,8 @@ describeStores('/readyz', (rigs) => {
       });
       const page = await scrape(base());
       expect(page.sum('paygraph_journal_up')).toBe(0);
-      expect(page.find('paygraph_unknown_outcomes')).toEqual([]);
+      // A SQLite file that another process holds can still be read.
+      if (rigs.kind === 'PostgreSQL') expect(page.find('paygraph_unknown_outcomes')).toEqual([]);
       expect(page.sum('paygraph_journal_errors_total')).toBeGreaterThan(0);
       await outage.up();
       await until(readiness, ({ httpStatus }) => httpStatus === 200);
@@ -65,7 +68,26 @@ describeStores('/readyz', (rigs) => {
       );
     });
   };
-  if (rigs.kind === 'PostgreSQL') ofJournal();
+  ofJournal();
+
+  const ofReadOnlyDatabase = (): void => {
+    test('says that the database is read-only, and is ready again when it is not', async () => {
+      const name = new URL(outage.store.url).pathname.slice(1);
+      const sessions = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid()`;
+      const setting = 'default_transaction_read_only';
+      await connected(SERVER, (client) => client.query(`ALTER DATABASE ${name} SET ${setting} = on`));
+      await outage.store.rows(sessions);
+      const down = await until(readiness, ({ checks }) => checks.journalReason === 'read_only');
+      expect(down).toMatchObject({ httpStatus: 503, checks: { journal: 'down' } });
+      expect(
+        (await scrape(base())).sum('paygraph_journal_failures_total', { reason: 'read_only' }),
+      ).toBeGreaterThan(0);
+      await connected(SERVER, (client) => client.query(`ALTER DATABASE ${name} RESET ${setting}`));
+      await until(readiness, ({ httpStatus }) => httpStatus === 200);
+    });
+  };
+  if (rigs.kind === 'PostgreSQL') ofReadOnlyDatabase();
 
   test('says that the service is down, and stays ready: another gateway has no other service', async () => {
     rig.service.plan(() => ({ acts: true, reply: silence }));

@@ -92,6 +92,8 @@ const POSTGRES_MENDS: Readonly<Record<string, string>> = {
   '28000': "The server does not let this user in: check DATABASE_URL and the server's pg_hba.conf.",
   '3D000': 'The database that DATABASE_URL names is not there: CREATE DATABASE makes it.',
   '53300': 'The server has no connection left: raise max_connections, or end those that nobody uses.',
+  '25006':
+    'None of the hosts in DATABASE_URL can be written: all that answer are standbys, or the database is set read-only.',
   '08P01':
     'PgBouncer refuses a parameter of the connection: add options to its ignore_startup_parameters, or connect past it.',
 };

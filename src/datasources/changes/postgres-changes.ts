@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Clock, Timer } from '../../clock';
 import type { Change, ChangeFeed } from './changes';
 import { MOST_CHANGES, readMessage, written } from './message';
+import { PostgresHosts } from '../journal/postgres-hosts';
 import { PostgresLine } from './postgres-line';
 
 const CHANNEL = 'paygraph_changes';
@@ -18,7 +19,7 @@ const LAST_RETRY_MS = 30_000;
 export class PostgresChanges implements ChangeFeed {
   readonly reachesOthers = true;
   readonly hearsOthers = true;
-  readonly #url: string;
+  readonly #hosts: PostgresHosts;
   readonly #clock: Clock;
   readonly #onReach: (reached: boolean) => void;
   /** Who this is, to know its own messages by. */
@@ -38,7 +39,7 @@ export class PostgresChanges implements ChangeFeed {
   #next: Timer | undefined;
 
   constructor(url: string, clock: Clock, onReach: (reached: boolean) => void = () => undefined) {
-    this.#url = url;
+    this.#hosts = new PostgresHosts(url);
     this.#clock = clock;
     this.#onReach = onReach;
     this.#open();
@@ -73,7 +74,7 @@ export class PostgresChanges implements ChangeFeed {
 
   #open(): void {
     try {
-      const line = new PostgresLine(this.#url, this.#clock, {
+      const line = new PostgresLine(this.#hosts, this.#clock, {
         message: (text) => readMessage(text, this.#me).forEach((change) => this.#heard(change)),
         broken: () => this.#broken(),
       });
@@ -140,7 +141,7 @@ export class PostgresChanges implements ChangeFeed {
     try {
       do {
         const told = this.#takeOldest(MOST_CHANGES);
-        if (told.length === 0) await line.ask('SELECT 1');
+        if (told.length === 0) await line.check();
         else await line.ask('SELECT pg_notify($1, $2)', [CHANNEL, this.#me + told.join('')]);
       } while (this.#queue.size > 0);
     } catch {

@@ -1,6 +1,7 @@
 import { Socket } from 'node:net';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import type { Clock } from '../../clock';
+import type { PostgresHosts } from '../journal/postgres-hosts';
 
 /** How long PostgreSQL may take to answer anything. */
 const ANSWER_MS = 5_000;
@@ -16,12 +17,13 @@ export class PostgresLine {
   readonly #clock: Clock;
   readonly #socket = new Socket();
   readonly #client: Client;
+  readonly #hosts: PostgresHosts;
 
   /** Throws where the address is not one that can be used. */
-  constructor(url: string, clock: Clock, heard: Heard) {
+  constructor(hosts: PostgresHosts, clock: Clock, heard: Heard) {
     this.#clock = clock;
-    this.#client = new Client({
-      connectionString: url,
+    this.#hosts = hosts;
+    this.#client = hosts.client({
       stream: () => this.#socket,
       keepAlive: true,
       application_name: 'paygraph',
@@ -39,6 +41,12 @@ export class PostgresLine {
   /** One thing at a time. */
   async ask(text: string, values: string[] = []): Promise<void> {
     await this.#within(this.#client.query(text, values));
+  }
+
+  /** Whether the server answers, and is still one that fits. */
+  async check(): Promise<void> {
+    await this.ask('SELECT 1');
+    await this.#within(this.#hosts.check(this.#client));
   }
 
   /** At once: a server that does not answer is not asked for leave. */

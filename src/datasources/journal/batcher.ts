@@ -1,4 +1,4 @@
-import { monotonicMs } from './deadline';
+import { monotonicMs, tookTooLong } from './deadline';
 import { JournalUnavailable } from './journal';
 
 /** `low`: written alone, and only when nothing else is waiting. */
@@ -63,7 +63,7 @@ export class Batcher<Op, Result> {
   #giveUp(waiting: Waiting<Op, Result>): void {
     // It is left out when the next batch is taken: searching for it would cost all that wait, each.
     waiting.isGivenUp = true;
-    waiting.reject(new JournalUnavailable(new Error('It took too long.')));
+    waiting.reject(new JournalUnavailable(tookTooLong()));
     this.#run();
   }
 

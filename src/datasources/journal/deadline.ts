@@ -9,6 +9,9 @@ export const READ_DEADLINE_MS = 1_500;
 /** Monotonic time in milliseconds, the same for every thread and process of a machine. A deadline never moves with the wall clock. */
 export const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 
+/** What is reported where the time limit was exceeded. */
+export const tookTooLong = (): Error => Object.assign(new Error('It took too long.'), { code: 'ETIMEDOUT' });
+
 /** Waits for something, but not longer; what comes later is left to `late`. */
 export function within<T>(ms: number, waited: Promise<T>, late: (value: T) => void = () => {}): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -16,7 +19,7 @@ export function within<T>(ms: number, waited: Promise<T>, late: (value: T) => vo
     const timer = setTimeout(
       () => {
         over = true;
-        reject(new JournalUnavailable(new Error('It took too long.')));
+        reject(new JournalUnavailable(tookTooLong()));
       },
       Math.max(0, ms),
     );

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { STEP_NAMES } from './migrations';
+import { PostgresHosts } from './postgres-hosts';
 import { CONNECTION_OPTIONS } from './postgres-pool';
+import { MAY_WRITE } from './postgres-statements';
 import { OPEN } from './rows';
 
 /** A journal as it stands, looked at from outside: no table is made, no row is written. */
@@ -29,7 +31,6 @@ type Ask = (sql: string) => Rows | Promise<Rows>;
 
 const UNKNOWN = `SELECT count(*) AS count, min(started_at) AS oldest FROM attempts
   WHERE ${OPEN} AND outcome = 'unknown'`;
-const TABLES = ['attempts', 'reservations', 'confirms', 'confirmed', 'settlement_proposals'];
 
 async function readState(ask: Ask, hasTables: boolean): Promise<Omit<JournalState, 'isWritable'>> {
   const taken = hasTables
@@ -77,8 +78,7 @@ function canBeWritten(file: string, busyMs: number): boolean {
  * @param deadlineMs how long connecting, and each question, may take
  */
 export async function inspectPostgres(url: string, deadlineMs: number): Promise<PostgresState> {
-  const client = new Client({
-    connectionString: url,
+  const client = new PostgresHosts(url).client({
     connectionTimeoutMillis: deadlineMs,
     query_timeout: deadlineMs,
     application_name: 'paygraph doctor',
@@ -106,14 +106,10 @@ export async function inspectPostgres(url: string, deadlineMs: number): Promise<
 }
 
 async function mayWrite(ask: Ask, missingSteps: readonly string[]): Promise<boolean> {
-  const rights = (table: string): string =>
-    ['SELECT', 'INSERT', 'UPDATE', 'DELETE']
-      .map((right) => `has_table_privilege('${table}', '${right}')`)
-      .join(' AND ');
   const sql =
     missingSteps.length > 0
       ? "SELECT has_schema_privilege(current_schema(), 'CREATE') AS may"
-      : `SELECT ${TABLES.map(rights).join(' AND ')} AS may`;
+      : `SELECT ${MAY_WRITE} AS may`;
   const [row] = await ask(sql);
   return row?.['may'] === true;
 }

@@ -257,6 +257,12 @@ export interface Journal {
   countUnknown(service: string): Promise<UnknownCount[]>;
   /** Deletes what is no longer kept; unknown attempts never. Null while another instance is doing that. */
   purgeStep(step: PurgeStep): Promise<PurgeProgress | null>;
+  /**
+   * Writes the one row that exists for that purpose, as durably as an attempt. Rejects with the reason where attempts
+   * cannot be written.
+   * @param bytes how much is written beside: where no space is left little may still fit
+   */
+  checkWrite(bytes: number): Promise<void>;
   /** Rejects when the journal cannot be reached. */
   ping(): Promise<void>;
   close(): Promise<void>;

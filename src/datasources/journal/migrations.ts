@@ -198,6 +198,19 @@ const STEPS: readonly MigrationStep[] = [
     // No transaction holds row locks while it waits here. SQLite has one writer at a time.
     sql: (dialect) => (dialect === 'sqlite' ? [] : [OTHERS_TRANSACTIONS]),
   },
+  {
+    name: '0009-write-checks',
+    // One row, written again and again to find out whether the journal can be written.
+    sql: (dialect) => [
+      `CREATE TABLE write_checks (
+         id INTEGER PRIMARY KEY,
+         checked_at ${TYPES[dialect].time} NOT NULL,
+         filler ${dialect === 'sqlite' ? 'BLOB' : 'TEXT'} NOT NULL
+       )`,
+      // Compressed, the filler would need no space.
+      ...(dialect === 'sqlite' ? [] : ['ALTER TABLE write_checks ALTER COLUMN filler SET STORAGE EXTERNAL']),
+    ],
+  },
 ];
 
 /** The names of the steps, in their order: what a journal that is up to date has taken. */

@@ -1,10 +1,11 @@
 import { JournalBusy, type Journal } from './journal';
+import { faultOf, type JournalFault } from './journal-fault';
 
 /** What a journal can be asked. */
 export type JournalCall = Exclude<keyof Journal, 'deadlineMs' | 'close'>;
 
-/** Hears of what a journal was asked, when it has ended. Must not throw. */
-export type JournalListener = (call: JournalCall, failed: boolean, ms: number) => void;
+/** Hears of what a journal was asked, when it has ended; null where it was done. Must not throw. */
+export type JournalListener = (call: JournalCall, fault: JournalFault | null, ms: number) => void;
 
 /** The same journal, of which somebody hears what it is asked, how long that takes and whether it fails. */
 export function observedJournal(journal: Journal, heard: JournalListener): Journal {
@@ -13,11 +14,11 @@ export function observedJournal(journal: Journal, heard: JournalListener): Journ
     (...args: A): Promise<R> => {
       const startedAt = performance.now();
       const asked = ask.apply(journal, args);
-      const ended = (failed: boolean): void => heard(call, failed, performance.now() - startedAt);
+      const ended = (fault: JournalFault | null): void => heard(call, fault, performance.now() - startedAt);
       asked.then(
-        () => ended(false),
+        () => ended(null),
         // A list that is refused because others are being read is no fault of the journal.
-        (error: unknown) => ended(!(error instanceof JournalBusy)),
+        (error: unknown) => ended(error instanceof JournalBusy ? null : faultOf(error)),
       );
       return asked;
     };
@@ -43,6 +44,7 @@ export function observedJournal(journal: Journal, heard: JournalListener): Journ
     countUnknown: observed('countUnknown', journal.countUnknown),
     purgeStep: observed('purgeStep', journal.purgeStep),
     time: observed('time', journal.time),
+    checkWrite: observed('checkWrite', journal.checkWrite),
     ping: observed('ping', journal.ping),
     close: () => journal.close(),
   };

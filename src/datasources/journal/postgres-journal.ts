@@ -2,6 +2,7 @@ import { Batcher } from './batcher';
 import { DEADLINE_MS, READ_DEADLINE_MS, monotonicMs } from './deadline';
 import { findCreatedInPostgres } from './find-created';
 import {
+  JournalUnavailable,
   type Attempt,
   type AttemptKey,
   type AttemptKind,
@@ -15,8 +16,10 @@ import {
   type Settlement,
   type UnknownCount,
 } from './journal';
+import { FaultError, PERMISSION_DENIED } from './journal-fault';
 import { PostgresAttemptReads } from './postgres-attempt-reads';
 import { PostgresConfirms } from './postgres-confirms';
+import { PostgresHosts } from './postgres-hosts';
 import { CONNECTION_OPTIONS, INDEX_ORDER_OPTIONS, PostgresPool } from './postgres-pool';
 import { purgeStep } from './postgres-purge';
 import {
@@ -33,7 +36,7 @@ import {
   storable,
   type Row,
 } from './rows';
-import { BEGIN, CLAIMABLE, FIND, RENEW, SETTLE } from './postgres-statements';
+import { BEGIN, CHECK_WRITE, CLAIMABLE, FIND, RENEW, SETTLE } from './postgres-statements';
 
 const MAX_BATCH = 256;
 const MAX_CONNECTIONS = 8;
@@ -61,13 +64,14 @@ export class PostgresJournal implements Journal {
   readonly confirmedInputs: Journal['confirmedInputs'] = (payment) => this.#confirms.confirmedInputs(payment);
 
   constructor(url: string, deadlineMs = DEADLINE_MS) {
-    this.#pool = new PostgresPool(url, {
+    const hosts = new PostgresHosts(url);
+    this.#pool = new PostgresPool(hosts, {
       deadlineMs,
       maxConnections: MAX_CONNECTIONS,
       connectionOptions: CONNECTION_OPTIONS,
     });
     this.#confirms = new PostgresConfirms(this.#pool);
-    this.#backgroundPool = new PostgresPool(url, {
+    this.#backgroundPool = new PostgresPool(hosts, {
       deadlineMs: Math.max(deadlineMs, READ_DEADLINE_MS),
       maxConnections: MAX_BACKGROUND_CONNECTIONS,
       connectionOptions: BACKGROUND_OPTIONS,
@@ -181,6 +185,11 @@ export class PostgresJournal implements Journal {
 
   purgeStep(step: PurgeStep): Promise<PurgeProgress | null> {
     return purgeStep(this.#backgroundPool, step);
+  }
+
+  async checkWrite(bytes: number): Promise<void> {
+    const [row] = await this.#query(CHECK_WRITE, [Date.now(), bytes]);
+    if (row?.['may'] !== true) throw new JournalUnavailable(new FaultError(PERMISSION_DENIED));
   }
 
   async ping(): Promise<void> {

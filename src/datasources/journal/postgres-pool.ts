@@ -1,8 +1,10 @@
-import { Client, Pool, type PoolClient } from 'pg';
+import { Pool, type Client, type PoolClient } from 'pg';
 import { UnderWay } from '../../under-way';
-import { monotonicMs, within } from './deadline';
+import { monotonicMs, tookTooLong, within } from './deadline';
 import { JournalUnavailable } from './journal';
+import { faultOf } from './journal-fault';
 import { migrate } from './migrations';
+import type { PostgresHosts } from './postgres-hosts';
 import type { Row } from './rows';
 
 /** A plan made for an empty table must not be kept while the table grows. */
@@ -32,7 +34,7 @@ interface PostgresPoolOptions {
 
 /** Connections to PostgreSQL that answer in time or not at all, to a database that has the journal's tables. */
 export class PostgresPool {
-  readonly #url: string;
+  readonly #hosts: PostgresHosts;
   readonly #deadlineMs: number;
   readonly #migrateElsewhere: PostgresPoolOptions['migrate'];
   readonly #pool: Pool;
@@ -43,13 +45,13 @@ export class PostgresPool {
   #migrating: Client | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(url: string, options: PostgresPoolOptions) {
+  constructor(hosts: PostgresHosts, options: PostgresPoolOptions) {
     const { deadlineMs } = options;
-    this.#url = url;
+    this.#hosts = hosts;
     this.#deadlineMs = deadlineMs;
     this.#migrateElsewhere = options.migrate;
     this.#pool = new Pool({
-      connectionString: url,
+      ...hosts.poolConfig(),
       max: options.maxConnections,
       connectionTimeoutMillis: deadlineMs,
       // What nobody waits for any more must not hold locks, nor be written later.
@@ -97,11 +99,13 @@ export class PostgresPool {
     try {
       await within(until - monotonicMs(), this.migrate());
       client = await within(until - monotonicMs(), this.#pool.connect(), (late) => late.release());
-      if (monotonicMs() >= until) throw new Error('It is too late.');
+      if (monotonicMs() >= until) throw tookTooLong();
       const { rows } = await within(until - monotonicMs(), client.query<Row>(query));
       client.release();
       return rows;
     } catch (error) {
+      // After a failover the primary is another server.
+      if (client && faultOf(error).reason === 'read_only') this.#hosts.failed(client);
       // The connection may still be busy with the query: it is not used again.
       client?.release(true);
       throw error instanceof JournalUnavailable ? error : new JournalUnavailable(error);
@@ -109,8 +113,7 @@ export class PostgresPool {
   }
 
   async #migrate(): Promise<readonly string[]> {
-    const client = new Client({
-      connectionString: this.#url,
+    const client = this.#hosts.client({
       connectionTimeoutMillis: this.#deadlineMs,
       application_name: 'paygraph',
       keepAlive: true,

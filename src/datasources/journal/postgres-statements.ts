@@ -82,3 +82,16 @@ export const RENEW = `UPDATE attempts SET lease_until = $1 WHERE id IN (
 
 /** Attempts of unknown outcome, or of an owner that has not renewed its lease by the third parameter. */
 export const CLAIMABLE = `${OPEN} AND ${leaseIsOver('$3')}`;
+
+/** Tables that the gateway's user reads and writes. */
+const TABLES = ['attempts', 'reservations', 'confirms', 'confirmed', 'settlement_proposals', 'write_checks'];
+
+/** Whether the user of the connection may do so. */
+export const MAY_WRITE = TABLES.flatMap((table) =>
+  ['SELECT', 'INSERT', 'UPDATE', 'DELETE'].map((right) => `has_table_privilege('${table}', '${right}')`),
+).join(' AND ');
+
+/** Parameters: the time in milliseconds, and how many bytes are written beside. */
+export const CHECK_WRITE = `INSERT INTO write_checks (id, checked_at, filler) VALUES (1, $1, repeat('0', $2::int))
+  ON CONFLICT (id) DO UPDATE SET checked_at = excluded.checked_at, filler = excluded.filler
+  RETURNING ${MAY_WRITE} AS may`;

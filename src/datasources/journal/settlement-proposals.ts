@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { SQLInputValue } from 'node:sqlite';
+import { PostgresHosts } from './postgres-hosts';
 import { CONNECTION_OPTIONS, PostgresPool } from './postgres-pool';
 import type { Row } from './rows';
 import { SqliteThread } from './sqlite-thread';
@@ -115,7 +116,7 @@ async function openStore(
       thread.run({ write: true, statements: [{ sql, params: [...values] satisfies SQLInputValue[] }] });
     return { execute, close: () => thread.close() };
   }
-  const pool = new PostgresPool(url, {
+  const pool = new PostgresPool(new PostgresHosts(url), {
     deadlineMs,
     maxConnections: 1,
     connectionOptions: CONNECTION_OPTIONS,

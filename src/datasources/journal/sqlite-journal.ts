@@ -14,6 +14,7 @@ import type {
   UnknownCount,
 } from './journal';
 import { findCreatedInSqlite } from './find-created';
+import { fileOpenError, JournalOpenError } from './journal-open-error';
 import { migrate } from './migrations';
 import {
   BEGIN_COLUMNS,
@@ -68,6 +69,9 @@ const SETTLE_AS_UNKNOWN = `UPDATE attempts
     absent_observer = COALESCE(?, absent_observer)
   WHERE id = ? AND ${OPEN}`;
 
+const CHECK_WRITE = `INSERT INTO write_checks (id, checked_at, filler) VALUES (1, ?, zeroblob(?))
+  ON CONFLICT (id) DO UPDATE SET checked_at = excluded.checked_at, filler = excluded.filler`;
+
 /** The journal in a SQLite file; several processes of one machine may share it. */
 export class SqliteJournal implements Journal {
   readonly #confirms: SqliteConfirms;
@@ -96,7 +100,7 @@ export class SqliteJournal implements Journal {
       return new SqliteJournal(thread, reads, deadlineMs);
     } catch (error) {
       await thread.close();
-      throw error;
+      throw error instanceof JournalOpenError ? error : fileOpenError(file, error);
     }
   }
 
@@ -212,6 +216,10 @@ export class SqliteJournal implements Journal {
 
   purgeStep(step: PurgeStep): Promise<PurgeProgress> {
     return purgeStep(this.thread, step);
+  }
+
+  async checkWrite(bytes: number): Promise<void> {
+    await this.thread.run({ write: true, statements: [sql(CHECK_WRITE, Date.now(), bytes)] }, 'low');
   }
 
   async ping(): Promise<void> {

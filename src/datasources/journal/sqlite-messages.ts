@@ -22,4 +22,10 @@ export interface BatchMessage {
 
 /** The rows of each job, or why nothing was done. */
 export type BatchAnswer =
-  { batch: number; results: Record<string, unknown>[][] } | { batch: number; error: string };
+  | { batch: number; results: Record<string, unknown>[][] }
+  | {
+      batch: number;
+      error: string;
+      /** SQLite's result code, where SQLite has failed. */
+      errcode: number | undefined;
+    };

@@ -6,6 +6,8 @@ import { Worker } from 'node:worker_threads';
 import { Batcher, type Priority } from './batcher';
 import { monotonicMs } from './deadline';
 import { JournalUnavailable } from './journal';
+import { sqliteError } from './journal-fault';
+import { fileOpenError } from './journal-open-error';
 import type { BatchAnswer, BatchMessage, NumberedJob } from './sqlite-messages';
 import type { Row } from './rows';
 
@@ -37,6 +39,7 @@ interface UnderWay {
 /** The thread that keeps the file, seen from the gateway: jobs go in, rows come out. */
 export class SqliteThread {
   readonly #worker: Worker;
+  readonly #file: string;
   readonly #underWay = new Map<number, UnderWay>();
   readonly #batcher: Batcher<Job, Row[]>;
   /** The places of the texts of statements that the thread knows. */
@@ -45,8 +48,9 @@ export class SqliteThread {
   #dead: Error | undefined;
   #closing: Promise<void> | undefined;
 
-  private constructor(worker: Worker, deadlineMs: number) {
+  private constructor(worker: Worker, file: string, deadlineMs: number) {
     this.#worker = worker;
+    this.#file = file;
     this.#batcher = new Batcher({
       flush: (jobs, until) => this.#send(jobs, until - WRITING_MS),
       maxBatch: MAX_BATCH,
@@ -60,19 +64,18 @@ export class SqliteThread {
   }
 
   /**
-   * Opens the file, and makes it and its folder where they are not there. Rejects where that cannot be done.
+   * Opens the file, and makes it and its folder where they are not there. Rejects with a JournalOpenError where that
+   * cannot be done.
    * @param readOnly opens a file that is there, which another thread has brought into WAL mode
    */
   static async open(file: string, deadlineMs: number, readOnly = false): Promise<SqliteThread> {
-    // One level: what else is missing is more likely a mistake in the path.
-    if (!existsSync(path.dirname(file))) mkdirSync(path.dirname(file));
-    // Under jest the sources run as they are; Node.js strips the types of this one file itself.
-    const program = path.join(__dirname, `sqlite-worker.m${path.extname(__filename).slice(1)}`);
-    const worker = new Worker(program, {
-      workerData: { path: file, busyTimeoutMs: OPENING_MS, readOnly },
-    });
-    await once(worker, 'message');
-    return new SqliteThread(worker, deadlineMs);
+    try {
+      // One level: what else is missing is more likely a mistake in the path.
+      if (!existsSync(path.dirname(file))) mkdirSync(path.dirname(file));
+      return new SqliteThread(await startWorker(file, readOnly), file, deadlineMs);
+    } catch (error) {
+      throw fileOpenError(file, asSqliteError(error, file));
+    }
   }
 
   /** Runs a job, in time or not at all; a write is durable when this resolves. Returns the first rows that there were. */
@@ -134,7 +137,7 @@ export class SqliteThread {
     this.#underWay.delete(answer.batch);
     if (this.#underWay.size === 0) this.#worker.unref();
     if ('results' in answer) waiting?.resolve(answer.results);
-    else waiting?.reject(new JournalUnavailable(answer.error));
+    else waiting?.reject(new JournalUnavailable(sqliteError(answer.error, answer.errcode, this.#file)));
   }
 
   #died(error: Error): void {
@@ -143,3 +146,20 @@ export class SqliteThread {
     this.#underWay.clear();
   }
 }
+
+/** Starts the thread, and resolves when it has opened the file. */
+async function startWorker(file: string, readOnly: boolean): Promise<Worker> {
+  // Under jest the sources run as they are; Node.js strips the types of this one file itself.
+  const program = path.join(__dirname, `sqlite-worker.m${path.extname(__filename).slice(1)}`);
+  const worker = new Worker(program, {
+    workerData: { path: file, busyTimeoutMs: OPENING_MS, readOnly },
+  });
+  await once(worker, 'message');
+  return worker;
+}
+
+/** What a thread reports when it cannot open the file. */
+const asSqliteError = (error: unknown, file: string): unknown => {
+  const { errcode } = error as { errcode?: number };
+  return errcode === undefined ? error : sqliteError(String(error), errcode, file);
+};

@@ -82,6 +82,8 @@ function runBatch({ jobs, until }: BatchMessage): Rows[] {
   return results;
 }
 
+const errcodeOf = (error: unknown): number | undefined => (error as { errcode?: number }).errcode;
+
 parentPort?.on('message', (message: BatchMessage | 'close') => {
   if (message === 'close') {
     database.close();
@@ -93,7 +95,7 @@ parentPort?.on('message', (message: BatchMessage | 'close') => {
   try {
     parentPort?.postMessage({ batch, results: runBatch(message) } satisfies BatchAnswer);
   } catch (error) {
-    parentPort?.postMessage({ batch, error: String(error) } satisfies BatchAnswer);
+    parentPort?.postMessage({ batch, error: String(error), errcode: errcodeOf(error) } satisfies BatchAnswer);
   }
 });
 parentPort?.postMessage('open');

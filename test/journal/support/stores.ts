@@ -64,7 +64,7 @@ export async function postgresPlace(server: string = SERVER): Promise<Place> {
     hold: async () => {
       const client = new Client(url.href);
       await client.connect();
-      await client.query('BEGIN; LOCK TABLE attempts, reservations, confirms');
+      await client.query('BEGIN; LOCK TABLE attempts, reservations, confirms, write_checks');
       return () => client.end();
     },
     drop: async () => {

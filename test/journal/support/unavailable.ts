@@ -15,6 +15,7 @@ export const WRITES: Record<string, (journal: Journal) => Promise<unknown>> = {
   claimDue: (journal) => journal.claimDue(newClaim('service'), 10),
   beginConfirm: (journal) => journal.beginConfirm(newConfirm()),
   endConfirm: (journal) => journal.endConfirm(newConfirm().id, ENDED.known),
+  checkWrite: (journal) => journal.checkWrite(0),
   purgeStep: (journal) => journal.purgeStep({ target: 'attempts', settledBefore: 1, limit: 10, after: null }),
 };
 
