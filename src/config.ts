@@ -242,6 +242,8 @@ export interface ToolConfig {
   auditFile: string;
   /** Whether what one operator wants to settle needs the approval of another one. */
   settleApproval: boolean;
+  /** What /metrics asks for; null where METRICS_TOKEN is not set. */
+  metricsToken: Secret | null;
   /** SUDO_USER: who the environment says has run the tool by sudo; null where nobody has. */
   sudoUser: string | null;
 }
@@ -254,6 +256,7 @@ export function readToolConfig(env: Environment = process.env): ToolConfig {
     serviceBaseUrl: reader.get('SERVICE_BASE_URL', SETTINGS.SERVICE_BASE_URL) ?? null,
     auditFile: readAuditFile(reader),
     settleApproval: reader.get('SETTLE_APPROVAL', SETTINGS.SETTLE_APPROVAL) ?? false,
+    metricsToken: readMetricsToken(reader),
     sudoUser: env['SUDO_USER'] || null,
   };
   if (reader.faults.length > 0) throw new ConfigError(reader.faults);

@@ -4,9 +4,9 @@ import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config';
 import { EXIT, InputError, UsageError, type Context } from './context';
 import { declareAttempts } from './declare-attempts';
+import { declareClientKey } from './declare-client-key';
 import {
   declareAudit,
-  declareClientKey,
   declareDoctor,
   declareJournal,
   declarePersist,
