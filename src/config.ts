@@ -1,6 +1,7 @@
 import process from 'node:process';
 import { Secret } from './secret';
 import { SettingsReader, type Environment } from './settings';
+import { DEV_ISSUER } from './access/dev-issuer';
 import { isLoopback } from './loopback';
 import { readMetricsToken } from './metrics-settings';
 import { SETTINGS } from './settings-table';
@@ -75,11 +76,16 @@ function readJournal(reader: SettingsReader, { secretKey }: ServiceConfig): Jour
   };
 }
 
+const SANDBOX_PORT = 4001;
+
 function readSandbox(reader: SettingsReader): SandboxConfig | null {
   const port = reader.get('SANDBOX_PORT', SETTINGS.SANDBOX_PORT);
   const control = reader.get('SANDBOX_CONTROL', SETTINGS.SANDBOX_CONTROL) ?? false;
   if (reader.has('SERVICE_BASE_URL')) return null;
-  return { port: port ?? 4001, anyPortIfTaken: !reader.has('SANDBOX_PORT'), control };
+  // The address of the development issuer's keys names the port.
+  const isFixed =
+    reader.has('SANDBOX_PORT') || reader.get('AUTH_ISSUER', SETTINGS.AUTH_ISSUER) === DEV_ISSUER;
+  return { port: port ?? SANDBOX_PORT, anyPortIfTaken: !isFixed, control };
 }
 
 function readAccess(reader: SettingsReader): AccessConfig {
@@ -100,6 +106,8 @@ function readAccess(reader: SettingsReader): AccessConfig {
     jwksUrl && issuer && audience
       ? { jwksUrl, issuer, audience, maxLifetimeSeconds, maxStaleKeysSeconds }
       : null;
+  if (issuer === DEV_ISSUER && reader.has('SERVICE_BASE_URL'))
+    reader.fault('AUTH_ISSUER', `tokens of ${DEV_ISSUER} are for the embedded sandbox only`);
   if (reader.has('SERVICE_BASE_URL') && !reader.has('CLIENT_KEYS_FILE') && given.length === 0) {
     reader.fault(
       'CLIENT_KEYS_FILE',
@@ -240,6 +248,8 @@ export interface ToolConfig {
   /** Null without a real service. */
   serviceBaseUrl: string | null;
   auditFile: string;
+  /** Where the embedded sandbox listens; 0: anywhere. */
+  sandboxPort: number;
   /** Whether what one operator wants to settle needs the approval of another one. */
   settleApproval: boolean;
   /** What /metrics asks for; null where METRICS_TOKEN is not set. */
@@ -255,6 +265,7 @@ export function readToolConfig(env: Environment = process.env): ToolConfig {
     journalUrl: readJournalUrl(reader),
     serviceBaseUrl: reader.get('SERVICE_BASE_URL', SETTINGS.SERVICE_BASE_URL) ?? null,
     auditFile: readAuditFile(reader),
+    sandboxPort: reader.get('SANDBOX_PORT', SETTINGS.SANDBOX_PORT) ?? SANDBOX_PORT,
     settleApproval: reader.get('SETTLE_APPROVAL', SETTINGS.SETTLE_APPROVAL) ?? false,
     metricsToken: readMetricsToken(reader),
     sudoUser: env['SUDO_USER'] || null,

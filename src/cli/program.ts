@@ -5,6 +5,7 @@ import { ConfigError } from '../config';
 import { EXIT, InputError, UsageError, type Context } from './context';
 import { declareAttempts } from './declare-attempts';
 import { declareClientKey } from './declare-client-key';
+import { declareDevToken } from './declare-dev-token';
 import {
   declareAudit,
   declareDoctor,
@@ -70,6 +71,7 @@ export function commandLine(terminal: Pick<Terminal, 'print' | 'say'>, declaring
   declareJournal(program, declaring);
   declareAttempts(program, declaring);
   declareClientKey(program, declaring);
+  declareDevToken(program, declaring);
   declareAudit(program, declaring);
   declarePersist(program, declaring);
   return program;
