@@ -152,6 +152,16 @@ describe('Files', () => {
     expect(report.text).not.toContain('CANARY');
   });
 
+  test('of the journal that everybody may read are a warning, each by its name', async () => {
+    const file = fileOf('', 0o644);
+    writeFileSync(`${file}-wal`, '');
+    chmodSync(`${file}-wal`, 0o644);
+    expect(await permissions({ DATABASE_URL: `file:${file}` })).toEqual([
+      found('warning', /may read the journal/, new RegExp(`chmod 600 ${file},`)),
+      found('warning', /-wal/, new RegExp(`chmod 600 ${file}-wal`)),
+    ]);
+  });
+
   test('that the file of credentials names are looked at, too', async () => {
     const apiKeyFile = fileOf('key', 0o644);
     const file = fileOf(JSON.stringify({ default: { apiKeyFile, secretKeys: ['CANARY'] } }));

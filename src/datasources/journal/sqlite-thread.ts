@@ -6,6 +6,7 @@ import { Worker } from 'node:worker_threads';
 import { Batcher, type Priority } from './batcher';
 import { monotonicMs } from './deadline';
 import { JournalUnavailable } from './journal';
+import { makePrivate } from './private-file';
 import type { BatchAnswer, BatchMessage, NumberedJob } from './sqlite-messages';
 import type { Row } from './rows';
 
@@ -66,6 +67,7 @@ export class SqliteThread {
   static async open(file: string, deadlineMs: number, readOnly = false): Promise<SqliteThread> {
     // One level: what else is missing is more likely a mistake in the path.
     if (!existsSync(path.dirname(file))) mkdirSync(path.dirname(file));
+    makePrivate(file);
     // Under jest the sources run as they are; Node.js strips the types of this one file itself.
     const program = path.join(__dirname, `sqlite-worker.m${path.extname(__filename).slice(1)}`);
     const worker = new Worker(program, {
