@@ -56,6 +56,14 @@ const readJournalUrl = (reader: SettingsReader): Secret =>
 const readAuditFile = (reader: SettingsReader): string =>
   reader.get('AUDIT_LOG_FILE', SETTINGS.AUDIT_LOG_FILE) ?? 'data/audit.log';
 
+function readAuditRotation(reader: SettingsReader): Config['auditRotation'] {
+  const megabytes = reader.get('AUDIT_LOG_ROTATE_MB', SETTINGS.AUDIT_LOG_ROTATE_MB);
+  const keepFiles = reader.get('AUDIT_LOG_KEEP_FILES', SETTINGS.AUDIT_LOG_KEEP_FILES) ?? null;
+  if (keepFiles !== null && !reader.has('AUDIT_LOG_ROTATE_MB'))
+    reader.fault('AUDIT_LOG_ROTATE_MB', 'required with AUDIT_LOG_KEEP_FILES');
+  return megabytes === undefined ? null : { maxBytes: megabytes * 1_000_000, keepFiles };
+}
+
 function readJournal(reader: SettingsReader, { secretKey }: ServiceConfig): JournalConfig {
   if (
     reader.has('SERVICE_CREDENTIALS_FILE') &&
@@ -188,6 +196,7 @@ export function readConfig(env: Environment = process.env): Config {
     tracing: readTracing(reader),
     publicUrl: reader.get('PUBLIC_URL', SETTINGS.PUBLIC_URL) ?? null,
     auditFile: readAuditFile(reader),
+    auditRotation: readAuditRotation(reader),
     metricsToken: readMetricsToken(reader),
     introspection: reader.get('INTROSPECTION', SETTINGS.INTROSPECTION) ?? sandbox !== null,
     subgraph: reader.get('SUBGRAPH', SETTINGS.SUBGRAPH) ?? false,
