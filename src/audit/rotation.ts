@@ -32,12 +32,18 @@ export function moveAway(file: string, chain: string): string {
   return path.basename(rotated);
 }
 
-/** Deletes the oldest rotated files beyond those that are kept. Returns their names. Throws where that cannot be done. */
-export function deleteOldest(file: string, keepFiles: number): string[] {
-  const [folder, name] = [path.dirname(file), path.basename(file)];
-  const rotated = readdirSync(folder)
+/** The names of the files that were rotated, oldest first. Throws where their folder cannot be read. */
+export function rotatedFiles(file: string): string[] {
+  const name = path.basename(file);
+  return readdirSync(path.dirname(file))
     .filter((other) => other.startsWith(name) && ROTATED.test(other.slice(name.length)))
     .sort();
+}
+
+/** Deletes the oldest rotated files beyond those that are kept. Returns their names. Throws where that cannot be done. */
+export function deleteOldest(file: string, keepFiles: number): string[] {
+  const folder = path.dirname(file);
+  const rotated = rotatedFiles(file);
   const oldest = rotated.slice(0, Math.max(0, rotated.length - keepFiles));
   // Another process may delete the same one.
   oldest.forEach((other) => rmSync(path.join(folder, other), { force: true }));

@@ -87,11 +87,12 @@ export function declareJournal(program: Command, { ends }: Declaring): void {
     .action(() => ends(async (context) => (await import('./commands/migrate.js')).migrate(context)));
 }
 
-export function declareAudit(program: Command, { ends }: Declaring): void {
+export function declareAudit(program: Command, declaring: Declaring): void {
+  const { ends } = declaring;
   const audit = program
     .command('audit')
-    .summary('check the audit log, the record of every call that moves money')
-    .description('Checks the audit log, the record of every call that moves money.')
+    .summary('check and follow the audit log, the record of every call that moves money')
+    .description('Checks and follows the audit log, the record of every call that moves money.')
     .addHelpText(
       'after',
       examples(
@@ -122,6 +123,20 @@ or changed, 1 something is, 2 it could not be found out.`),
     .option(...JSON_OPTION)
     .action((files: string[], options) =>
       ends(async (context) => (await import('./commands/audit.js')).verify(context, files, options)),
+    );
+  declareFollow(audit, declaring);
+}
+
+function declareFollow(audit: Command, { ends }: Declaring): void {
+  audit
+    .command('follow')
+    .description(
+      prose(`Prints the audit log as it grows, from the start of the current file, and goes on in the next file when it is rotated:
+for a log shipper that reads standard output. Ends on SIGTERM, after the lines that are there by then.`),
+    )
+    .argument('[file]', 'the file; without it AUDIT_LOG_FILE')
+    .action((file: string | undefined) =>
+      ends(async (context) => (await import('./commands/audit-follow.js')).follow(context, file)),
     );
 }
 
