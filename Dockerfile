@@ -36,7 +36,9 @@ USER 10001:10001
 VOLUME /data
 EXPOSE 4000
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 4000}/healthz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+# bash and its /dev/tcp, as the image has neither curl nor wget: a second Node.js every ten seconds costs some 80 ms of
+# processor time and 60 MB of the container's memory.
+HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --start-interval=1s --retries=3 \
+  CMD ["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/${PORT:-4000} && printf 'GET /healthz HTTP/1.0\\r\\nHost: localhost\\r\\n\\r\\n' >&3 && read -r -t 2 _ status _ <&3 && [ \"$status\" = 200 ]"]
 ENTRYPOINT ["node", "--max-semi-space-size=64", "bin/paygraph.mjs"]
 CMD ["start"]

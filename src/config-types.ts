@@ -102,6 +102,8 @@ export interface Config {
   /** Where others find this gateway, without a slash at its end; null: it is not said. */
   publicUrl: string | null;
   auditFile: string;
+  /** When the gateway rotates the audit log; null: never. */
+  auditRotation: { maxBytes: number; keepFiles: number | null } | null;
   /** What a reader of /metrics has to show; null: to be on this machine. */
   metricsToken: Secret | null;
   introspection: boolean;

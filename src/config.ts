@@ -1,6 +1,7 @@
 import process from 'node:process';
 import { Secret } from './secret';
 import { SettingsReader, type Environment } from './settings';
+import { DEV_ISSUER } from './access/dev-issuer';
 import { isLoopback } from './loopback';
 import { readMetricsToken } from './metrics-settings';
 import { SETTINGS } from './settings-table';
@@ -55,6 +56,14 @@ const readJournalUrl = (reader: SettingsReader): Secret =>
 const readAuditFile = (reader: SettingsReader): string =>
   reader.get('AUDIT_LOG_FILE', SETTINGS.AUDIT_LOG_FILE) ?? 'data/audit.log';
 
+function readAuditRotation(reader: SettingsReader): Config['auditRotation'] {
+  const megabytes = reader.get('AUDIT_LOG_ROTATE_MB', SETTINGS.AUDIT_LOG_ROTATE_MB);
+  const keepFiles = reader.get('AUDIT_LOG_KEEP_FILES', SETTINGS.AUDIT_LOG_KEEP_FILES) ?? null;
+  if (keepFiles !== null && !reader.has('AUDIT_LOG_ROTATE_MB'))
+    reader.fault('AUDIT_LOG_ROTATE_MB', 'required with AUDIT_LOG_KEEP_FILES');
+  return megabytes === undefined ? null : { maxBytes: megabytes * 1_000_000, keepFiles };
+}
+
 function readJournal(reader: SettingsReader, { secretKey }: ServiceConfig): JournalConfig {
   if (
     reader.has('SERVICE_CREDENTIALS_FILE') &&
@@ -75,11 +84,16 @@ function readJournal(reader: SettingsReader, { secretKey }: ServiceConfig): Jour
   };
 }
 
+const SANDBOX_PORT = 4001;
+
 function readSandbox(reader: SettingsReader): SandboxConfig | null {
   const port = reader.get('SANDBOX_PORT', SETTINGS.SANDBOX_PORT);
   const control = reader.get('SANDBOX_CONTROL', SETTINGS.SANDBOX_CONTROL) ?? false;
   if (reader.has('SERVICE_BASE_URL')) return null;
-  return { port: port ?? 4001, anyPortIfTaken: !reader.has('SANDBOX_PORT'), control };
+  // The address of the development issuer's keys names the port.
+  const isFixed =
+    reader.has('SANDBOX_PORT') || reader.get('AUTH_ISSUER', SETTINGS.AUTH_ISSUER) === DEV_ISSUER;
+  return { port: port ?? SANDBOX_PORT, anyPortIfTaken: !isFixed, control };
 }
 
 function readAccess(reader: SettingsReader): AccessConfig {
@@ -100,6 +114,8 @@ function readAccess(reader: SettingsReader): AccessConfig {
     jwksUrl && issuer && audience
       ? { jwksUrl, issuer, audience, maxLifetimeSeconds, maxStaleKeysSeconds }
       : null;
+  if (issuer === DEV_ISSUER && reader.has('SERVICE_BASE_URL'))
+    reader.fault('AUTH_ISSUER', `tokens of ${DEV_ISSUER} are for the embedded sandbox only`);
   if (reader.has('SERVICE_BASE_URL') && !reader.has('CLIENT_KEYS_FILE') && given.length === 0) {
     reader.fault(
       'CLIENT_KEYS_FILE',
@@ -183,6 +199,7 @@ export function readConfig(env: Environment = process.env): Config {
     tracing: readTracing(reader),
     publicUrl: reader.get('PUBLIC_URL', SETTINGS.PUBLIC_URL) ?? null,
     auditFile: readAuditFile(reader),
+    auditRotation: readAuditRotation(reader),
     metricsToken: readMetricsToken(reader),
     introspection: reader.get('INTROSPECTION', SETTINGS.INTROSPECTION) ?? sandbox !== null,
     subgraph: reader.get('SUBGRAPH', SETTINGS.SUBGRAPH) ?? false,
@@ -243,8 +260,12 @@ export interface ToolConfig {
   /** Null without a real service. */
   serviceBaseUrl: string | null;
   auditFile: string;
+  /** Where the embedded sandbox listens; 0: anywhere. */
+  sandboxPort: number;
   /** Whether what one operator wants to settle needs the approval of another one. */
   settleApproval: boolean;
+  /** What /metrics asks for; null where METRICS_TOKEN is not set. */
+  metricsToken: Secret | null;
   /** SUDO_USER: who the environment says has run the tool by sudo; null where nobody has. */
   sudoUser: string | null;
 }
@@ -256,7 +277,9 @@ export function readToolConfig(env: Environment = process.env): ToolConfig {
     journalUrl: readJournalUrl(reader),
     serviceBaseUrl: reader.get('SERVICE_BASE_URL', SETTINGS.SERVICE_BASE_URL) ?? null,
     auditFile: readAuditFile(reader),
+    sandboxPort: reader.get('SANDBOX_PORT', SETTINGS.SANDBOX_PORT) ?? SANDBOX_PORT,
     settleApproval: reader.get('SETTLE_APPROVAL', SETTINGS.SETTLE_APPROVAL) ?? false,
+    metricsToken: readMetricsToken(reader),
     sudoUser: env['SUDO_USER'] || null,
   };
   if (reader.faults.length > 0) throw new ConfigError(reader.faults);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import { AuditLog, AuditLogError } from './audit/audit-log';
+import { AuditLog, AuditLogError, type AuditFault } from './audit/audit-log';
 import { systemClock, type Clock } from './clock';
 import { ConfigError, type Config } from './config';
 import { connectService } from './service-connection';
@@ -51,7 +51,7 @@ export async function startGateway(
     closers.push(() => service.close());
     const { journal, ...connection } = await connectJournal(config, open, { metrics, tracing, clock, log });
     closers.push(() => connection.close());
-    const audit = openAudit(config.auditFile, log);
+    const audit = openAudit(config, log);
     closers.push(() => audit.close());
     const feed = openFeed(config, clock, log, siblings);
     closers.push(() => feed.close());
@@ -60,6 +60,7 @@ export async function startGateway(
       isJournalUp: () => connection.reason() === null,
       unknownOutcomes: () => journal.countUnknown(serviceName),
       auditGaps: () => audit.gaps,
+      auditDiskFree: () => audit.diskFree(),
       now: () => clock.now(),
     });
     const operations = startOperations({
@@ -121,11 +122,11 @@ const openFeed = (
   });
 
 /** Opens the audit log; a ConfigError that names the setting where that cannot be done. */
-function openAudit(path: string, log: Logger): AuditLog {
+function openAudit({ auditFile, auditRotation: rotation }: Config, log: Logger): AuditLog {
+  const onFault = (fault: AuditFault): void =>
+    fault.entry ? log.error(fault, 'a call is not on record') : log.warn(fault, 'about the audit log');
   try {
-    return AuditLog.open(path, (fault) =>
-      fault.entry ? log.error(fault, 'a call is not on record') : log.warn(fault, 'about the audit log'),
-    );
+    return AuditLog.open(auditFile, onFault, { rotation });
   } catch (error) {
     throw error instanceof AuditLogError ? new ConfigError([error.message]) : error;
   }

@@ -5,6 +5,7 @@ import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { systemClock } from './clock';
+import { DEV_JWKS_FILE, DEV_JWKS_PATH } from './access/dev-issuer';
 import { isOpen, readConfig, readSettings, type Config } from './config';
 import type { Gateway, Means, OpenJournal } from './gateway';
 import { greeting } from './greeting';
@@ -33,12 +34,17 @@ export async function main(open?: OpenJournal): Promise<void> {
   }
 }
 
+/** The public key of `paygraph dev-token`, served where a gateway with the sandbox can read it. */
+const DEV_JWKS = { file: DEV_JWKS_FILE, path: DEV_JWKS_PATH };
+
 async function run(config: Config, open?: OpenJournal): Promise<void> {
   const log = createLog(config.logLevel);
   // Who reads what is printed may leave (`| head`): a gateway stays.
   process.stdout.on('error', () => undefined);
   config.warnings.forEach((warning) => log.warn(warning));
-  const sandbox = config.sandbox && (await startEmbeddedSandbox(config.sandbox, config.service, log));
+  const sandbox =
+    config.sandbox &&
+    (await startEmbeddedSandbox({ ...config.sandbox, jwks: DEV_JWKS }, config.service, log));
   const gateway =
     config.workers > 1
       ? await Workers.start({ count: config.workers, start: startOf(sandbox), log, countedBy })

@@ -151,6 +151,18 @@ export const SETTINGS = {
     unset: 'data/audit.log',
     ...filePath,
   },
+  AUDIT_LOG_ROTATE_MB: {
+    about:
+      'The size in MB from which on the gateway rotates the audit log: it moves the file to AUDIT_LOG_FILE.<time>-<chain> and begins a new one (docs/audit-log.md).',
+    unset: 'never rotated by the gateway',
+    ...wholeNumber(1, 100_000),
+  },
+  AUDIT_LOG_KEEP_FILES: {
+    about:
+      'How many rotated files of the audit log are kept; the gateway deletes older ones. For files that are shipped elsewhere.',
+    unset: 'all are kept',
+    ...wholeNumber(1, 1000),
+  },
   SETTLE_APPROVAL: {
     about:
       'Whether `npm run attempts -- settle` only proposes, and another user of the operating system has to approve (docs/exactly-once.md). Read by the command line alone.',

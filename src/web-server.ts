@@ -248,8 +248,12 @@ const readPersistedOperations = (
       }),
   );
 
-const readAuthenticator = ({ config, clock, log }: WebServerParts): Authenticator =>
-  fromFile('CLIENT_KEYS_FILE', () => new Authenticator({ ...config.access, clock, log }));
+function readAuthenticator({ config, clock, log, metrics }: WebServerParts): Authenticator {
+  const read = (): Authenticator => new Authenticator({ ...config.access, clock, log });
+  const authenticator = fromFile('CLIENT_KEYS_FILE', read);
+  metrics.showClientKeys(() => authenticator.clientKeys());
+  return authenticator;
+}
 
 function addressText(address: AddressInfo | string | null, host: string): string {
   const port = typeof address === 'object' && address !== null ? address.port : 0;

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../clock';
 import { ANYONE, AccessError, type Caller } from './caller';
-import { ClientKeys } from './client-keys';
+import { ClientKeys, type ClientKey } from './client-keys';
 import { Tokens, type TokensOptions } from './tokens';
 import { WatchedFile } from '../watched-file';
 
@@ -14,6 +14,9 @@ interface AuthenticatorOptions {
   log: Logger;
 }
 
+/** An expired key is logged at most this often, however often it is presented. */
+const LOG_EXPIRED_EVERY_MS = 60_000;
+
 const BAD_KEY = 'The credentials are not accepted.';
 const NONE = 'Credentials are required: Authorization: Bearer <key or token>.';
 
@@ -22,10 +25,15 @@ export class Authenticator {
   readonly #keys: WatchedFile<ClientKeys> | undefined;
   readonly #tokens: Tokens | undefined;
   readonly #clock: Pick<Clock, 'now'>;
+  readonly #log: Logger;
+  /** By the SHA-256 of the key, as the file may be read again. */
+  readonly #lastUses = new Map<string, number>();
+  readonly #expiredLoggedAt = new Map<string, number>();
 
   /** Throws where the file of client keys cannot be used. */
   constructor({ clientKeysFile, tokens, clock, log }: AuthenticatorOptions) {
     this.#clock = clock;
+    this.#log = log;
     if (clientKeysFile !== null) {
       this.#keys = new WatchedFile({
         path: clientKeysFile,
@@ -58,9 +66,31 @@ export class Authenticator {
     const [, credentials] = /^Bearer +([\x21-\x7e]{1,8192})$/i.exec(authorization) ?? [];
     if (credentials === undefined) throw new AccessError('BAD_CREDENTIALS', NONE);
     if (this.#tokens && Tokens.looksLike(credentials)) return this.#tokens.check(credentials);
-    const caller = this.#keys?.value.find(credentials);
-    if (!caller) throw new AccessError('BAD_CREDENTIALS', BAD_KEY);
-    return caller;
+    const key = this.#keys?.value.find(credentials);
+    if (!key || this.#isExpired(key)) throw new AccessError('BAD_CREDENTIALS', BAD_KEY);
+    this.#lastUses.set(key.caller.credential ?? '', this.#clock.now());
+    return key.caller;
+  }
+
+  /** The client keys in force, for the metrics. */
+  clientKeys() {
+    return (this.#keys?.value.all ?? []).map(({ caller, label }) => ({
+      client: caller.id.replace(/^service:/, ''),
+      label,
+      lastUsedAt: this.#lastUses.get(caller.credential ?? '') ?? null,
+      expiresAt: caller.expiresAt,
+    }));
+  }
+
+  #isExpired({ caller, label }: ClientKey): boolean {
+    const now = this.#clock.now();
+    if (caller.expiresAt === null || caller.expiresAt > now) return false;
+    const { credential = '' } = caller;
+    if (now - (this.#expiredLoggedAt.get(credential) ?? -Infinity) >= LOG_EXPIRED_EVERY_MS) {
+      this.#expiredLoggedAt.set(credential, now);
+      this.#log.warn({ event: 'client_key_expired', caller: caller.id, label }, 'expired client key refused');
+    }
+    return true;
   }
 
   /**

@@ -61,6 +61,11 @@ export class AppendFile {
     return new AppendFile(file, fd, fstatSync(fd));
   }
 
+  /** Its length in bytes, as of isInPlace() and what was appended since. */
+  get size(): number {
+    return this.#size;
+  }
+
   /** Whether its name still leads to it: it may have been moved away or removed. */
   isInPlace(): boolean {
     const found = statSync(this.#path, { throwIfNoEntry: false });

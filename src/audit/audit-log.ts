@@ -1,6 +1,9 @@
+import { statfs } from 'node:fs/promises';
+import path from 'node:path';
 import { AppendFile, type FileOwner } from './append-file';
 import type { AuditLine } from './chain';
 import { ChainWriter } from './chain-writer';
+import { deleteOldest, moveAway, rotationSize, type Rotation } from './rotation';
 import { recordable, recordableOutcome, type AuditEntry, type OutcomeEntry } from './entry';
 
 export type { AuditEntry, OutcomeEntry } from './entry';
@@ -14,9 +17,13 @@ export interface AuditFault {
 }
 
 interface AuditOptions {
-  path: string;
+  file: string;
+  /** Hears whatever goes wrong after opening. */
   onFault: (fault: AuditFault) => void;
+  /** Who may make the file. */
   owner: FileOwner;
+  /** Null: the file is not rotated by this process. */
+  rotation: Rotation | null;
 }
 
 /** The audit log cannot be opened; the message is for the operator. */
@@ -55,32 +62,40 @@ export class AuditLog {
   readonly #path: string;
   readonly #onFault: AuditOptions['onFault'];
   readonly #owner: FileOwner;
+  readonly #rotation: Rotation | null;
+  /** The size in bytes from which on the file is rotated. */
+  #rotateAt: number;
   #writer: ChainWriter;
   /** So many calls are not on record since the last one that is. */
   #missed = 0;
   #gaps = 0;
   #isClosed = false;
 
-  private constructor({ path, onFault, owner }: AuditOptions, writer: ChainWriter) {
-    this.#path = path;
+  private constructor({ file, onFault, owner, rotation }: AuditOptions, writer: ChainWriter) {
+    this.#path = file;
     this.#onFault = onFault;
     this.#owner = owner;
+    this.#rotation = rotation;
+    this.#rotateAt = rotation ? rotationSize(rotation.maxBytes, writer.id) : Infinity;
     this.#writer = writer;
   }
 
   /**
    * Opens the file, and makes it and its folder where they are not there.
-   * @param onFault hears whatever goes wrong later
-   * @param owner who may make the file
+   * @param options anybody may make the file, and it is not rotated, unless they say otherwise
    * @throws AuditLogError where nothing can be written to the file: without an audit log the gateway does not start
    */
-  static open(path: string, onFault: AuditOptions['onFault'], owner: FileOwner = 'anybody'): AuditLog {
+  static open(
+    file: string,
+    onFault: AuditOptions['onFault'],
+    { owner = 'anybody', rotation = null }: Partial<Pick<AuditOptions, 'owner' | 'rotation'>> = {},
+  ): AuditLog {
     let writer: ChainWriter | undefined;
     try {
-      writer = new ChainWriter(AppendFile.open(path, owner));
+      writer = new ChainWriter(AppendFile.open(file, owner));
       writer.isInPlace();
       writer.begin();
-      return new AuditLog({ path, onFault, owner }, writer);
+      return new AuditLog({ file, onFault, owner, rotation }, writer);
     } catch (error) {
       writer?.close();
       throw new AuditLogError(error);
@@ -90,6 +105,16 @@ export class AuditLog {
   /** So many calls are not on record since the log was opened. */
   get gaps(): number {
     return this.#gaps;
+  }
+
+  /** How many bytes are free on the disk of the file; null where that cannot be found out. */
+  async diskFree(): Promise<number | null> {
+    try {
+      const { bavail, bsize } = await statfs(path.dirname(this.#path));
+      return bavail * bsize;
+    } catch {
+      return null;
+    }
   }
 
   /** Puts a call on record. Never throws: of a call that could not be recorded onFault hears. */
@@ -125,7 +150,9 @@ export class AuditLog {
 
   #write(event: AuditLine['event'], line: object): void {
     if (this.#isClosed) throw Object.assign(new Error(), { code: 'the audit log is closed' });
-    if (!this.#writer.isInPlace()) this.#moveOn();
+    if (!this.#writer.isInPlace())
+      this.#moveOn('the file of the audit log was moved away or removed; a new one was begun');
+    else if (this.#writer.size >= this.#rotateAt) this.#rotate();
     this.#writer.write({ event, missed: this.#missed || undefined, ...line });
     this.#missed = 0;
   }
@@ -137,21 +164,45 @@ export class AuditLog {
     return Promise.resolve();
   }
 
+  /** Moves the file away, with its chain closed, so that who reads it as it grows misses no line. */
+  #rotate(): void {
+    if (!this.#rotation) return;
+    const { maxBytes, keepFiles } = this.#rotation;
+    this.#endChain();
+    let told = 'the audit log could not be rotated';
+    try {
+      const rotated = moveAway(this.#path, this.#writer.id);
+      this.#rotateAt = rotationSize(maxBytes, this.#writer.id);
+      told = `the audit log was rotated, to ${rotated}`;
+      const deleted = keepFiles === null ? [] : deleteOldest(this.#path, keepFiles);
+      if (deleted.length > 0) told += `; AUDIT_LOG_KEEP_FILES: deleted ${deleted.join(', ')}`;
+    } catch (error) {
+      told += ` (${reasonOf(error)})`;
+      // Not tried again with every line.
+      if (this.#writer.isInPlace()) this.#rotateAt = this.#writer.size + maxBytes;
+    }
+    this.#moveOn(told);
+  }
+
   /** The file was moved away, as when logs are rotated, or removed: what comes goes into a new one. */
-  #moveOn(): void {
+  #moveOn(why: string): void {
     const next = AppendFile.open(this.#path, this.#owner);
-    this.#tell('the file of the audit log was moved away or removed; a new one was begun');
+    this.#tell(why);
     this.#end();
     this.#writer = new ChainWriter(next, this.#writer.last);
     this.#writer.isInPlace();
   }
 
-  #end(missed?: number): void {
+  #endChain(missed?: number): void {
     try {
       this.#writer.end(missed);
     } catch (error) {
       this.#tell(`the audit log has no closing line (${reasonOf(error)})`);
     }
+  }
+
+  #end(missed?: number): void {
+    this.#endChain(missed);
     try {
       this.#writer.close();
     } catch (error) {

@@ -23,6 +23,7 @@ export class ChainWriter {
   readonly #pino: Logger;
   #seq = 0;
   #hash = NOTHING;
+  #isEnded = false;
   /** The last line of others that a line of this chain names. */
   #named: string | undefined;
   /** What has to stand between the end of the file and the next line. */
@@ -50,6 +51,11 @@ export class ChainWriter {
     return this.#file.isInPlace();
   }
 
+  /** How long the file is, in bytes. */
+  get size(): number {
+    return this.#file.size;
+  }
+
   /** The last line that this process has written, in this chain or in the one that it continues. */
   get last(): AuditLine['continues'] {
     return this.#seq > 0 ? { chain: this.id, hash: this.#hash } : this.#continues;
@@ -67,10 +73,12 @@ export class ChainWriter {
     this.#write(facts);
   }
 
-  /** Writes the chain's last line, where it has a first one. */
+  /** Writes the chain's last line, where it has a first one and no last one yet. */
   end(missed: number | undefined): void {
+    if (this.#isEnded) return;
     this.#file.isInPlace();
     if (this.#seq > 0) this.#write({ event: 'closed', lines: this.#seq + 1, missed });
+    this.#isEnded = true;
   }
 
   /** Lets the file go. */

@@ -1,4 +1,4 @@
-import { scrubbed, scrubbedDecimal } from './scrub';
+import { scrubbed, scrubbedDecimal, scrubbedName } from './scrub';
 
 /** A call that moves money, or that was to: who made it, and how it ended. */
 export interface AuditEntry {
@@ -27,9 +27,9 @@ const orNull = (text: string | null | undefined, maxLength: number): string | nu
 export function recordable(entry: AuditEntry): AuditEntry {
   const { operation, amount, replayed, ip } = entry;
   return {
-    who: scrubbed(entry.who, 600),
+    who: scrubbedName(entry.who, 600),
     operation,
-    key: orNull(entry.key, 256),
+    key: nameOrUndefined(entry.key, 256) ?? null,
     channel: scrubbed(entry.channel, 64),
     method: scrubbed(entry.method, 128),
     amount: amount && {
@@ -95,16 +95,16 @@ export interface OutcomeEntry {
 export function recordableOutcome(entry: OutcomeEntry): object {
   const { attempt } = entry;
   return {
-    who: scrubbed(entry.who, 128),
-    sudoUser: orUndefined(entry.sudoUser, 64),
-    by: orUndefined(entry.by, 128),
+    who: scrubbedName(entry.who, 128),
+    sudoUser: nameOrUndefined(entry.sudoUser, 64),
+    by: nameOrUndefined(entry.by, 128),
     reason: orUndefined(entry.reason, MAX_REASON_BYTES),
     proposal: orUndefined(entry.proposal, 64),
-    proposedBy: orUndefined(entry.proposedBy, 128),
+    proposedBy: nameOrUndefined(entry.proposedBy, 128),
     attempt: scrubbed(attempt.id, 64),
-    client: scrubbed(attempt.client, 300),
+    client: scrubbedName(attempt.client, 300),
     operation: attempt.kind === 'payment' ? 'createPayment' : 'createPayout',
-    key: scrubbed(attempt.key, 256),
+    key: scrubbedName(attempt.key, 256),
     channel: scrubbed(attempt.channel, 64),
     method: scrubbed(attempt.method, 128),
     amount: { currency: scrubbed(attempt.currency, 16), value: scrubbedDecimal(attempt.value, 32) },
@@ -116,6 +116,9 @@ export function recordableOutcome(entry: OutcomeEntry): object {
 
 /** 255 characters, each written as \uXXXX. */
 const MAX_REASON_BYTES = 255 * 6;
+
+const nameOrUndefined = (text: string | null | undefined, maxLength: number): string | undefined =>
+  text === undefined || text === null ? undefined : scrubbedName(text, maxLength);
 
 const orUndefined = (text: string | undefined, maxLength: number): string | undefined =>
   text === undefined ? undefined : scrubbed(text, maxLength);

@@ -1,4 +1,4 @@
-import { holdsCardNumber } from '../schema/card-numbers';
+import { holdsCardNumber, holdsSchemeNumber } from '../schema/card-numbers';
 import { holdsToken } from '../schema/shown-text';
 
 /** What stands in the place of a value that could be a secret. */
@@ -30,11 +30,22 @@ function cut(text: string, maxLength: number): string {
   return kept;
 }
 
-/** A text as it may be put on record: no card number, and no longer than so many bytes in the file. */
-export function scrubbed(text: string, maxLength: number): string {
+function scrubbedBy(holdsNumber: (text: string) => boolean, text: string, maxLength: number): string {
   const start = String(text).slice(0, LOOKED_AT);
-  return holdsToken(start) || holdsCardNumber(start) ? HIDDEN : cut(start, maxLength);
+  return holdsToken(start) || holdsNumber(start) ? HIDDEN : cut(start, maxLength);
 }
+
+/** A text as it may be put on record: no card number, and no longer than so many bytes in the file. */
+export const scrubbed = (text: string, maxLength: number): string =>
+  scrubbedBy(holdsCardNumber, text, maxLength);
+
+/**
+ * A name as it may be put on record: of a caller, an operator, an idempotency key. Hidden where it holds a number that a card
+ * scheme gives out, which is the rule by which the gateway refuses such names. The check digit alone would hide one numeric
+ * name in ten.
+ */
+export const scrubbedName = (text: string, maxLength: number): string =>
+  scrubbedBy(holdsSchemeNumber, text, maxLength);
 
 /** A decimal as it may be put on record. Its two decimals are not counted among the digits of a card number. */
 export function scrubbedDecimal(text: string, maxLength: number): string {

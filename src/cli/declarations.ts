@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { SCOPES } from '../access/caller';
 import type { Context } from './context';
 import { SERVERS } from './servers';
 
@@ -88,62 +87,12 @@ export function declareJournal(program: Command, { ends }: Declaring): void {
     .action(() => ends(async (context) => (await import('./commands/migrate.js')).migrate(context)));
 }
 
-export function declareClientKey(program: Command, { ends }: Declaring): void {
-  const clientKey = program
-    .command('client-key')
-    .summary('make a key for an internal service')
-    .description(
-      prose(
-        `Makes a key for an internal service. It is printed once and kept nowhere: the file holds its SHA-256 only.`,
-      ),
-    )
-    .addHelpText(
-      'after',
-      `${examples(
-        'paygraph client-key new shop-backend --file clients.json',
-        'paygraph client-key new reports --scopes payments:read,payouts:read --file clients.json',
-        'paygraph client-key rotate shop-backend --file clients.json',
-      )}
-
-Scopes:
-${Object.entries(SCOPES)
-  .map(([scope, about]) => `  ${scope.padEnd(20)} ${about.replaceAll('. ', `.\n${' '.repeat(23)}`)}`)
-  .join('\n')}`,
-    );
-  const run = async () => import('./commands/client-key.js');
-  clientKey
-    .command('new')
-    .description('a key for a client that has none')
-    .argument('<id>', 'names the service: letters, digits, dots, dashes, underscores')
-    .option('--scopes <scope,…>', 'what it may do; without this everything but cards:direct')
-    .option('--channels <uuid,…>', 'the merchant channels it may act on; without this all of them')
-    .option(
-      '--file <clients.json>',
-      'adds the entry to this CLIENT_KEYS_FILE, which is made where it is missing',
-    )
-    // What was meant for a list, but stands behind a blank, gets a message of its own.
-    .allowExcessArguments()
-    .action((_id: string, options, command: Command) =>
-      ends(async (context) => (await run()).newKey(context, command.args, options)),
-    );
-  clientKey
-    .command('rotate')
-    .description(
-      prose(`a second key with the rights of the first: the client stays the same, and keeps its idempotency keys. Take the old
-entry out of the file when the new key is in use`),
-    )
-    .argument('<id>', 'the client')
-    .requiredOption('--file <clients.json>', 'the CLIENT_KEYS_FILE that the client stands in')
-    .action((id: string, { file }: { file: string }) =>
-      ends(async (context) => (await run()).rotateKey(context, id, file)),
-    );
-}
-
-export function declareAudit(program: Command, { ends }: Declaring): void {
+export function declareAudit(program: Command, declaring: Declaring): void {
+  const { ends } = declaring;
   const audit = program
     .command('audit')
-    .summary('check the audit log, the record of every call that moves money')
-    .description('Checks the audit log, the record of every call that moves money.')
+    .summary('check and follow the audit log, the record of every call that moves money')
+    .description('Checks and follows the audit log, the record of every call that moves money.')
     .addHelpText(
       'after',
       examples(
@@ -174,6 +123,20 @@ or changed, 1 something is, 2 it could not be found out.`),
     .option(...JSON_OPTION)
     .action((files: string[], options) =>
       ends(async (context) => (await import('./commands/audit.js')).verify(context, files, options)),
+    );
+  declareFollow(audit, declaring);
+}
+
+function declareFollow(audit: Command, { ends }: Declaring): void {
+  audit
+    .command('follow')
+    .description(
+      prose(`Prints the audit log as it grows, from the start of the current file, and goes on in the next file when it is rotated:
+for a log shipper that reads standard output. Ends on SIGTERM, after the lines that are there by then.`),
+    )
+    .argument('[file]', 'the file; without it AUDIT_LOG_FILE')
+    .action((file: string | undefined) =>
+      ends(async (context) => (await import('./commands/audit-follow.js')).follow(context, file)),
     );
 }
 

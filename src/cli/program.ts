@@ -6,9 +6,10 @@ import { JournalUnavailable } from '../datasources/journal/journal';
 import { faultOf, faultText } from '../datasources/journal/journal-fault';
 import { EXIT, InputError, UsageError, type Context } from './context';
 import { declareAttempts } from './declare-attempts';
+import { declareClientKey } from './declare-client-key';
+import { declareDevToken } from './declare-dev-token';
 import {
   declareAudit,
-  declareClientKey,
   declareDoctor,
   declareJournal,
   declarePersist,
@@ -72,6 +73,7 @@ export function commandLine(terminal: Pick<Terminal, 'print' | 'say'>, declaring
   declareJournal(program, declaring);
   declareAttempts(program, declaring);
   declareClientKey(program, declaring);
+  declareDevToken(program, declaring);
   declareAudit(program, declaring);
   declarePersist(program, declaring);
   return program;

@@ -1,4 +1,5 @@
 import { Registry } from 'prom-client';
+import { showClientKeys, type ClientKeyState } from './client-keys';
 import { moneyMetrics, showMoney, type MoneyListener, type MoneyState } from './money';
 import { operationMetrics, type OperationEnded } from './operations';
 import { processMetrics } from './process';
@@ -17,7 +18,7 @@ export type AskOthers = (own: Report) => Promise<readonly Report[]>;
 
 /**
  * The metrics of one gateway (docs/observability.md). What happens is told to its listeners; what is, is read when somebody
- * wants to know. No label holds an id, or anything that a payer chose.
+ * wants to know. No label holds anything that a caller or a payer chose.
  */
 export class Metrics {
   readonly #registry = new Registry();
@@ -42,6 +43,11 @@ export class Metrics {
   /** Shows what the web server holds open; to be called once. */
   showWeb(state: WebState): void {
     showWeb(this.#registry, state);
+  }
+
+  /** Shows last use and expiry of client keys; to be called once. */
+  showClientKeys(read: () => readonly ClientKeyState[]): void {
+    showClientKeys(this.#registry, read);
   }
 
   /** The page, of all processes together. Who asks while one is being made gets that one. */

@@ -38,6 +38,8 @@ export interface MoneyState {
   unknownOutcomes(): Promise<readonly UnknownOutcomes[]>;
   /** So many calls are not in the audit log. */
   auditGaps(): number;
+  /** How many bytes are free on the disk of the audit log; null where that cannot be found out. Never rejects. */
+  auditDiskFree(): Promise<number | null>;
   /** Milliseconds since 1970. */
   now(): number;
 }
@@ -130,6 +132,17 @@ export function showMoney(registry: Registry, state: MoneyState): () => Promise<
     collect() {
       this.reset();
       this.inc(state.auditGaps());
+    },
+  });
+  new Gauge({
+    name: 'paygraph_audit_log_disk_free_bytes',
+    help: 'Bytes that are free on the disk of the audit log.',
+    aggregator: 'min',
+    registers,
+    async collect() {
+      const free = await state.auditDiskFree();
+      if (free === null) this.remove();
+      else this.set(free);
     },
   });
   const isUp = new Gauge({

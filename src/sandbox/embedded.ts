@@ -7,6 +7,8 @@ interface EmbeddedOptions {
   /** Whether another port may be taken when that one is in use. */
   anyPortIfTaken: boolean;
   control: boolean;
+  /** A key set (JWKS) that is served, and the path that it is served at. */
+  jwks?: { file: string; path: string };
 }
 
 interface Credentials {
@@ -16,7 +18,7 @@ interface Credentials {
 
 /** Starts the sandbox beside the gateway, on loopback. */
 export async function startEmbeddedSandbox(
-  { port, anyPortIfTaken, control }: EmbeddedOptions,
+  { port, anyPortIfTaken, control, jwks }: EmbeddedOptions,
   { apiKey, secretKey }: Credentials,
   logger: SandboxLogger,
 ): Promise<Sandbox> {
@@ -28,6 +30,7 @@ export async function startEmbeddedSandbox(
       apiKey: apiKey.reveal(),
       secretKey: secretKey.reveal(),
       control,
+      jwks,
       logger,
     });
   return start(port).catch((error: unknown) => {

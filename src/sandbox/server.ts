@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import fastify, {
   type FastifyError,
   type FastifyInstance,
@@ -35,6 +36,8 @@ export interface SandboxOptions {
   publicUrl?: string;
   /** Whether /_sandbox/ exists. */
   control?: boolean;
+  /** A key set (JWKS) that is served, and the path that it is served at. The file is read at each request. */
+  jwks?: { file: string; path: string } | undefined;
   clock?: Clock;
   /** How long a provider takes to make up its mind: at most 5000. */
   settleAfterMs?: number;
@@ -94,11 +97,20 @@ function assemble(options: SandboxOptions, baseUrl: () => string) {
   addApi(app, { keys: options, service, traffic, clock, realTime });
   addHostedPage(app, { store, lifecycle });
   app.get('/healthz', () => ({ status: 'ok' }));
+  if (options.jwks) addJwks(app, options.jwks);
   if (options.control) {
     const routes = async (scope: FastifyInstance) => addControlRoutes(scope, { control, live, baseUrl });
     app.register(routes, { prefix: '/_sandbox' });
   }
   return { app, clock, callbacks, control, live };
+}
+
+/** Serves a key set; 404 while the file is not there. */
+function addJwks(app: FastifyInstance, { file, path }: { file: string; path: string }): void {
+  app.get(path, async (request, reply) => {
+    const text = await readFile(file, 'utf8').catch(() => undefined);
+    return text === undefined ? answerUnknown(request, reply) : reply.type('application/json').send(text);
+  });
 }
 
 /** A server without routes, which reads bodies as bytes and answers every fault in JSON. */

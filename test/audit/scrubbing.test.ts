@@ -54,35 +54,89 @@ const cardNumber = fc
   .array(fc.integer({ min: 0, max: 9 }), { minLength: 11, maxLength: 18 })
   .map((digits) => withCheckDigit(digits.join('')));
 
-/** A card number as people write it, somewhere in a text. */
-const written = fc
-  .record({
-    number: cardNumber,
-    separator: fc.constantFrom('', ' ', '-', '.', '  ', '\n', '\u00a0', '\u2028'),
-    group: fc.integer({ min: 2, max: 6 }),
-    before: fc.string({ maxLength: 300 }).filter((text) => !/\d\W*$/.test(text)),
-    after: fc.constantFrom('', ' ', 'x', '\u0000'),
-  })
-  .map(({ number, separator, group, before, after }) => ({
-    number,
-    text: `${before}${(number.match(new RegExp(`.{1,${group}}`, 'g')) ?? []).join(separator)}${after}`,
-  }));
+/** How numbers of card schemes begin, and how many digits they have. */
+const SCHEMES: readonly (readonly [prefix: string, length: number])[] = [
+  ...[13, 16, 19].map((length) => ['4', length] as const),
+  ...['51', '55', '60', '62', '65', '81'].map((prefix) => [prefix, 16] as const),
+  ...([
+    ['2221', 16],
+    ['34', 15],
+    ['37', 15],
+    ['36', 14],
+    ['3528', 16],
+    ['62', 19],
+    ['9792', 16],
+  ] as const),
+];
 
-test('a card number is in no line, whichever field it was given in and however it was written', () => {
+const schemeNumber = fc
+  .tuple(
+    fc.constantFrom(...SCHEMES),
+    fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 18, maxLength: 18 }),
+  )
+  .map(([[prefix, length], digits]) => withCheckDigit(`${prefix}${digits.join('')}`.slice(0, length - 1)));
+
+/** A card number as people write it, somewhere in a text. */
+const written = (numbers: fc.Arbitrary<string>) =>
+  fc
+    .record({
+      number: numbers,
+      separator: fc.constantFrom('', ' ', '-', '.', '  ', '\n', '\u00a0', '\u2028'),
+      group: fc.integer({ min: 2, max: 6 }),
+      before: fc.string({ maxLength: 300 }).filter((text) => !/\d\W*$/.test(text)),
+      after: fc.constantFrom('', ' ', 'x', '\u0000'),
+    })
+    .map(({ number, separator, group, before, after }) => ({
+      number,
+      text: `${before}${(number.match(new RegExp(`.{1,${group}}`, 'g')) ?? []).join(separator)}${after}`,
+    }));
+
+/** Fields with names that callers and operators have or choose, in which a number that no card scheme gives out is readable. */
+const NAMES = ['who', 'key'];
+
+test.each([
+  ['the number of a card scheme', schemeNumber, FIELDS],
+  ['any number with the check digit', cardNumber, FIELDS.filter((field) => !NAMES.includes(field))],
+])(
+  '%s is in no line, whichever field it was given in and however it was written',
+  (_what, numbers, fields) => {
+    const file = temporaryLog();
+    const { log, faults } = openLog(file);
+    fc.assert(
+      fc.property(written(numbers), ({ number, text }) => {
+        const usual = entry();
+        log.record({ ...filled(text), ...(fields === FIELDS ? {} : { who: usual.who, key: usual.key }) });
+        const line = linesOf(file).at(-1)!;
+        expect(
+          line.replace(/"(hash|time|chain|after)":"[^"]*"/g, '').replace(/\\u[0-9a-f]{4}|\W/g, ''),
+        ).not.toContain(number);
+        for (const field of fields) expect(callsOf(file).at(-1)![field]).toBe('[hidden]');
+      }),
+      { numRuns: 150 },
+    );
+    expect(faults).toEqual([]);
+  },
+);
+
+test('a numeric name that no card scheme gives out is readable, with the check digit of a card number or without', () => {
   const file = temporaryLog();
-  const { log, faults } = openLog(file);
-  fc.assert(
-    fc.property(written, ({ number, text }) => {
-      log.record(filled(text));
-      const line = linesOf(file).at(-1)!;
-      expect(
-        line.replace(/"(hash|time|chain|after)":"[^"]*"/g, '').replace(/\\u[0-9a-f]{4}|\W/g, ''),
-      ).not.toContain(number);
-      for (const field of FIELDS) expect(callsOf(file).at(-1)![field]).toBe('[hidden]');
-    }),
-    { numRuns: 150 },
+  const { log } = openLog(file);
+  const names = ['100000000000', '7000000000000000', '123456789012345', '99999999999999999'].flatMap(
+    (name) => [name, withCheckDigit(name.slice(0, -1))],
   );
-  expect(faults).toEqual([]);
+  for (const name of names) {
+    log.record(entry({ who: `service:${name}`, key: name }));
+    expect(callsOf(file).at(-1)).toMatchObject({ who: `service:${name}`, key: name });
+    const outcome = filledOutcome('a');
+    const attempt = { ...outcome.attempt, client: `frontend:https://login.example/ ${name}`, key: name };
+    log.recordAct({ ...outcome, who: `operator:${name}`, by: name, attempt });
+    expect(objectsOf(file).at(-1)).toMatchObject({
+      who: `operator:${name}`,
+      by: name,
+      client: attempt.client,
+      key: name,
+    });
+  }
 });
 
 test('a UUID is no card number, whatever its digits are; nor is an amount', () => {

@@ -147,6 +147,83 @@ describe('while the gateway runs', () => {
     expect(verifier.files).toMatchObject([{ calls: 2 }, { calls: 4 }]);
   });
 
+  describe('rotation by size', () => {
+    const rotatedFiles = (file: string): string[] =>
+      readdirSync(path.dirname(file))
+        .filter((name) => name !== path.basename(file))
+        .sort()
+        .map((name) => path.join(path.dirname(file), name));
+    const keys = (from: number, to: number): string[] =>
+      Array.from({ length: to - from }, (_, index) => `order-${from + index}`);
+
+    test('begins a new file that continues the old one, in which the chain is closed, and loses no line', async () => {
+      const file = temporaryLog();
+      const { log, faults } = openLog(file, { maxBytes: 10_000, keepFiles: null });
+      keys(0, 100).forEach((key) => log.record(entry({ key })));
+      await log.close();
+      const older = rotatedFiles(file);
+      expect(older.length).toBeGreaterThan(3);
+      expect(faults).toHaveLength(older.length);
+      for (const one of [...older, file]) {
+        expect(statSync(one).mode & 0o777).toBe(0o600);
+        expect(statSync(one).size).toBeLessThan(13_000);
+        expect(objectsOf(one).at(-1)).toMatchObject({ event: 'closed' });
+      }
+      const all = await verify([...older, file]);
+      expect([...all.faults, ...all.notes]).toEqual([]);
+      expect([...older, file].flatMap((one) => callsOf(one).map(({ key }) => key))).toEqual(keys(0, 100));
+    });
+
+    test('keeps the newest files, and deletes nothing else', async () => {
+      const file = temporaryLog();
+      const others = [`${file}.1`, `${file}.gz`, path.join(path.dirname(file), 'other.log')];
+      others.forEach((other) => writeFileSync(other, ''));
+      const { log, faults } = openLog(file, { maxBytes: 10_000, keepFiles: 2 });
+      keys(0, 100).forEach((key) => log.record(entry({ key })));
+      await log.close();
+      expect(others.filter((other) => !existsSync(other))).toEqual([]);
+      const older = rotatedFiles(file).filter((name) => !others.includes(name));
+      expect(older).toHaveLength(2);
+      const kept = await verify([...older, file]);
+      expect(kept.faults).toEqual([]);
+      expect(kept.notes).toMatchObject([{ line: 1, says: expect.stringContaining('of an older file') }]);
+      expect(callsOf(file).at(-1)).toMatchObject({ key: 'order-99' });
+      // Each deletion is in the gateway's own log.
+      const deleted = faults.flatMap(
+        ({ why }) => (/deleted (.*)$/.exec(why)?.[1] ?? '').match(/audit\.log\S*Z-\w+/g) ?? [],
+      );
+      expect(deleted).toHaveLength(faults.length - 2);
+    });
+
+    test('by several processes that share the file loses no line', async () => {
+      const file = temporaryLog();
+      const processes = [
+        await OtherProcess.start(file, undefined, 10_000),
+        await OtherProcess.start(file, undefined, 10_000),
+      ];
+      for (let round = 0; round < 30; round += 1)
+        for (const each of processes) await each.record(entry(), entry());
+      for (const each of processes) await each.close();
+      const files = [...rotatedFiles(file), file];
+      expect(files.length).toBeGreaterThan(4);
+      const { faults, notes, verifier } = await verify(files);
+      expect([...faults, ...notes]).toEqual([]);
+      expect(verifier.files.reduce((sum, { calls }) => sum + calls, 0)).toBe(120);
+    });
+
+    test('that cannot be done is told of, and calls stay on record in the old file', async () => {
+      // With the time at its end the name is longer than a name can be.
+      const file = path.join(temporaryFolder(), 'a'.repeat(240));
+      const { log, faults } = openLog(file, { maxBytes: 10_000, keepFiles: null });
+      keys(0, 30).forEach((key) => log.record(entry({ key })));
+      await log.close();
+      expect(faults).toMatchObject([{ why: expect.stringContaining('ENAMETOOLONG') }]);
+      expect(callsOf(file).map(({ key }) => key)).toEqual(keys(0, 30));
+      const { faults: found, notes } = await verify(file);
+      expect([...found, ...notes]).toEqual([]);
+    });
+  });
+
   test('a file that was removed is told of, and made anew', async () => {
     const file = temporaryLog();
     const { log, faults } = openLog(file);

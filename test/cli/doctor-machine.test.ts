@@ -51,7 +51,21 @@ describe('Client keys', () => {
         { id: 'shop', key: 'two' },
       ]),
     );
-    expect(await keysIn(file)).toContainEqual(found('warning', /several keys: shop/, /take the entry/));
+    expect(await keysIn(file)).toContainEqual(found('warning', /several keys .*: shop/, /client-key revoke/));
+  });
+
+  test('that have expired, or expire within two weeks, are a warning', async () => {
+    const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+    const clients = [
+      { id: 'shop', key: 'one', label: 'old', expiresAt: inDays(-1) },
+      { id: 'shop', key: 'two', label: 'new', expiresAt: inDays(365) },
+      { id: 'kiosk', key: 'three', label: 'only', expiresAt: inDays(13) },
+    ];
+    expect(await keysIn(fileOf(clientKeysText(clients)))).toEqual([
+      expect.objectContaining({ status: 'ok' }),
+      found('warning', /expired: shop \(old\)\.$/, /client-key revoke/),
+      found('warning', /14 days: kiosk \(only\)\.$/, /client-key rotate/),
+    ]);
   });
 
   test.each([
@@ -136,6 +150,16 @@ describe('Files', () => {
       found('warning', /may read SERVICE_SECRET_KEY_FILE, which holds a secret/, /chmod/),
     ]);
     expect(report.text).not.toContain('CANARY');
+  });
+
+  test('of the journal that everybody may read are a warning, each by its name', async () => {
+    const file = fileOf('', 0o644);
+    writeFileSync(`${file}-wal`, '');
+    chmodSync(`${file}-wal`, 0o644);
+    expect(await permissions({ DATABASE_URL: `file:${file}` })).toEqual([
+      found('warning', /may read the journal/, new RegExp(`chmod 600 ${file},`)),
+      found('warning', /-wal/, new RegExp(`chmod 600 ${file}-wal`)),
+    ]);
   });
 
   test('that the file of credentials names are looked at, too', async () => {

@@ -32,6 +32,9 @@ interface Service {
   extra_hosts?: string[];
   ports?: string[];
   stop_grace_period?: string;
+  mem_limit?: string;
+  cpus?: number;
+  pids_limit?: number;
 }
 
 interface Compose {
@@ -62,6 +65,16 @@ describe('compose.yaml', () => {
       security_opt: ['no-new-privileges:true'],
     });
   });
+
+  test.each(services)(
+    '%s has limits for memory and processes, and for processor time unless it is a gateway',
+    (name, service) => {
+      expect(service.mem_limit).toMatch(/^\d+[mg]$/);
+      expect(service.pids_limit).toBeGreaterThan(0);
+      if (/^(gateway|migrate)/.test(name)) expect(service.cpus).toBeUndefined();
+      else expect(service.cpus).toBeGreaterThan(0);
+    },
+  );
 
   test.each(services)('%s names only what there is', (_name, service) => {
     const { secrets = [], configs = [], volumes = [], depends_on = [] } = service;
@@ -159,6 +172,18 @@ describe('compose.yaml', () => {
         static_configs: [{ targets: gateways.map(([name]) => `${name}:4000`) }],
       },
     ]);
+  });
+
+  test('hands on the settings of traces from .env', () => {
+    const names = [
+      'EXPORTER_OTLP_ENDPOINT',
+      'SERVICE_NAME',
+      'RESOURCE_ATTRIBUTES',
+      'TRACES_SAMPLER',
+      'TRACES_SAMPLER_ARG',
+    ];
+    for (const [, { environment = {} }] of gateways)
+      for (const name of names) expect(environment[`OTEL_${name}`]).toBe(`\${OTEL_${name}:-}`);
   });
 
   test('waits until what is under way has ended', () => {

@@ -1,7 +1,11 @@
-import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import process from 'node:process';
 import { parse } from 'yaml';
+import { entry, openLog, verify } from '../audit/support/files';
+import { until } from '../exactly-once/support/gate';
 import { CHECKOUT } from '../gateway/fixtures/program';
 import { imageSays } from './support/dockerfile';
 import {
@@ -13,6 +17,7 @@ import {
   lacking,
   misread,
   notSettings,
+  openFolder,
   textOf,
   yamlOf,
 } from './support/files';
@@ -45,7 +50,11 @@ interface Pod {
   topologySpreadConstraints: { labelSelector: object }[];
   initContainers: Container[];
   containers: [Container];
-  volumes: { name: string; secret?: { secretName: string; defaultMode: number } }[];
+  volumes: {
+    name: string;
+    secret?: { secretName: string; defaultMode: number };
+    emptyDir?: { sizeLimit: string };
+  }[];
 }
 interface Workload {
   metadata: { name: string };
@@ -163,6 +172,50 @@ describe('The Kubernetes manifests', () => {
     const grace = graceSeconds(settings);
     expect(grace).toBeGreaterThan(LONGEST_CALL_SECONDS);
     expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(delaySeconds(settings) + grace);
+  });
+
+  test('keep the audit log well below the size at which the pod is evicted', () => {
+    const { AUDIT_LOG_ROTATE_MB, AUDIT_LOG_KEEP_FILES } = settings;
+    // A tenth more at most, and the file that is written to.
+    const most = Number(AUDIT_LOG_ROTATE_MB) * 1.1 * (Number(AUDIT_LOG_KEEP_FILES) + 1) * 1e6;
+    const [, gibibytes] =
+      /^(\d+)Gi$/.exec(pod.volumes.find(({ name }) => name === 'data')?.emptyDir?.sizeLimit ?? '') ?? [];
+    expect(most).toBeGreaterThan(0);
+    expect(most * 1.5).toBeLessThan(Number(gibibytes) * 2 ** 30);
+  });
+
+  test('print every line of the audit log, whenever it is rotated', async () => {
+    const folder = openFolder();
+    const file = path.join(folder, 'audit.log');
+    const { args = [] } = pod.initContainers.find(({ name }) => name === 'audit') ?? {};
+    const words = args.map((word) => word.replace('/data/', `${folder}/`));
+    const { PATH = '', HOME = '' } = process.env;
+    const following = spawn(process.execPath, ['bin/paygraph.mjs', ...words], {
+      cwd: CHECKOUT,
+      env: { PATH, HOME },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const exited = once(following, 'close');
+    let printed = '';
+    following.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));
+    const { log } = openLog(file, { maxBytes: 20_000, keepFiles: 2 });
+    for (let call = 0; call < 1000; call += 1) {
+      log.record(entry({ key: `order-${call}` }));
+      // Fewer lines than are kept of rotated files.
+      if (call > 0 && call % 80 !== 79) continue;
+      await until(
+        () => printed,
+        (text) => text.includes(`"order-${call}"`),
+      );
+    }
+    await log.close();
+    following.kill('SIGTERM');
+    expect(await exited).toEqual([0, null]);
+    const shipped = path.join(folder, 'shipped.log');
+    writeFileSync(shipped, printed);
+    const { faults, notes, verifier } = await verify(shipped);
+    expect([...faults, ...notes]).toEqual([]);
+    expect(verifier.files).toMatchObject([{ calls: 1000 }]);
   });
 
   test('show callers no address but those that are for them', () => {

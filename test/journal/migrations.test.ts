@@ -1,5 +1,6 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import process from 'node:process';
 import { DatabaseSync } from 'node:sqlite';
 import { openJournal } from '../../src/datasources/journal/open';
 import { PostgresJournal } from '../../src/datasources/journal/postgres-journal';
@@ -83,6 +84,40 @@ async function startAtOnce(place: Place): Promise<void> {
 }
 
 inSqlite((room) => {
+  /** The modes of the file and of what SQLite keeps beside it. */
+  const modesOf = (file: string): (number | undefined)[] =>
+    ['', '-wal', '-shm'].map(
+      (end) => (statSync(`${file}${end}`, { throwIfNoEntry: false })?.mode ?? 0) & 0o777,
+    );
+
+  test('a new file is for its owner alone, whatever the umask is', async () => {
+    const before = process.umask(0o000);
+    try {
+      const { url } = sqlitePlace();
+      const journal = await openJournal(url, PATIENT_MS);
+      await journal.begin(newAttempt());
+      expect(modesOf(url.slice('file:'.length))).toEqual([0o600, 0o600, 0o600]);
+      await journal.close();
+    } finally {
+      process.umask(before);
+    }
+  });
+
+  test.each([
+    [0o644, 0o600],
+    [0o666, 0o600],
+    [0o640, 0o640],
+  ])('a file of mode %o is opened as %o', async (mode, expected) => {
+    const { url } = sqlitePlace();
+    const file = url.slice('file:'.length);
+    await (await openJournal(url, PATIENT_MS)).close();
+    chmodSync(file, mode);
+    const journal = await openJournal(url, PATIENT_MS);
+    await journal.begin(newAttempt());
+    expect(modesOf(file)).toEqual([expected, expected, expected]);
+    await journal.close();
+  });
+
   test('a file that is no database is refused at opening', async () => {
     const path = `${room.place.url.slice('file:'.length)}.txt`;
     writeFileSync(path, 'This is a text, and by no means a database. '.repeat(100));

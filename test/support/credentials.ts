@@ -27,16 +27,20 @@ export interface TestClientKey {
   key: string;
   scopes?: string[];
   channels?: string[];
+  label?: string;
+  createdAt?: string;
+  expiresAt?: string;
 }
 
 /** The text of a CLIENT_KEYS_FILE. */
 export const clientKeysText = (clients: readonly TestClientKey[]): string =>
   JSON.stringify(
-    clients.map(({ id, key, scopes = ALL_SCOPES, channels = ['*'] }) => ({
+    clients.map(({ id, key, scopes = ALL_SCOPES, channels = ['*'], ...more }) => ({
       id,
       keySha256: createHash('sha256').update(key).digest('hex'),
       scopes,
       channels,
+      ...more,
     })),
   );
 

@@ -53,7 +53,9 @@ export async function withAudit<T>(
   { config }: Session,
   use: (audit: AuditLog) => Promise<T>,
 ): Promise<T> {
-  const audit = AuditLog.open(config.auditFile, ({ why }) => terminal.say(`${why}.`), 'folder owner');
+  const audit = AuditLog.open(config.auditFile, ({ why }) => terminal.say(`${why}.`), {
+    owner: 'folder owner',
+  });
   try {
     return await use(audit);
   } finally {

@@ -1,85 +1,152 @@
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import process from 'node:process';
 import { SCOPES } from '../../access/caller';
 import { ClientKeys, newClientKey } from '../../access/client-keys';
-import { parseJson, textOfFile } from '../../json-text';
-import { faultOfFile } from '../../watched-file';
+import { entriesOfClient, orInputError, readEntries, writeEntries, type KeyEntry } from '../client-keys-file';
 import { EXIT, InputError, UsageError, type Context } from '../context';
+import { readDuration } from '../duration';
 
 const listed = (text: string): string[] => text.split(',').map((part) => part.trim());
 
-function entriesOf(file: string): unknown[] {
-  if (!existsSync(file)) return [];
-  const entries = parseJson(textOfFile(readFileSync(file)));
-  if (!Array.isArray(entries)) throw new InputError(`${file} holds no JSON array.`);
-  return entries;
+const timeText = (ms: number): string => new Date(ms).toISOString();
+
+/** Options that new and rotate share. */
+interface Naming {
+  label?: string;
+  /** How long the key is to live, such as 90d. */
+  expiresIn?: string;
 }
 
-const hasId = (entry: unknown, id: string): boolean => (Object(entry) as { id?: unknown }).id === id;
-
-/** Adds the entry in one step: a gateway that reads the file meanwhile finds the old one or the new one. */
-function add(file: string, entry: object): void {
-  const text = `${JSON.stringify([...entriesOf(file), entry], null, 2)}\n`;
-  new ClientKeys(text);
-  const draft = `${file}.${process.pid}.new`;
-  writeFileSync(draft, text, { mode: 0o600 });
-  renameSync(draft, file);
-}
-
-interface Options {
+interface NewOptions extends Naming {
   scopes?: string;
   channels?: string;
   file?: string;
 }
 
+interface RotateOptions extends Naming {
+  file: string;
+  /** How long the client's other keys are to live from now on. */
+  oldExpiresIn?: string;
+}
+
+interface RevokeOptions {
+  file: string;
+  /** The label of the key. */
+  key?: string;
+  all?: boolean;
+}
+
 /** What a new client may do, in the form of CLIENT_KEYS_FILE. */
-function newRights(id: string, { scopes, channels = '*', file }: Options): object {
-  if (file !== undefined && entriesOf(file).some((entry) => hasId(entry, id)))
-    throw new InputError(`${file} has a client of this id already: rotate gives it another key.`);
+function newRights({ scopes, channels = '*' }: NewOptions): object {
   // The full scopes are among them, so the `:own` ones would add nothing.
   const usual = Object.keys(SCOPES).filter((scope) => scope !== 'cards:direct' && !scope.endsWith(':own'));
   return { scopes: scopes === undefined ? usual : listed(scopes), channels: listed(channels) };
 }
 
-/** What a client may do that has a key already. */
-function rightsAgain(id: string, file: string): object {
-  const entry = entriesOf(file).findLast((other) => hasId(other, id));
-  if (!entry) throw new InputError(`${file} has no client of this id.`);
-  return entry as object;
+interface MadeKey {
+  key: string;
+  entry: object;
 }
 
-/** Makes a key with these rights and prints it, once it stands in the file, where one is named. */
-function make({ terminal }: Context, id: string, rights: object, file: string | undefined): number {
-  const made = newClientKey(id);
-  const entry = { ...rights, ...made.entry };
-  // The gateway's own rules, so that no entry is made that it would refuse.
-  new ClientKeys(JSON.stringify([entry]));
-  if (file !== undefined) add(file, entry);
-  const where =
-    file === undefined
-      ? `Entry for CLIENT_KEYS_FILE:\n${JSON.stringify(entry, null, 2)}`
-      : `The entry was added to ${file}.`;
-  terminal.print(`Key of ${id}, shown this once:\n${made.key}\n\n${where}`);
+/** Makes a key with these rights. Throws what the gateway would say of its entry. */
+function makeKey(id: string, rights: object, { label, expiresIn }: Naming): MadeKey {
+  const now = Date.now();
+  const lifetime = expiresIn === undefined ? undefined : readDuration('--expires-in', expiresIn);
+  if (lifetime !== undefined && lifetime <= 0)
+    throw new InputError('--expires-in: expected more than nothing.');
+  const { key, entry } = newClientKey(id);
+  const made = {
+    ...rights,
+    ...entry,
+    ...(label !== undefined && { label }),
+    createdAt: timeText(now),
+    ...(lifetime !== undefined && { expiresAt: timeText(now + lifetime) }),
+  };
+  new ClientKeys(JSON.stringify([made]));
+  return { key, entry: made };
+}
+
+function printKey({ terminal }: Context, id: string, { key }: MadeKey, where: string): number {
+  terminal.print(`Key of ${id}, shown this once:\n${key}\n\n${where}`);
   return EXIT.done;
 }
 
-/** Says of a file what is wrong with it, and never what is in it. */
-function orInputError(work: () => number): number {
-  try {
-    return work();
-  } catch (error) {
-    throw error instanceof InputError ? error : new InputError(faultOfFile(error));
-  }
-}
-
 /** `paygraph client-key new`. Throws an InputError where the rights or the file cannot be used. */
-export function newKey(context: Context, [id = '', ...more]: readonly string[], options: Options): number {
+export function newKey(context: Context, [id = '', ...more]: readonly string[], options: NewOptions): number {
   if (more.length > 0)
     throw new UsageError('One client at a time; lists are separated by commas, without blanks.');
-  return orInputError(() => make(context, id, newRights(id, options), options.file));
+  const { file } = options;
+  return orInputError(() => {
+    const entries = file === undefined ? [] : readEntries(file);
+    if (entries.some((entry) => entry.id === id))
+      throw new InputError(`${file} has a client of this id already: rotate gives it another key.`);
+    const made = makeKey(id, newRights(options), options);
+    if (file === undefined)
+      return printKey(
+        context,
+        id,
+        made,
+        `Entry for CLIENT_KEYS_FILE:\n${JSON.stringify(made.entry, null, 2)}`,
+      );
+    writeEntries(file, [...entries.map(({ entry }) => entry), made.entry]);
+    return printKey(context, id, made, `The entry was added to ${file}.`);
+  });
+}
+
+/** The rights of an entry, and how long its successor lives unless an option says otherwise. */
+function inherited({ key, entry }: KeyEntry): { rights: object; lifetimeMs: number | null } {
+  const { scopes, channels } = entry as { scopes: unknown; channels: unknown };
+  const { createdAt, caller } = key;
+  const lifetimeMs = createdAt === null || caller.expiresAt === null ? null : caller.expiresAt - createdAt;
+  return { rights: { scopes, channels }, lifetimeMs };
+}
+
+/** The entry with an earlier end, or as it is where it ends sooner. */
+function endingBy({ entry, key }: KeyEntry, end: number): object {
+  const ends = key.caller.expiresAt;
+  return ends !== null && ends <= end ? entry : { ...entry, expiresAt: timeText(end) };
 }
 
 /** `paygraph client-key rotate`. Throws an InputError where the client does not stand in the file. */
-export function rotateKey(context: Context, id: string, file: string): number {
-  return orInputError(() => make(context, id, rightsAgain(id, file), file));
+export function rotateKey(context: Context, id: string, options: RotateOptions): number {
+  const { file, oldExpiresIn } = options;
+  return orInputError(() => {
+    const entries = readEntries(file);
+    const newest = entriesOfClient(entries, id, file).at(-1) as KeyEntry;
+    const { rights, lifetimeMs } = inherited(newest);
+    // A client whose keys expire does not get one that never does by a forgotten option.
+    const kept = lifetimeMs !== null && lifetimeMs >= 1000 ? `${Math.floor(lifetimeMs / 1000)}s` : undefined;
+    const made = makeKey(id, rights, { ...options, expiresIn: options.expiresIn ?? kept });
+    const end =
+      oldExpiresIn === undefined ? null : Date.now() + readDuration('--old-expires-in', oldExpiresIn);
+    const old = entries.map((entry) =>
+      entry.id === id && end !== null ? endingBy(entry, end) : entry.entry,
+    );
+    writeEntries(file, [...old, made.entry]);
+    const until = end === null ? '' : ` Its other keys expire at ${timeText(end)} at the latest.`;
+    return printKey(context, id, made, `The entry was added to ${file}.${until}`);
+  });
+}
+
+/** `paygraph client-key revoke`. Throws an InputError where it is not clear which key is meant. */
+export function revokeKey({ terminal }: Context, id: string, { file, key, all }: RevokeOptions): number {
+  return orInputError(() => {
+    const entries = readEntries(file);
+    const own = entriesOfClient(entries, id, file);
+    const chosen = key === undefined ? own : own.filter((entry) => entry.key.label === key);
+    const labels = own.map((entry) => entry.key.label).join(', ');
+    if (chosen.length === 0) throw new InputError(`${id} has no key of this label; it has: ${labels}.`);
+    if (chosen.length > 1 && !all)
+      throw new InputError(
+        `${id} has several keys: name one with --key (${labels}), or all of them with --all.`,
+      );
+    writeEntries(
+      file,
+      entries.filter((entry) => !chosen.includes(entry)).map(({ entry }) => entry),
+    );
+    const revoked = chosen.map((entry) => entry.key.label).join(', ');
+    const left = own.length - chosen.length;
+    terminal.print(
+      `Revoked of ${id}: ${revoked}. ${left === 0 ? 'The client has no key left' : `Keys left: ${left}`}. A gateway that runs on ${file} refuses the key within seconds.`,
+    );
+    return EXIT.done;
+  });
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { importJWK, type JWK } from 'jose';
 import { textOfFile } from '../../json-text';
-import { ClientKeys } from '../../access/client-keys';
+import { ClientKeys, type ClientKey } from '../../access/client-keys';
 import { fetchKeys } from '../../access/token-keys';
 import { ALGORITHMS } from '../../access/tokens';
 import { faultOfFile } from '../../watched-file';
@@ -9,16 +9,14 @@ import { failed, ok, skipped, warning, wordOf, type Check, type Finding } from '
 
 const LOADING_MS = 5_000;
 
-/** Whether the file of client keys can be read and understood. Its keys do not expire; a change of keys that was not ended shows. */
+/** Whether the file of client keys can be read and understood; keys that expire soon, and rotations that were not ended, show. */
 export const clientKeys: Check = {
   name: 'client keys',
-  run: ({ config }) => {
+  run: ({ config, now }) => {
     const file = config.access.clientKeysFile;
     if (file === null) return [skipped('CLIENT_KEYS_FILE is not set: no caller has a key.')];
     try {
-      const text = textOfFile(readFileSync(file));
-      new ClientKeys(text);
-      return judgeIds((JSON.parse(text) as { id: string }[]).map(({ id }) => id));
+      return judgeKeysOfClients(new ClientKeys(textOfFile(readFileSync(file))).all, now());
     } catch (error) {
       return [
         failed(
@@ -30,20 +28,43 @@ export const clientKeys: Check = {
   },
 };
 
-function judgeIds(ids: readonly string[]): Finding[] {
-  const clients = new Set(ids);
+/** How long before its expiry a key is reported. */
+const EXPIRY_WARNING_MS = 14 * 24 * 60 * 60 * 1000;
+
+const clientOf = ({ caller }: ClientKey): string => caller.id.replace(/^service:/, '');
+const named = (keys: readonly ClientKey[]): string =>
+  keys.map((key) => `${clientOf(key)} (${key.label})`).join(', ');
+
+function judgeKeysOfClients(keys: readonly ClientKey[], now: number): Finding[] {
+  const clients = new Set(keys.map(clientOf));
   if (clients.size === 0)
     return [
       warning('CLIENT_KEYS_FILE holds no key.', 'paygraph client-key new <id> --file <file> adds one.'),
     ];
-  const twice = [...clients].filter((id) => ids.indexOf(id) !== ids.lastIndexOf(id));
-  const good = ok(`Keys of internal services: ${ids.length}, of ${clients.size} clients.`);
-  if (twice.length === 0) return [good];
-  const says = `Clients with several keys: ${twice.join(', ')}.`;
-  return [
-    good,
-    warning(says, 'When the new key is in use, take the entry of the old one out of CLIENT_KEYS_FILE.'),
+  const endsBy = (time: number) => keys.filter(({ caller }) => (caller.expiresAt ?? Infinity) <= time);
+  const expired = endsBy(now);
+  const expiring = endsBy(now + EXPIRY_WARNING_MS).filter((key) => !expired.includes(key));
+  const unlimited = keys.filter(({ caller }) => caller.expiresAt === null).map(clientOf);
+  const twice = [...clients].filter((id) => unlimited.indexOf(id) !== unlimited.lastIndexOf(id));
+  const findings = [
+    ok(`Keys of internal services: ${keys.length}, of ${clients.size} clients.`),
+    expired.length > 0 &&
+      warning(
+        `Keys that have expired: ${named(expired)}.`,
+        'paygraph client-key revoke takes them out of the file; rotate makes a new one.',
+      ),
+    expiring.length > 0 &&
+      warning(
+        `Keys that expire within 14 days: ${named(expiring)}.`,
+        'paygraph client-key rotate makes another key of the client; hand it over before then.',
+      ),
+    twice.length > 0 &&
+      warning(
+        `Clients with several keys that do not expire: ${twice.join(', ')}.`,
+        'When the new key is in use, take the old one out of the file: paygraph client-key revoke.',
+      ),
   ];
+  return findings.filter((finding) => finding !== false);
 }
 
 /** Whether the public keys of the issuer of tokens can be loaded, and one of them is of use. */

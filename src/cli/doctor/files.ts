@@ -38,9 +38,21 @@ function placesOf({ config, secretFiles }: Examined): Place[] {
     },
     ...filesBeside(credentialsFile),
     clientKeysFile !== null && { name: 'CLIENT_KEYS_FILE', path: clientKeysFile, holds: 'who may call' },
+    ...journalFiles(config.journal.url.reveal()),
     { name: 'AUDIT_LOG_FILE', path: config.auditFile, holds: 'who moved which money' },
   ];
   return places.filter((place) => place !== false).filter(({ path }) => existsSync(path));
+}
+
+/** The journal, where it is a SQLite file, and what SQLite keeps beside it. */
+function journalFiles(url: string): Place[] {
+  if (!url.startsWith('file:')) return [];
+  const file = url.slice('file:'.length);
+  return ['', '-wal', '-shm'].map((end) => ({
+    name: end === '' ? 'the journal' : `${file}${end}`,
+    path: `${file}${end}`,
+    holds: 'who created which payments',
+  }));
 }
 
 /** The files that SERVICE_CREDENTIALS_FILE names; none where it cannot be read, which another check says. */

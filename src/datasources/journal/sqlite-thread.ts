@@ -8,6 +8,7 @@ import { monotonicMs } from './deadline';
 import { JournalUnavailable } from './journal';
 import { sqliteError } from './journal-fault';
 import { fileOpenError } from './journal-open-error';
+import { makePrivate } from './private-file';
 import type { BatchAnswer, BatchMessage, NumberedJob } from './sqlite-messages';
 import type { Row } from './rows';
 
@@ -72,6 +73,7 @@ export class SqliteThread {
     try {
       // One level: what else is missing is more likely a mistake in the path.
       if (!existsSync(path.dirname(file))) mkdirSync(path.dirname(file));
+      makePrivate(file);
       return new SqliteThread(await startWorker(file, readOnly), file, deadlineMs);
     } catch (error) {
       throw fileOpenError(file, asSqliteError(error, file));

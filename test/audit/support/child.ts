@@ -6,8 +6,9 @@ export type Order = { record: AuditEntry[] } | 'close';
 
 /** A process that keeps an audit log and does what its parent says. */
 const faults: AuditFault[] = [];
-const [path = ''] = process.argv.slice(3);
-const log = AuditLog.open(path, (fault) => faults.push(fault));
+const [path = '', rotateBytes] = process.argv.slice(3);
+const rotation = rotateBytes === undefined ? null : { maxBytes: Number(rotateBytes), keepFiles: null };
+const log = AuditLog.open(path, (fault) => faults.push(fault), { rotation });
 
 process.on('message', (order: Order) => {
   if (order === 'close') {

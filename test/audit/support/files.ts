@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { AuditLog, type AuditEntry, type AuditFault } from '../../../src/audit/audit-log';
 import { readLines } from '../../../src/audit/lines';
+import type { Rotation } from '../../../src/audit/rotation';
 import { Verifier, type Finding } from '../../../src/audit/verifier';
 
 const folders: string[] = [];
@@ -38,9 +39,12 @@ export const entry = (facts: Partial<AuditEntry> = {}): AuditEntry => ({
 });
 
 /** An open log, and all that it told about itself. */
-export function openLog(file: string): { log: AuditLog; faults: AuditFault[] } {
+export function openLog(
+  file: string,
+  rotation: Rotation | null = null,
+): { log: AuditLog; faults: AuditFault[] } {
   const faults: AuditFault[] = [];
-  return { log: AuditLog.open(file, (fault) => faults.push(fault)), faults };
+  return { log: AuditLog.open(file, (fault) => faults.push(fault), { rotation }), faults };
 }
 
 /** Writes calls with these keys, in one chain with its beginning and end. */

@@ -20,12 +20,18 @@ export class OtherProcess {
   /**
    * Resolves when the process has opened the log.
    * @param maxBlocks how long its files may get, as the shell's ulimit counts
+   * @param rotateBytes the size at which it rotates the file
    */
-  static async start(file: string, maxBlocks?: number): Promise<OtherProcess> {
+  static async start(file: string, maxBlocks?: number, rotateBytes?: number): Promise<OtherProcess> {
     const limit = maxBlocks === undefined ? '' : `ulimit -f ${maxBlocks} && `;
-    const child = spawn('sh', ['-c', `${limit}exec "$0" "$@"`, process.execPath, TYPESCRIPT, CHILD, file], {
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    });
+    const more = rotateBytes === undefined ? [] : [String(rotateBytes)];
+    const child = spawn(
+      'sh',
+      ['-c', `${limit}exec "$0" "$@"`, process.execPath, TYPESCRIPT, CHILD, file, ...more],
+      {
+        stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      },
+    );
     const started = new OtherProcess(child);
     await started.#heard();
     return started;

@@ -91,7 +91,8 @@ export interface Container {
   stop(): void;
 }
 
-const SYSTEM = ['/usr/lib', '/lib', '/lib64'].filter((folder) => existsSync(folder));
+/** bash as Debian's slim image has it; the file, as the other programs of this machine are not in the image. */
+const SYSTEM = ['/usr/lib', '/lib', '/lib64', '/usr/bin/bash'].filter((place) => existsSync(place));
 
 /** Runs a command in the image. */
 export function runInImage(
@@ -101,7 +102,7 @@ export function runInImage(
   mounts: readonly string[] = [],
 ): Container {
   const [uid = '', gid = ''] = imageSays('USER').text.split(':');
-  const env = { PATH: '/usr/local/bin', ...imageEnvironment(), ...settings };
+  const env = { PATH: '/usr/local/bin:/usr/bin', ...imageEnvironment(), ...settings };
   const bind = (from: string, to = from): string[] => ['--ro-bind', from, to];
   const options = [
     ...['--unshare-user', '--unshare-pid', '--unshare-ipc', '--as-pid-1', '--die-with-parent'],

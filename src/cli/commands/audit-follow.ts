@@ -1,0 +1,26 @@
+import process from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Follower } from '../../audit/follower';
+import { readToolConfig } from '../../config';
+import { EXIT, type Context } from '../context';
+
+const READ_EVERY_MS = 500;
+
+/** `paygraph audit follow`. Ends on SIGTERM, after the lines that are there by then. */
+export async function follow({ terminal, env }: Context, file: string | undefined): Promise<number> {
+  const follower = new Follower(file ?? readToolConfig(env).auditFile);
+  const stop = new AbortController();
+  process.once('SIGTERM', () => stop.abort());
+  const printNew = (): boolean => {
+    const lines = follower.read();
+    if (lines !== '') terminal.print(lines.slice(0, -1));
+    return lines !== '';
+  };
+  while (!stop.signal.aborted)
+    if (!printNew()) await sleep(READ_EVERY_MS, undefined, { signal: stop.signal }).catch(() => undefined);
+    // Others get their turn: signals, and the pipe that is written to.
+    else await sleep(0);
+  while (printNew());
+  follower.close();
+  return EXIT.done;
+}
