@@ -1,7 +1,9 @@
 // A guided tour: every flow against a running gateway with the embedded sandbox. Prints each query and answer.
-// PAYGRAPH_URL says where the gateway is; where none answers, one is started for the tour and stopped after it.
+// PAYGRAPH_URL, or PORT on this machine, says where the gateway is; where none answers, one is started for the tour, on PORT
+// or any free port, and stopped after it.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { constants } from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 
@@ -55,7 +57,9 @@ const PAYOUT_FIELDS = `fragment PayoutFields on PayoutResource {
   ... on BkashPayout { accountMask }
 }`;
 
-let endpoint = `${process.env.PAYGRAPH_URL ?? 'http://127.0.0.1:4000'}/graphql`;
+const { PORT, PAYGRAPH_URL = `http://127.0.0.1:${PORT ?? 4000}` } = process.env;
+
+let endpoint = `${PAYGRAPH_URL}/graphql`;
 
 function send(path, query, variables, headers = {}) {
   const fields = query.includes('PaymentFields') ? PAYMENT_FIELDS : PAYOUT_FIELDS;
@@ -183,32 +187,50 @@ const answers = () =>
     () => false,
   );
 
-/** A gateway of the tour's own, on any free ports. */
+/** The gateway of the tour's own, where there is one. */
+let own;
+let isEnding = false;
+
+/** Ends the process once the gateway of its own has ended. */
+function end(code) {
+  isEnding = true;
+  if (!own || own.exitCode !== null) process.exit(code);
+  own.once('exit', () => process.exit(code));
+  own.kill('SIGTERM');
+}
+
+/** Starts a gateway for the tour, and waits until it says where it is. */
 async function startOwn() {
   const program = path.join(import.meta.dirname, '../bin/paygraph.mjs');
-  const env = { ...process.env, PORT: '0', SANDBOX_PORT: '0', LOG_LEVEL: 'info' };
-  const child = spawn(process.execPath, [program, 'start'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
-  for await (const chunk of child.stdout) {
+  const env = { ...process.env, PORT: PORT ?? '0', SANDBOX_PORT: '0', LOG_LEVEL: 'info' };
+  own = spawn(process.execPath, [program, 'start'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  for await (const chunk of own.stdout.iterator({ destroyOnReturn: false })) {
     const [, url] = /GraphQL +(http\S+)/.exec(String(chunk)) ?? [];
     if (!url) continue;
     endpoint = url;
-    child.stdout.resume();
-    return child;
+    return own.stdout.resume();
   }
   throw new Error('The gateway did not start.');
 }
 
-const own = (await answers()) ? undefined : await startOwn();
+// EPIPE: nobody reads on, as with `| head`.
+process.stdout.on('error', ({ code }) => end(code === 'EPIPE' ? 0 : 1));
+for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'])
+  process.once(signal, () => end(128 + constants.signals[signal]));
+
 try {
+  if (!(await answers())) await startOwn();
   print(`The tour talks to ${endpoint}.`);
   for (const [place, [title, run]] of TOUR.entries()) {
     print(`\n${bold(`${place + 1}. ${title}`)}\n`);
     await run();
   }
   print(`All ${TOUR.length} flows went as they should.`);
+  end(0);
 } catch (error) {
-  process.stderr.write(`${error.message}\n`);
-  process.exitCode = 1;
-} finally {
-  own?.kill('SIGTERM');
+  // What is under way fails when its gateway ends.
+  if (!isEnding) {
+    process.stderr.write(`${error.message}\n`);
+    end(1);
+  }
 }

@@ -119,3 +119,19 @@ export interface Config {
   shutdownGraceMs: number;
   logLevel: string;
 }
+
+/** What the operator's tools need: where the journal is, and of which service. */
+export interface ToolConfig {
+  journalUrl: Secret;
+  /** Null without a real service. */
+  serviceBaseUrl: string | null;
+  auditFile: string;
+  /** Where the embedded sandbox listens; 0: anywhere. */
+  sandboxPort: number;
+  /** Whether what one operator wants to settle needs the approval of another one. */
+  settleApproval: boolean;
+  /** What /metrics asks for; null where METRICS_TOKEN is not set. */
+  metricsToken: Secret | null;
+  /** SUDO_USER: who the environment says has run the tool by sudo; null where nobody has. */
+  sudoUser: string | null;
+}

@@ -10,7 +10,14 @@ import { readExplorer } from './explorer-settings';
 import { readLimits } from './limits-settings';
 import { readLive, readWatching } from './watching-settings';
 
-import type { AccessConfig, Config, JournalConfig, SandboxConfig, ServiceConfig } from './config-types';
+import type {
+  AccessConfig,
+  Config,
+  JournalConfig,
+  SandboxConfig,
+  ServiceConfig,
+  ToolConfig,
+} from './config-types';
 
 export type * from './config-types';
 
@@ -253,22 +260,6 @@ export const secretFiles = (env: Environment = process.env): { setting: string; 
     const path = env[setting];
     return 'secret' in SETTINGS[name as keyof typeof SETTINGS] && path ? [{ setting, path }] : [];
   });
-
-/** What the operator's tools need: where the journal is, and of which service. */
-export interface ToolConfig {
-  journalUrl: Secret;
-  /** Null without a real service. */
-  serviceBaseUrl: string | null;
-  auditFile: string;
-  /** Where the embedded sandbox listens; 0: anywhere. */
-  sandboxPort: number;
-  /** Whether what one operator wants to settle needs the approval of another one. */
-  settleApproval: boolean;
-  /** What /metrics asks for; null where METRICS_TOKEN is not set. */
-  metricsToken: Secret | null;
-  /** SUDO_USER: who the environment says has run the tool by sudo; null where nobody has. */
-  sudoUser: string | null;
-}
 
 /** Reads only the settings that the operator's tools use. Throws a ConfigError. */
 export function readToolConfig(env: Environment = process.env): ToolConfig {

@@ -44,7 +44,7 @@ export class SettingsReader {
     known: ReadonlySet<string>,
   ): [name: string, meant: string | undefined][] {
     return Object.keys(this.#env)
-      .filter((name) => !known.has(name))
+      .filter((name) => !known.has(name) && !isServiceVariable(name, this.#env[name]))
       .map((name): [string, string | undefined] => [name, nearest(name, known)])
       .filter(([name, meant]) => meant !== undefined || prefixes.some((prefix) => name.startsWith(prefix)));
   }
@@ -88,38 +88,50 @@ export class SettingsReader {
   }
 }
 
+/** Whether Kubernetes, or Docker, tells of another service by it: MY_API_SERVICE_HOST, MY_API_PORT=tcp://…, MY_API_PORT_80_TCP. */
+const isServiceVariable = (name: string, value = ''): boolean =>
+  /_SERVICE_(HOST|PORT(_\w+)?)$|_PORT_\d+_(TCP|UDP)(_\w+)?$/.test(name) ||
+  (name.endsWith('_PORT') && /^(tcp|udp):/.test(value));
+
 /** Shorter names are like too many others. */
 const LEAST_LETTERS = 6;
-/** In so many letters may a long name differ from what is meant; a short one in one. */
-const MOST_TYPOS = 2;
+/** Names of this length may have two typos; the first letter is then right. */
 const LONG = 9;
 
-/** The name that another one is nearly the same as; undefined where there is none. */
+/** The known name that another one is nearly the same as; undefined where there is none. */
 function nearest(name: string, names: ReadonlySet<string>): string | undefined {
   if (name.length < LEAST_LETTERS) return undefined;
-  const most = name.length < LONG ? 1 : MOST_TYPOS;
-  return [...names].find((other) => {
-    const isComparable = name[0] === other[0] && Math.abs(name.length - other.length) <= most;
-    return isComparable && typosBetween(name, other) <= most;
-  });
+  const typosIn = (other: string): number => {
+    const most = name.length >= LONG && name[0] === other[0] ? 2 : 1;
+    return Math.abs(name.length - other.length) > most ? Infinity : typosBetween(name, other, most);
+  };
+  const [best] = [...names]
+    .map((other) => ({ other, typos: typosIn(other) }))
+    .sort((one, another) => one.typos - another.typos);
+  return best && best.typos < Infinity ? best.other : undefined;
 }
 
-/** How many letters have to be changed, added or left out to make one name of another (Levenshtein). */
-function typosBetween(one: string, other: string): number {
+/**
+ * Restricted Damerau-Levenshtein distance: letters changed, added, left out or exchanged with their neighbour. Infinity
+ * where it is more than `most`.
+ */
+function typosBetween(one: string, other: string, most: number): number {
+  let before: number[] = [];
   let row = Array.from({ length: other.length + 1 }, (_, place) => place);
-  for (const [line, letter] of [...one].entries()) {
-    const next = [line + 1];
-    for (const [place, its] of [...other].entries())
-      next.push(
-        Math.min(
-          (row[place] ?? 0) + Number(letter !== its),
-          (row[place + 1] ?? 0) + 1,
-          (next[place] ?? 0) + 1,
-        ),
-      );
-    row = next;
+  for (let line = 1; line <= one.length; line += 1) {
+    const next = [line];
+    for (let place = 1; place <= other.length; place += 1) {
+      const isSame = one[line - 1] === other[place - 1];
+      const isExchanged = one[line - 1] === other[place - 2] && one[line - 2] === other[place - 1];
+      const changed = (row[place - 1] ?? 0) + Number(!isSame);
+      const exchanged = isExchanged ? (before[place - 2] ?? Infinity) + 1 : Infinity;
+      next.push(Math.min(changed, exchanged, (row[place] ?? 0) + 1, (next[place - 1] ?? 0) + 1));
+    }
+    if (Math.min(...next, ...row) > most) return Infinity;
+    [before, row] = [row, next];
   }
-  return row.at(-1) ?? 0;
+  const typos = row.at(-1) ?? 0;
+  return typos > most ? Infinity : typos;
 }
 
 /** A whole number between two bounds. */

@@ -29,7 +29,7 @@ brings, and builds first where sources have changed; \`npm start\` is \`paygraph
 \`package.json\` and the production \`node_modules\`; where there is no \`src\` nothing is built.
 
 Long work shows how far it is on standard error, where that is a terminal. Output that is cut short (\`| head\`) ends no
-command: the exit code stays true. Colours are used on terminals only, and not with \`NO_COLOR\`.
+command: the exit code stays true, and a server serves on. Colours are used on terminals only, and not with \`NO_COLOR\`.
 
 \`start\` and \`sandbox\` are servers: they end with 0 after a signal, and with 1 when they cannot start, also where the
 settings are why. All other commands keep to the exit codes below.

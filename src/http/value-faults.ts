@@ -86,7 +86,11 @@ function pathInVariable(message: string, reason: string): string[] {
 /** Where the variable of an error is used, each with the path of the refused value in it. */
 function pathsOfVariable(variable: string, error: GraphQLError, reason: string): (readonly string[])[] {
   const field = /must be non-null/.test(reason) ? undefined : fieldIn(reason);
-  const below = [...pathInVariable(error.message, reason), ...(field === undefined ? [] : [field])];
+  // A key of the caller's JSON, which may be anything: three digits are no index here.
+  const below = [
+    ...pathInVariable(error.message, reason),
+    ...(field === undefined ? [] : [shownName(field)]),
+  ];
   const places = error.source ? placesOf(error.source) : [];
   const uses = places.filter((place) => place.variable === variable).map(({ path }) => path);
   return (uses.length > 0 ? uses : [[variable]]).map((path) => [...path, ...below]);

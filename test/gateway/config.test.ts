@@ -493,6 +493,61 @@ test.each([
   ]);
 });
 
+/** A name with one letter left out, doubled, exchanged with the next, or replaced, at each of its places. */
+const misspelt = (name: string): string[] =>
+  [...name].flatMap((letter, place) => {
+    const [before, after] = [name.slice(0, place), name.slice(place + 1)];
+    const swapped = before + after.slice(0, 1) + letter + after.slice(1);
+    return [before + after, before + letter + letter + after, swapped, `${before}X${after}`];
+  });
+
+const LONG_NAMES = Object.keys(SETTINGS).filter((name) => name.length >= 7);
+
+test.each(LONG_NAMES)('A name that is one letter off %s is warned of', (name) => {
+  const known = new Set(Object.keys(SETTINGS).flatMap((each) => [each, `${each}_FILE`]));
+  const typos = [...new Set(misspelt(name))].filter((typo) => !known.has(typo) && typo.length >= 6);
+  const { warnings } = readConfig(Object.fromEntries(typos.map((typo) => [typo, 'x'])));
+  const warned = warnings.map((warning) => warning.split(' ')[0]);
+  expect(warned.sort()).toEqual(typos.sort());
+});
+
+test.each([
+  ['SHUTDWN_DELAY_MS', 'SHUTDOWN_DELAY_MS'],
+  ['MAX_CONECTIONS', 'MAX_CONNECTIONS'],
+  ['MX_CONECTIONS', 'MAX_CONNECTIONS'],
+  ['MAX_WATCHER', 'MAX_WATCHERS'],
+])('The name nearest to %s is suggested: %s', (typo, meant) => {
+  expect(readConfig({ [typo]: '5' }).warnings).toEqual([expect.stringContaining(`${meant}?`)]);
+});
+
+/** What shells, npm, containers and build machines set. */
+const FOREIGN =
+  `PATH HOME USER SHELL PWD OLDPWD LANG LANGUAGE LC_ALL TERM COLORTERM TZ TMPDIR TEMP EDITOR VISUAL PAGER DISPLAY
+  LOGNAME MAIL SHLVL HOSTNAME HOSTTYPE MACHTYPE OSTYPE COLUMNS LINES PS1 IFS SSH_AUTH_SOCK SSH_CONNECTION SSH_CLIENT SSH_TTY
+  SUDO_USER XDG_RUNTIME_DIR XDG_SESSION_ID DBUS_SESSION_BUS_ADDRESS INVOCATION_ID JOURNAL_STREAM NOTIFY_SOCKET LISTEN_FDS
+  LISTEN_PID WATCHDOG_USEC MAINPID MEMORY_PRESSURE_WATCH CI DEBUG VERBOSE DRY_RUN VERSION RELEASE BRANCH COMMIT ENV STAGE
+  ENVIRONMENT REGION NODE NODE_ENV NODE_OPTIONS NODE_PATH NODE_VERSION NODE_EXTRA_CA_CERTS NODE_COMPILE_CACHE NO_COLOR
+  FORCE_COLOR UV_THREADPOOL_SIZE YARN_VERSION INIT_CWD npm_command npm_config_cache npm_config_loglevel npm_config_user_agent
+  npm_execpath npm_lifecycle_event npm_lifecycle_script npm_node_execpath npm_package_json npm_package_name
+  npm_package_version HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy ALL_PROXY SSL_CERT_FILE SSL_CERT_DIR
+  PGHOST PGPORT PGUSER PGDATABASE PGPASSWORD PGSSLMODE POSTGRES_USER POSTGRES_PASSWORD POSTGRES_DB REDIS_URL REDIS_HOST
+  REDIS_PORT MYSQL_PORT DB_URL DB_HOST DB_PORT APP_PORT WEB_PORT API_PORT HTTP_PORT HTTPS_PORT GRPC_PORT ADMIN_PORT PORTS HOSTS
+  LOG_FORMAT LOG_FILE LOG_DIR LOGLEVEL LOG_LEVELS_DIR AWS_REGION AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY
+  GOOGLE_APPLICATION_CREDENTIALS GITHUB_ACTIONS GITHUB_TOKEN GITHUB_SHA GITLAB_CI CI_COMMIT_SHA JENKINS_URL BUILD_NUMBER
+  POD_NAME POD_NAMESPACE POD_IP NODE_NAME NAMESPACE KUBERNETES_SERVICE_HOST KUBERNETES_SERVICE_PORT KUBERNETES_PORT
+  KUBERNETES_SERVICE_PORT_HTTPS KUBERNETES_PORT_443_TCP KUBERNETES_PORT_443_TCP_PROTO KUBERNETES_PORT_443_TCP_ADDR
+  REDIS_SERVICE_HOST REDIS_SERVICE_PORT REDIS_PORT_6379_TCP REDIS_PORT_6379_TCP_ADDR PAYMENTS_PORT WORKER_PORT
+  METRICS_SERVICE_HOST METRICS_PORT_9090_TCP AUDIT_LOG_SERVICE_HOST AUDIT_LOG_SERVICE_PORT_HTTP AUTH_PORT_80_TCP_PROTO
+  SANDBOX_SERVICE_PORT DATABASE_PORT_5432_TCP_ADDR`.split(/\s+/);
+
+test('Nothing is said of what other programs set', () => {
+  // Where both mean the same thing it may be a mistake.
+  const foreign = FOREIGN.filter((name) => name !== 'JOURNAL_STREAM' && name !== 'LOGLEVEL');
+  const env = Object.fromEntries(foreign.map((name) => [name, 'x']));
+  const links = { DATABASE_PORT: 'tcp://10.0.0.1:5432', AUTH_PORT: 'tcp://10.0.0.2:80' };
+  expect(readConfig({ ...env, ...links }).warnings).toEqual([]);
+});
+
 test('The sandbox as a program of its own takes none of the settings of a gateway before it', () => {
   const { sandbox } = readSandboxConfig({
     ...REAL,
