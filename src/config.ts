@@ -132,7 +132,11 @@ function readAccess(reader: SettingsReader): AccessConfig {
   return { clientKeysFile, tokens };
 }
 
-const KNOWN: ReadonlySet<string> = new Set(Object.keys(SETTINGS).flatMap((name) => [name, `${name}_FILE`]));
+/** Names that are not warned of. systemd sets JOURNAL_STREAM. */
+const KNOWN: ReadonlySet<string> = new Set([
+  ...Object.keys(SETTINGS).flatMap((name) => [name, `${name}_FILE`]),
+  'JOURNAL_STREAM',
+]);
 
 /** Names that begin so are meant for the gateway. */
 const OWN_PREFIXES = [

@@ -541,8 +541,8 @@ const FOREIGN =
   SANDBOX_SERVICE_PORT DATABASE_PORT_5432_TCP_ADDR`.split(/\s+/);
 
 test('Nothing is said of what other programs set', () => {
-  // Where both mean the same thing it may be a mistake.
-  const foreign = FOREIGN.filter((name) => name !== 'JOURNAL_STREAM' && name !== 'LOGLEVEL');
+  // LOGLEVEL may be a mistake: it means the same as LOG_LEVEL.
+  const foreign = FOREIGN.filter((name) => name !== 'LOGLEVEL');
   const env = Object.fromEntries(foreign.map((name) => [name, 'x']));
   const links = { DATABASE_PORT: 'tcp://10.0.0.1:5432', AUTH_PORT: 'tcp://10.0.0.2:80' };
   expect(readConfig({ ...env, ...links }).warnings).toEqual([]);
