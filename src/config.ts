@@ -165,12 +165,10 @@ const OWN_PREFIXES = [
   'METRICS_',
 ];
 
+const unknownNames = (reader: SettingsReader): string[] => reader.unknown(OWN_PREFIXES, KNOWN);
+
 function warningsOf(reader: SettingsReader, sandbox: SandboxConfig | null): string[] {
-  const unknown = reader.unknown(OWN_PREFIXES, KNOWN);
-  const warnings = unknown.map(
-    ([name, meant]) =>
-      `${name} is no setting of paygraph: ${meant ? `did you mean ${meant}?` : 'see docs/configuration.md.'}`,
-  );
+  const warnings = unknownNames(reader);
   const credentials = ['SERVICE_API_KEY', 'SERVICE_SECRET_KEY'].some((name) => reader.hasSecret(name));
   if (sandbox && credentials) {
     warnings.push(
@@ -228,7 +226,8 @@ export function readConfig(env: Environment = process.env): Config {
       'expected a loopback address: callers are not authenticated, so nobody else may reach the gateway; CLIENT_KEYS_FILE or AUTH_JWKS_URL changes that',
     );
   }
-  if (reader.faults.length > 0) throw new ConfigError(reader.faults);
+  // A setting that is missing may be one that is misspelt.
+  if (reader.faults.length > 0) throw new ConfigError([...reader.faults, ...unknownNames(reader)]);
   return Object.freeze(config);
 }
 

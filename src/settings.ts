@@ -38,15 +38,16 @@ export class SettingsReader {
     return this.has(name) || this.has(`${name}_FILE`);
   }
 
-  /** Names in the environment that look like settings of ours and are none, each with the setting it is nearly called. */
-  unknown(
-    prefixes: readonly string[],
-    known: ReadonlySet<string>,
-  ): [name: string, meant: string | undefined][] {
+  /** A message for each name in the environment that looks like a setting of ours and is none. */
+  unknown(prefixes: readonly string[], known: ReadonlySet<string>): string[] {
     return Object.keys(this.#env)
       .filter((name) => !known.has(name) && !isServiceVariable(name, this.#env[name]))
       .map((name): [string, string | undefined] => [name, nearest(name, known)])
-      .filter(([name, meant]) => meant !== undefined || prefixes.some((prefix) => name.startsWith(prefix)));
+      .filter(([name, meant]) => meant !== undefined || prefixes.some((prefix) => name.startsWith(prefix)))
+      .map(
+        ([name, meant]) =>
+          `${name} is no setting of paygraph: ${meant ? `did you mean ${meant}?` : 'see docs/configuration.md.'}`,
+      );
   }
 
   /** The text that a setting is set to, itself or by its file; undefined when it is not set, or its file cannot be read. */

@@ -24,6 +24,10 @@ const RULES: readonly (readonly [RegExp, ValueRule])[] = [
   [/^Expected value of type "[^"]*", found /, 'object'],
 ];
 
+/** A required argument that a document leaves out. */
+const ABSENT_ARGUMENT =
+  /^Field "[^"]*" argument "([^"]*)" of type "[^"]*" is required, but it was not provided\.$/;
+
 const ruleOf = (error: GraphQLError, reason: string): string | undefined => {
   const { rule } = error.extensions;
   return typeof rule === 'string' ? rule : RULES.find(([pattern]) => pattern.test(reason))?.[1];
@@ -112,6 +116,8 @@ export function valueFaults(error: unknown): ValueFault[] | undefined {
   if (!(error instanceof GraphQLError)) return undefined;
   const { fields } = error.extensions;
   if (Array.isArray(fields)) return fields as ValueFault[];
+  const [, absent] = ABSENT_ARGUMENT.exec(error.message) ?? [];
+  if (absent !== undefined) return [{ path: publicPath([absent]), rule: 'required' }];
   const [node] = error.nodes ?? [];
   const { originalError, message } = error;
   const isWrapped = originalError instanceof GraphQLError && message.startsWith('Variable "');

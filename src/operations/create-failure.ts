@@ -10,7 +10,7 @@ import type { CreateEnd } from './creates';
 import { fieldFault } from './input-faults';
 
 const TAKEN =
-  'must not have been used before on this channel: there is, or may be, a payout under it. Look at payout(externalId) and attempts(externalId) first; use another externalId only for a different payout.';
+  'must not have been used before on this channel: there is, or may be, a payout under it. Look at payout(externalId) and attempts(externalId) first; where they show nothing, ask the operator. Use another externalId only for a different payout.';
 
 /** What a caller is told of a create that did not succeed. */
 export function createFailure(

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { NO_ABSENCE, type Attempt, type Begun, type NewAttempt } from '../datasources/journal/journal';
 import type { MoneyOutcome } from '../datasources/service/answers';
 import type { MoneySendOptions, MoneySlot, SendQueue } from '../datasources/service/client';
+import type { FieldError } from '../schema/user-errors';
 import { UnderWay } from '../under-way';
 import { pause, within } from './deadline';
 import { newExternalId } from './external-id';
@@ -68,6 +69,27 @@ export class Creates {
       // The key may turn out to be free only after its first attempt has been followed up.
       const end = (await this.#once(plan, false)) ?? (await this.#once(plan, true));
       return end ?? { kind: 'in_progress' as const };
+    });
+    return this.#underWay.follow(work);
+  }
+
+  /**
+   * What became of the create that this key belongs to already; null where there is none. Sends no create: for an input that
+   * breaks a rule now, although it may have broken none when it was sent first (a card that has expired since).
+   * @param faults the rules that are broken
+   */
+  async replay<T extends Transaction>(
+    plan: CreatePlan<T>,
+    faults: readonly FieldError[],
+  ): Promise<CreateEnd<T> | null> {
+    const { hand } = this.#options;
+    // Nothing was recorded under a key that breaks a rule itself.
+    if (faults.some(({ path }) => path[0] === 'idempotencyKey')) return null;
+    const work = hand.alive(async () => {
+      const before = await this.#find(plan);
+      if (!before || isFreed(before)) return null;
+      if (!hand.clock.isSynchronized) await hand.clockKnown();
+      return (await this.#again(before, plan)) ?? null;
     });
     return this.#underWay.follow(work);
   }

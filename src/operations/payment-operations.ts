@@ -14,7 +14,7 @@ import { confirmInProgress, confirmRejected, confirmUnknown, invalidInput } from
 import type { Callbacks } from './callbacks';
 import type { Confirms } from './confirms';
 import { createFailure } from './create-failure';
-import type { Creates } from './creates';
+import type { CreatePlan, Creates } from './creates';
 import type { Finder } from './finder';
 import { fieldFault, inputFaults, methodFaults } from './input-faults';
 import type { JournalHand } from './journal-hand';
@@ -65,11 +65,10 @@ export class PaymentOperations {
     const method = chosenPaymentMethod(input.method);
     const faults = [...inputFaults(input), ...methodFaults(method, input.amount), ...urlFaults(input, urls)];
     faults.push(...keptSecretFaults(input, method, faults));
-    if (faults.length > 0) return invalidInput(faults);
 
     const { room, fields, secrets } = method;
     const askedAt = performance.now();
-    const end = await creates.create({
+    const plan: CreatePlan<PaymentResource> = {
       client,
       key: input.idempotencyKey,
       method: method.type,
@@ -81,7 +80,9 @@ export class PaymentOperations {
         const called = callbacks.of(id, input.callbackUrl, secrets);
         return payments.create({ ...input, externalId, room, fields, ...called }, options);
       },
-    });
+    };
+    const end = faults.length > 0 ? await creates.replay(plan, faults) : await creates.create(plan);
+    if (!end) return invalidInput(faults);
     if (end.kind !== 'success')
       return createFailure(end, { idempotencyKey: input.idempotencyKey, kind: 'payment' });
     this.sights.shownBy(end, askedAt);

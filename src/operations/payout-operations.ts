@@ -7,7 +7,7 @@ import { PayoutSuccess, type CreatePayoutInput, type CreatePayoutResult } from '
 import { invalidInput } from '../schema/user-errors';
 import type { Callbacks } from './callbacks';
 import { createFailure } from './create-failure';
-import type { Creates } from './creates';
+import type { CreatePlan, Creates } from './creates';
 import type { Finder } from './finder';
 import { inputFaults, methodFaults } from './input-faults';
 import type { JournalHand } from './journal-hand';
@@ -34,6 +34,9 @@ interface PayoutParts {
 const DETAILS_PATIENCE_MS = 450;
 
 const UNREACHABLE = 'The payment service cannot be reached; this call sent no payout. Repeat it unchanged.';
+
+const PREFLIGHT_REFUSED =
+  'This call sent no payout: the payment service refused the lookup of its external id before.';
 
 /** What the gateway does with payouts. */
 export class PayoutOperations {
@@ -64,7 +67,12 @@ export class PayoutOperations {
 
   /** Whether the service has no payout. Throws where it is something in front of the service that says so. */
   async #hasNone(key: LookupKey): Promise<boolean> {
-    const { found, isOwn } = await this.parts.payouts.search(key, (id) => this.#knownOf(key, id));
+    const { found, isOwn } = await this.parts.payouts
+      .search(key, (id) => this.#knownOf(key, id))
+      .catch((error: unknown) => {
+        if (!(error instanceof ServiceError) || error.kind !== 'LOOKUP_REFUSED') throw error;
+        throw new ServiceError('LOOKUP_REFUSED', `${PREFLIGHT_REFUSED} ${error.message}`);
+      });
     if (!found && !isOwn) throw new ServiceError('UNAVAILABLE', UNREACHABLE, 1000);
     return found === null;
   }
@@ -75,13 +83,12 @@ export class PayoutOperations {
     const method = chosenPayoutMethod(input.method);
     const faults = [...inputFaults(input), ...methodFaults(method, input.amount), ...urlFaults(input, urls)];
     faults.push(...keptSecretFaults(input, method, faults));
-    if (faults.length > 0) return invalidInput(faults);
 
     const { room, type, fields, shown, secrets } = method;
     const { channel, idempotencyKey } = input;
     const isFree = (externalId: string): Promise<boolean> => this.#hasNone({ channel, externalId });
     const askedAt = performance.now();
-    const end = await creates.create({
+    const plan: CreatePlan<PayoutResource> = {
       client,
       key: idempotencyKey,
       method: type,
@@ -94,7 +101,9 @@ export class PayoutOperations {
         const called = callbacks.of(id, input.callbackUrl, secrets);
         return payouts.create({ ...input, externalId, room, type, fields, shown, ...called }, options);
       },
-    });
+    };
+    const end = faults.length > 0 ? await creates.replay(plan, faults) : await creates.create(plan);
+    if (!end) return invalidInput(faults);
     if (end.kind !== 'success') return createFailure(end, { idempotencyKey, kind: 'payout' });
     this.sights.shownBy(end, askedAt);
     const { found, replayed } = end;

@@ -50,7 +50,7 @@ export class AttemptsArgs {
   @Field(() => Timestamp, {
     nullable: true,
     description:
-      'Only those whose startedAt is this time or later (inclusive); must be before startedBefore. Consecutive ranges, each from the startedBefore of the previous one, contain every attempt once.',
+      'Only those whose startedAt is this time or later (inclusive); must be before startedBefore. Consecutive ranges, each from the startedBefore of the previous one, contain every attempt once, but for those whose key was used again in between (startedAt).',
   })
   startedAfter?: string | null;
 

@@ -40,7 +40,7 @@ registerEnumType(AttemptOutcome, {
     NOT_SENT: { description: 'It is certain that nothing reached the service; the key may be used again.' },
     UNKNOWN: {
       description:
-        'It may or may not have reached the service; it is being followed up by lookup, and a payout that is not found is settled by the operator. Never take a new key for it.',
+        'It may or may not have reached the service; it is being followed up by lookup, and what stays unknown is settled by the operator. Never take a new key for it.',
     },
   },
 });
@@ -70,7 +70,10 @@ export class Attempt {
   @Field(() => AttemptOutcome, { description: 'What became of it.' })
   outcome!: AttemptOutcome;
 
-  @Field(() => Timestamp, { description: 'When it began, by the clock of the gateway.' })
+  @Field(() => Timestamp, {
+    description:
+      'When it began, by the clock of the gateway. A key that is used again after REJECTED or NOT_SENT begins anew: its attempt then has the new time.',
+  })
   startedAt!: string;
 
   @Field(() => Timestamp, {

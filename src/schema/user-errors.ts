@@ -50,7 +50,7 @@ export class FieldError {
 @ObjectType({
   implements: UserError,
   description:
-    'The input breaks a rule. This call sent nothing to the service; an earlier one with the same key may have: attempt(idempotencyKey).',
+    'The input breaks a rule, and nothing was sent to the service. A create: its key has created nothing and is free; with the rule unused there is, or may be, a payout of another key under the external id. A confirm: an earlier one may have been carried out.',
 })
 export class InvalidInputError extends UserError {
   @Field(() => [FieldError], { description: 'Every mistake that was found; at least one.' })
@@ -86,7 +86,7 @@ export class RequestInProgressError extends UserError {
 @ObjectType({
   implements: UserError,
   description:
-    'The request may or may not have reached the service. It is not retried blindly. A create is followed up by lookup: ask again with the same key, never with a new one, or attempt(idempotencyKey); a payout that is not found is settled by the operator. A confirm: look the payment up; if it still waits, repeat the confirm unchanged.',
+    'The request may or may not have reached the service. It is not retried blindly. A create is followed up by lookup: ask again with the same key, never with a new one, or attempt(idempotencyKey); what stays unknown is settled by the operator. A confirm: look the payment up; if it still waits, repeat the confirm unchanged.',
 })
 export class OutcomeUnknownError extends UserError {
   @Field(() => ID, { nullable: true, description: 'The key of the create call; null for a confirm.' })
@@ -165,9 +165,7 @@ export const createUnknown = (
 ): OutcomeUnknownError =>
   failure(new OutcomeUnknownError(), {
     code: UserErrorCode.OUTCOME_UNKNOWN,
-    message: `The ${kind} may or may not have been created, and is being looked for. Ask again later with the same key, never with a new one.${
-      kind === 'payout' ? ' If it stays unknown, ask the operator to settle it.' : ''
-    }`,
+    message: `The ${kind} may or may not have been created, and is being looked for. Ask again later with the same key, never with a new one. If it stays unknown, ask the operator to settle it.`,
     ...facts,
   });
 

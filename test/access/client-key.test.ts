@@ -201,6 +201,15 @@ describe('client-key', () => {
     expect(made).not.toHaveProperty('expiresAt');
   });
 
+  test('rotate refuses to end the other keys in the past', async () => {
+    const file = fileWith({ id: 'shop', key: 'pgk_one' });
+    const text = readFileSync(file, 'utf8');
+    expect(await clientKey('rotate', 'shop', '--file', file, '--old-expires-in', '-5m')).toMatchObject({
+      code: 2,
+    });
+    expect(readFileSync(file, 'utf8')).toBe(text);
+  });
+
   test('rotate refuses a label that the client has already', async () => {
     const file = fileWith({ id: 'shop', key: 'pgk_one', label: 'main' });
     const text = readFileSync(file, 'utf8');

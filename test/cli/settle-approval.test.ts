@@ -18,17 +18,17 @@ interface Proposal {
   attempts: { id: string; outcome: string }[];
 }
 
-/** Lets several users write to the journal and the audit log. */
+/** Lets several users of one group write to the journal and the audit log; others cannot, or the gateway would take the group's rights too. */
 function share({ store, auditFile }: Desk): void {
   const files = [auditFile];
   if (!existsSync(auditFile)) writeFileSync(auditFile, '');
   chmodSync(path.dirname(auditFile), 0o777);
   if (store.kind === 'SQLite') {
     const folder = path.dirname(store.url.slice('file:'.length));
-    chmodSync(folder, 0o777);
+    chmodSync(folder, 0o770);
     files.push(...readdirSync(folder).map((name) => path.join(folder, name)));
   }
-  files.forEach((file) => chmodSync(file, 0o666));
+  files.forEach((file) => chmodSync(file, 0o660));
 }
 
 const proposalsOf = async ({ attempts }: Desk): Promise<Proposal[]> =>

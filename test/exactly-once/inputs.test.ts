@@ -1,3 +1,4 @@
+import { status } from './service/faults';
 import { CHANNEL, type Json } from './support/caller';
 import { describeStores, newKey, type Rig } from './support/rig';
 
@@ -92,5 +93,59 @@ describeStores('A key that is used again', (rigs) => {
     const again = await rig.create('payment', key, { ...input, ...other });
     expect(again).toMatchObject({ result: 'PaymentSuccess', replayed: true, transactionId });
     expect(rig.service.created(key)).toHaveLength(1);
+  });
+});
+
+describeStores('An input that was accepted and breaks a rule now', (rigs) => {
+  const INPUT = { returnUrl: 'https://shop.example/back' };
+  let before: Rig;
+  let now: Rig;
+
+  beforeAll(async () => {
+    before = await rigs.start();
+    const { store, clock } = before;
+    const env = { ALLOWED_URL_HOSTS: 'other.example' };
+    now = await rigs.start({ store, clock, service: before.service, env });
+  });
+
+  test.each(['payment', 'payout'] as const)('is answered with the %s that it created', async (kind) => {
+    const input = { callbackUrl: 'https://shop.example/called' };
+    const key = newKey();
+    const { transactionId } = await before.create(kind, key, input);
+    const again = await now.create(kind, key, input);
+    expect(again).toMatchObject({
+      result: expect.stringMatching(/Success$/) as string,
+      replayed: true,
+      transactionId,
+    });
+    expect(before.service.created(key)).toHaveLength(1);
+  });
+
+  test('conflicts when it is another input than the one that created something', async () => {
+    const key = newKey();
+    await before.create('payment', key, INPUT);
+    const other = { ...INPUT, amount: { currency: 'INR', value: '10.01' } };
+    expect((await now.create('payment', key, other)).result).toBe('IdempotencyConflictError');
+  });
+
+  test('is refused under a key that created nothing', async () => {
+    const key = newKey();
+    expect(await now.create('payment', key, INPUT)).toMatchObject({
+      result: 'InvalidInputError',
+      fields: [{ path: ['returnUrl'], rule: 'allowedHost' }],
+    });
+    expect(before.service.created(key)).toHaveLength(0);
+  });
+
+  test('is refused, and not sent again, under a key that is free because the service refused', async () => {
+    const key = newKey();
+    before.service.plan((purpose) =>
+      purpose === 'create-payment' ? { acts: false, reply: status(400) } : undefined,
+    );
+    expect((await before.create('payment', key, INPUT)).result).toBe('RejectedByServiceError');
+    before.service.plan(() => undefined);
+    const sent = before.service.asked('create-payment').length;
+    expect((await now.create('payment', key, INPUT)).result).toBe('InvalidInputError');
+    expect(before.service.asked('create-payment')).toHaveLength(sent);
   });
 });

@@ -520,6 +520,12 @@ test.each([
   expect(readConfig({ [typo]: '5' }).warnings).toEqual([expect.stringContaining(`${meant}?`)]);
 });
 
+test('A misspelt name is named beside the faults of the settings', () => {
+  expect(() => readConfig({ ...REAL, PORT: 'any', SHUTDWN_DELAY_MS: '5' })).toThrow(
+    /PORT: [^]*SHUTDOWN_DELAY_MS\?/,
+  );
+});
+
 /** What shells, npm, containers and build machines set. */
 const FOREIGN =
   `PATH HOME USER SHELL PWD OLDPWD LANG LANGUAGE LC_ALL TERM COLORTERM TZ TMPDIR TEMP EDITOR VISUAL PAGER DISPLAY

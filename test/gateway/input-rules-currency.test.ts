@@ -64,7 +64,9 @@ test.each(STATED)(
     for (const another of ['EUR', 'INR', 'PKR', 'IDR', 'KZT', 'BDT', 'USD'].filter(
       (code) => code !== currency,
     )) {
-      const { result } = await make(rig.client, inCurrency(call, another));
+      const { mutation, input } = inCurrency(call, another);
+      const key = `${String(input['idempotencyKey'])}-${another}`;
+      const { result } = await make(rig.client, { mutation, input: { ...input, idempotencyKey: key } });
       expect(result?.fields).toEqual([
         {
           path: ['amount', 'currency'],

@@ -270,6 +270,14 @@ const LITERALS: [string, Row][] = [
   literal(`externalId: 5, ${PAYS} { redirect: CARD }`, field('externalId', 'string')),
 ];
 
+const ABSENT: [string, Row][] = (
+  [
+    ['mutation { createPayment { __typename } }', 'input'],
+    [`{ payment(transactionId: "${TRANSACTION_ID}") { __typename } }`, 'channel'],
+    ['{ attempts { edges { cursor } } }', 'channel'],
+  ] as const
+).map(([query, argument]) => [query, { query, fields: [field(argument, 'required')] }]);
+
 interface Answer {
   errors: { extensions: Record<string, unknown> }[];
 }
@@ -305,10 +313,13 @@ describe('A value that does not fit', () => {
     expect(afterwards.told.body).toBe(byApollo.told.body);
   });
 
-  test.each(LITERALS)('is named with path and rule in the document itself: %s', async (_, row) => {
-    const { told } = await ways.ask({ body: { query: row.query } });
-    expectFields(told.body, row.fields, 'GRAPHQL_VALIDATION_FAILED');
-  });
+  test.each([...LITERALS, ...ABSENT])(
+    'is named with path and rule in the document itself: %s',
+    async (_, row) => {
+      const { told } = await ways.ask({ body: { query: row.query } });
+      expectFields(told.body, row.fields, 'GRAPHQL_VALIDATION_FAILED');
+    },
+  );
 
   test('has no field where an error is not about a value', async () => {
     const { told } = await ways.ask({ body: { query: '{ nosuch }' } });

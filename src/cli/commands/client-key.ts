@@ -115,8 +115,10 @@ export function rotateKey(context: Context, id: string, options: RotateOptions):
     // A client whose keys expire does not get one that never does by a forgotten option.
     const kept = lifetimeMs !== null && lifetimeMs >= 1000 ? `${Math.floor(lifetimeMs / 1000)}s` : undefined;
     const made = makeKey(id, rights, { ...options, expiresIn: options.expiresIn ?? kept });
-    const end =
-      oldExpiresIn === undefined ? null : Date.now() + readDuration('--old-expires-in', oldExpiresIn);
+    const oldMs = oldExpiresIn === undefined ? null : readDuration('--old-expires-in', oldExpiresIn);
+    if (oldMs !== null && oldMs < 0)
+      throw new InputError('--old-expires-in: expected 0s or more. 0s ends the other keys at once.');
+    const end = oldMs === null ? null : Date.now() + oldMs;
     const old = entries.map((entry) =>
       entry.id === id && end !== null ? endingBy(entry, end) : entry.entry,
     );

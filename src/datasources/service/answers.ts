@@ -165,5 +165,8 @@ export function lookupFault(failure: unknown): ServiceError {
   if (failure.reason === 'refused') return notTried();
   return failure.reason === 'too-large'
     ? invalid()
-    : new ServiceError('UNAVAILABLE', 'The payment service cannot be reached. Repeat the call unchanged.');
+    : new ServiceError(
+        'UNAVAILABLE',
+        'The payment service cannot be reached; this call sent nothing. Repeat it unchanged.',
+      );
 }
