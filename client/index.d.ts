@@ -1148,6 +1148,7 @@ export declare function confirmationFor(action: {
  * them, also for currencies that have none. A currency that Intl does not know (USDT, say) is shown by its code, and a
  * value that is no decimal as it came. For a MISPAID payment: `formatMoney({ ...amount, value: amount.received })`.
  * @param locale as for Intl.NumberFormat, for example "de-DE"; without it that of the runtime
+ * @throws {RangeError} if Intl refuses the locale, for example "en_US"
  */
 export declare function formatMoney(amount: {
     readonly value: string;

@@ -89,6 +89,16 @@ class GatewayError(Exception):
         self.retry_after = retry_after  # in seconds; None where nobody said
 
 
+class NoRedirects(urllib.request.HTTPRedirectHandler):
+    """Returns a redirect as the response: urllib would send the key on to wherever it points."""
+
+    def redirect_request(self, *_):
+        return None
+
+
+OPENER = urllib.request.build_opener(NoRedirects)
+
+
 class Gateway:
     """The gateway at a URL such as https://gateway.example, with a client key."""
 
@@ -114,7 +124,7 @@ class Gateway:
             try:
                 return self.ask(query, variables)
             except GatewayError as error:
-                pause = wait if error.retry_after is None else error.retry_after
+                pause = at_least(error.retry_after, wait)
                 if not error.retryable or time.monotonic() + pause > deadline:
                     raise
                 time.sleep(pause)
@@ -124,7 +134,7 @@ class Gateway:
         body = json.dumps({"query": query, "variables": variables}).encode()
         request = urllib.request.Request(self.url + path, body, {**self.headers, **headers}, method="POST")
         try:
-            return urllib.request.urlopen(request, timeout=self.timeout)
+            return OPENER.open(request, timeout=self.timeout)
         except urllib.error.HTTPError as response:
             return response  # errors stand in its body, as with HTTP 200
 
@@ -161,6 +171,11 @@ def backoff():
         wait = min(2 * wait, 30)
 
 
+def at_least(retry_after, wait):
+    """The longer of both pauses in seconds: that of the server, with jitter on top, or None; and that of backoff()."""
+    return max((retry_after or 0) * random.uniform(1, 1.25), wait)
+
+
 def create(gateway, query, variables, patience=300):
     """Creates a payment or payout once, however often it has to ask. Returns the result with its __typename.
 
@@ -171,7 +186,7 @@ def create(gateway, query, variables, patience=300):
         (result,) = gateway.ask_until(deadline, query, variables).values()
         if result["__typename"] not in ("RequestInProgressError", "OutcomeUnknownError"):
             return result
-        pause = result.get("retryAfterMs", wait * 1000) / 1000
+        pause = at_least(result.get("retryAfterMs", 0) / 1000, wait)
         if time.monotonic() + pause > deadline:
             return result
         time.sleep(pause)
@@ -206,11 +221,11 @@ def confirm_payment(gateway, channel, transaction_id, confirmation, patience=60)
             result = gateway.ask(CONFIRM_PAYMENT, variables)["confirmPayment"]
             if result["__typename"] not in ("RequestInProgressError", "OutcomeUnknownError"):
                 return result
-            pause = result.get("retryAfterMs", wait * 1000) / 1000
+            pause = at_least(result.get("retryAfterMs", 0) / 1000, wait)
         except GatewayError as error:
             if not error.retryable:
                 raise
-            pause = wait if error.retry_after is None else error.retry_after
+            pause = at_least(error.retry_after, wait)
         if time.monotonic() + pause > deadline:
             raise TimeoutError("It is not known whether the payment was confirmed: look it up first.")
         time.sleep(pause)
@@ -239,7 +254,7 @@ def watch_payment(gateway, channel, transaction_id):
         except GatewayError as error:
             if not error.retryable:
                 raise
-            pause = pause if error.retry_after is None else error.retry_after
+            pause = at_least(error.retry_after, pause)
         except (OSError, http.client.HTTPException):
             pass
         # A stream that ends without complete was cut: connect again, and go on with the state as it is then.

@@ -247,6 +247,10 @@ describe('formatMoney', () => {
     expect(formatMoney(amount, locale)).toBe(shown);
   });
 
+  test('throws RangeError for a locale that Intl refuses', () => {
+    expect(() => formatMoney({ value: '1.00', currency: 'EUR' }, 'en_US')).toThrow(RangeError);
+  });
+
   test('follows the locale of the runtime where none is given', () => {
     const amount = { value: '9.90', currency: 'EUR' };
     expect(formatMoney(amount)).toBe(formatMoney(amount, new Intl.NumberFormat().resolvedOptions().locale));

@@ -50,7 +50,7 @@ inBrowser('The checkout', (browser) => {
   });
 
   /** The page, opened in a browser window of its own, and the creates that it sends. */
-  async function opened() {
+  async function opened(address = url) {
     const { page, faults } = await browser.open();
     page.setDefaultTimeout(30_000);
     pages.push(page);
@@ -59,7 +59,7 @@ inBrowser('The checkout', (browser) => {
       if (request.method() === 'POST' && request.postData()?.includes('mutation CreatePayment'))
         creates.push(request);
     });
-    await page.goto(url);
+    await page.goto(address);
     return { page, faults, creates };
   }
 
@@ -231,6 +231,47 @@ inBrowser('The checkout', (browser) => {
     sandbox.control.advance(HOUR_MS);
     await shows(page, '€13.83 to pay');
     expect(created()).toBe(before + 1);
+  });
+
+  test('a payer who may have paid is not asked for money while the status is unknown', async () => {
+    const { page } = await opened();
+    // With these cents the service shows a status that the gateway does not know.
+    await order(page, 'Card', '25.85');
+    await shows(page, /do not pay again/);
+    expect(await page.getByRole('status').textContent()).not.toMatch(/to pay/);
+    await picture(page, 'checkout-unknown-status');
+  });
+
+  test('UPI: a payer whose payment fails after the confirm is told to write before paying again', async () => {
+    const { page } = await opened();
+    await order(page, 'UPI', '499.51', '+919876543210');
+    await page.getByLabel(/^UTR/).fill('412345678901');
+    await page.getByRole('button', { name: 'I have paid' }).click();
+    await shows(page, /write to us before you pay again/);
+  });
+
+  test('while the gateway cannot be reached the payer is told not to pay again, also after a reload', async () => {
+    const [port, gatewayPort] = [await freePort(), await freePort()];
+    const start = () =>
+      startOpenGateway(sandbox.url, {
+        PORT: String(gatewayPort),
+        CORS_ORIGINS: `http://127.0.0.1:${port}`,
+      });
+    const gateway = await start();
+    const shop = await serveCheckout({ PORT: String(port), PAYGRAPH_URL: gateway.url });
+    const { page } = await opened(shop.url);
+    await order(page, 'UPI', '25.00', '+919876543210');
+    await shows(page, '₹25.00 to pay');
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await gateway.close();
+    await alerts(page, /do not pay again/);
+    await picture(page, 'checkout-outage');
+    expect(await tooFaint(page)).toEqual([]);
+    await page.reload();
+    await alerts(page, /do not pay again/);
+    closeAfterTests(await start());
+    await shows(page, '₹25.00 to pay');
+    expect(await page.getByRole('alert').count()).toBe(0);
   });
 
   test('where no answer comes the payer may try again, and there is one payment', async () => {

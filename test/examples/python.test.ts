@@ -1,7 +1,10 @@
 import { execFile, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { CHANNEL, testGateway, testSandbox } from '../support/gateway';
+import { CHANNEL, closeAfterTests, testGateway, testSandbox } from '../support/gateway';
 import { startLosingProxy, type Loss } from './support/losing-proxy';
 import { workplace } from './support/payouts';
 
@@ -38,6 +41,14 @@ const tour = async (url: string, ...args: string[]): Promise<Step[]> => {
     .map((line) => JSON.parse(line) as Step);
 };
 const called = (steps: Step[], name: string) => steps.flatMap((step) => (name in step ? [step[name]] : []));
+
+/** The URL of a server that stands where the gateway should be. */
+async function serverOf(listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closeAfterTests({ close: () => new Promise((resolve) => server.close(() => resolve())) });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
 
 const LOSSES: Record<string, Loss> = {
   createPayout: 'response',
@@ -103,5 +114,43 @@ for attempt in paygraph.attempts(gateway, "${CHANNEL}", externalId="salary-3"):
     const printed = await python(new URL(gateway.url).origin, '-c', program, new URL(gateway.url).origin);
     expect(printed.trim().split('\n')).toEqual(['OutcomeUnknownError', 'OutcomeUnknownError', 'UNKNOWN']);
     expect(sandbox.control.counts().payout).toMatchObject({ creates: 1, created: 0 });
+  });
+
+  test.each([
+    ['0', 0.375],
+    ['7', 7],
+  ])('pause no less than their backoff, and not all alike, when Retry-After is %s', async (after, least) => {
+    const url = await serverOf((_, response) => response.writeHead(503, { 'retry-after': after }).end());
+    const program = `import json, sys, paygraph
+now, pauses = 0, []
+def sleep(seconds):
+    global now
+    now += seconds
+    pauses.append(seconds)
+paygraph.time.sleep, paygraph.time.monotonic = sleep, lambda: now
+try:
+    paygraph.Gateway(sys.argv[1]).ask_until(300, paygraph.PAYMENT, {})
+except paygraph.GatewayError:
+    print(json.dumps(pauses))`;
+    const pauses = JSON.parse(await python(url, '-c', program, url)) as number[];
+    expect(Math.min(...pauses)).toBeGreaterThanOrEqual(least);
+    expect(pauses.length).toBeLessThan(20);
+    expect(new Set(pauses).size).toBe(pauses.length);
+  });
+
+  test('follow no redirect, which would hand the key to another origin', async () => {
+    const elsewhere: IncomingMessage[] = [];
+    const other = await serverOf((request, response) => {
+      elsewhere.push(request);
+      response.end('{"data":{"payment":null}}');
+    });
+    const url = await serverOf((_, response) => response.writeHead(302, { location: other }).end());
+    const program = `import sys, paygraph
+try:
+    paygraph.Gateway(sys.argv[1], open("key").read().strip()).ask(paygraph.PAYMENT, {})
+except paygraph.GatewayError as error:
+    print(error.code)`;
+    expect((await python(url, '-c', program, url)).trim()).toBe('NO_ANSWER');
+    expect(elsewhere).toEqual([]);
   });
 });

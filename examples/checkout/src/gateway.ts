@@ -21,21 +21,33 @@ const credentials = (): Promise<Record<string, string>> => Promise.resolve({});
 const http = new SetContextLink(async () => ({ headers: await credentials() })).concat(
   new HttpLink({ uri: `${GATEWAY_URL}/graphql` }),
 );
-const socket = new GraphQLWsLink(
-  createClient({
-    url: `${GATEWAY_URL.replace(/^http/, 'ws')}/graphql`,
-    connectionParams: credentials,
-    retryAttempts: 100,
-    // Also where nobody answers, as while a gateway is started again.
-    shouldRetry: () => true,
-  }),
-);
+const socket = createClient({
+  url: `${GATEWAY_URL.replace(/^http/, 'ws')}/graphql`,
+  connectionParams: credentials,
+  retryAttempts: 100,
+  // Also where nobody answers, as while a gateway is started again.
+  shouldRetry: () => true,
+});
+
+let connected = false;
+socket.on('connected', () => (connected = true));
+socket.on('closed', () => (connected = false));
+
+/** Whether the WebSocket of the subscriptions is connected, for useSyncExternalStore. */
+export const connection = {
+  isConnected: (): boolean => connected,
+  /** Calls back after every change. Returns what ends that. */
+  onChange: (changed: () => void): (() => void) => {
+    const ends = [socket.on('connected', changed), socket.on('closed', changed)];
+    return () => ends.forEach((end) => end());
+  },
+};
 
 /** Queries and mutations over HTTP, subscriptions over a WebSocket. Nothing is sent twice by itself. */
 export const client = new ApolloClient({
   link: ApolloLink.split(
     ({ operationType }) => operationType === OperationTypeNode.SUBSCRIPTION,
-    socket,
+    new GraphQLWsLink(socket),
     http,
   ),
   cache: new InMemoryCache({ possibleTypes, typePolicies }),

@@ -2,7 +2,8 @@ import { useSubscription } from '@apollo/client/react';
 import { WatchPaymentDocument, formatMoney, type PaymentFieldsFragment } from '@paygraph/client';
 import { CHANNEL } from './gateway.ts';
 import { NextStep } from './next-step.tsx';
-import { declineText, troubleText } from './texts.ts';
+import { CHECKED_TEXT, declineText, MONEY_TAKEN_TEXT, outageText, troubleText } from './texts.ts';
+import { useOutage } from './use-outage.ts';
 
 interface PaymentViewProps {
   transactionId: string;
@@ -15,12 +16,21 @@ export function PaymentView({ transactionId, startOver }: PaymentViewProps) {
     variables: { channel: CHANNEL, transactionId },
   });
   const payment = data?.paymentUpdated;
+  const isOut = useOutage(!payment);
+  // After these the subscription has ended, and its connection with it.
+  const isFinal = payment?.status === 'COMPLETED' || payment?.status === 'FAILED';
+  const isOld = isOut && !error && !isFinal;
   return (
     <section aria-label="Your payment">
       <div role="status">
         {payment && <Standing payment={payment} />}
-        {!payment && !error && <p>Looking for your payment…</p>}
+        {!payment && !error && !isOld && <p>Looking for your payment…</p>}
       </div>
+      {isOld && (
+        <p role="alert" className="trouble">
+          {outageText(payment !== undefined)}
+        </p>
+      )}
       {payment?.nextAction && <NextStep payment={payment} action={payment.nextAction} />}
       {error && (
         <div role="alert" className="trouble">
@@ -40,7 +50,7 @@ export function PaymentView({ transactionId, startOver }: PaymentViewProps) {
 
 /** The amount, and what has become of it. */
 function Standing({ payment }: { payment: PaymentFieldsFragment }) {
-  const { status, amount, error, nextAction } = payment;
+  const { __typename, status, amount, error, nextAction } = payment;
   const money = amount ? formatMoney(amount) : 'The amount';
   const received = amount?.received && formatMoney({ ...amount, value: amount.received });
   switch (status) {
@@ -51,6 +61,7 @@ function Standing({ payment }: { payment: PaymentFieldsFragment }) {
         <>
           <h2 className="bad">{money}: not paid</h2>
           <p>{error ? declineText(error) : 'The payment was declined.'}</p>
+          {__typename === 'UpiPayment' && <p>{MONEY_TAKEN_TEXT}</p>}
         </>
       );
     case 'MISPAID':
@@ -62,9 +73,15 @@ function Standing({ payment }: { payment: PaymentFieldsFragment }) {
           </p>
         </>
       );
+    case 'UNKNOWN':
+      return (
+        <>
+          <h2>{money}: being checked</h2>
+          <p>{CHECKED_TEXT}</p>
+        </>
+      );
     case 'PENDING':
     case 'PROCESSING':
-    case 'UNKNOWN':
       // Who has confirmed has paid already.
       return nextAction?.__typename === 'AwaitProviderAction' ? (
         <h2>{money}: being checked</h2>

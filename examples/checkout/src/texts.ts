@@ -119,6 +119,20 @@ function errorText(operation: Operation, thrown: unknown): string {
     : text;
 }
 
+/** What the payer is told while the page is not connected. */
+export const outageText = (isKnown: boolean): string =>
+  isKnown
+    ? 'There is no connection right now: your payment may have gone on meanwhile. If you have paid, do not pay again.'
+    : ERRORS.watch['no answer'];
+
+/** What the payer is told of a status that this page does not know. */
+export const CHECKED_TEXT =
+  'We are checking where your payment stands. If you have paid, do not pay again: this page goes on by itself.';
+
+/** What a payer is told who may have paid in another app: the provider may not have seen the money yet. */
+export const MONEY_TAKEN_TEXT =
+  'If money was taken from your account, write to us before you pay again: do not try another way yet.';
+
 /** What the payer is told of trouble with a create, a confirm, or watching the payment. */
 export function troubleText(trouble: Trouble): string {
   if ('thrown' in trouble) return errorText(trouble.operation, trouble.thrown);
