@@ -29,7 +29,7 @@ export type AttemptOutcome =
   | 'REJECTED'
   /** The service has it; it may still be declined later. */
   | 'SUCCEEDED'
-  /** It may or may not have reached the service; it is being followed up by lookup, and a payout that is not found is settled by the operator. Never take a new key for it. */
+  /** It may or may not have reached the service; it is being followed up by lookup, and what stays unknown is settled by the operator. Never take a new key for it. */
   | 'UNKNOWN';
 
 /** A mobile wallet of Bangladesh, server-to-server (spec 2.5): the answer names the account to pay to, then the payer gives a code for confirmPayment. */

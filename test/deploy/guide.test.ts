@@ -73,7 +73,9 @@ test.each(['sqlite', 'postgres'] as const)(
     expect(statements.length).toBeGreaterThan(5);
     expect(
       statements.filter((sql) =>
-        /\b(DROP(?! INDEX)|RENAME|DELETE|TRUNCATE|UPDATE|ALTER\s+COLUMN(?! \w+ SET STORAGE)|SET\s+NOT\s+NULL)\b/i.test(sql),
+        /\b(DROP(?! INDEX)|RENAME|DELETE|TRUNCATE|UPDATE|ALTER\s+COLUMN(?! \w+ SET STORAGE)|SET\s+NOT\s+NULL)\b/i.test(
+          sql,
+        ),
       ),
     ).toEqual([]);
   },
