@@ -164,3 +164,11 @@ test('a journal whose database is not there opens, and refuses everything at onc
   await Promise.all(EVERYTHING.map((ask) => expectUnavailable(ask(journal))));
   await journal.close();
 });
+
+test('a sslmode that the driver would warn of brings no lines of its own into the log', async () => {
+  const warned = jest.spyOn(process, 'emitWarning');
+  for (const mode of ['prefer', 'require', 'verify-ca'])
+    await (await openJournal(`postgres://postgres@127.0.0.1:1/nowhere?sslmode=${mode}`)).close();
+  expect(warned).not.toHaveBeenCalled();
+  warned.mockRestore();
+});
