@@ -61,7 +61,12 @@ const BY_CODE: Readonly<Record<string, JournalReason>> = {
 const TLS_CODE = /^ERR_(TLS|SSL)_|CERT|^UNABLE_TO_|_SIGNATURE/;
 
 /** The driver gives these errors no code. */
-const BY_MESSAGE: readonly [RegExp, JournalReason][] = [
+const BY_MESSAGE: readonly [RegExp, JournalReason, says?: string][] = [
+  [
+    /^SASL: .*password must be/,
+    'authentication_failed',
+    'DATABASE_URL has no password, and PostgreSQL asks for one',
+  ],
   [/time(d )?out|too late|time ran out/i, 'timeout'],
   [/SSL|TLS/, 'tls_failed'],
   [/connection (terminated|ended|error)|not queryable/i, 'connection_lost'],
@@ -79,8 +84,8 @@ export function faultOf(error: unknown): JournalFault {
   }
   const messages = chain.map(({ message }) => String(message));
   const found = BY_MESSAGE.find(([pattern]) => messages.some((message) => pattern.test(message)));
-  const reason = found?.[1] ?? 'other';
-  return { reason, code: null, says: REASONS[reason] };
+  const [, reason, says] = found ?? [null, 'other' as const];
+  return { reason, code: null, says: says ?? REASONS[reason] };
 }
 
 interface AnyError {
