@@ -65,7 +65,7 @@ inPostgres((room) => {
         await Promise.all(EVERYTHING.map((ask) => expectUnavailable(ask(journal))));
         proxy.resume();
         await recovered(journal);
-        for (const ask of EVERYTHING) await ask(journal);
+        await recovered(journal, EVERYTHING);
       }
       await journal.close();
       await proxy.close();
@@ -80,7 +80,7 @@ inPostgres((room) => {
       await Promise.all(EVERYTHING.map((ask) => expectUnavailable(ask(journal))));
       proxy.forget();
       await recovered(journal);
-      for (const ask of EVERYTHING) await ask(journal);
+      await recovered(journal, EVERYTHING);
       await journal.close();
       await proxy.close();
     });
@@ -94,7 +94,7 @@ inPostgres((room) => {
       await recovered(journal);
       proxy.silence();
       await recovered(journal);
-      for (const ask of EVERYTHING) await ask(journal);
+      await recovered(journal, EVERYTHING);
       await journal.close();
       await proxy.close();
     });

@@ -37,7 +37,7 @@ const EVERYTHING = Object.values({ ...WRITES, ...READS });
       cluster.start();
       await recovered(impatient);
       await expect(journal.find(attempt)).resolves.toMatchObject(asBegun(attempt));
-      for (const ask of EVERYTHING) await ask(impatient);
+      await recovered(impatient, EVERYTHING);
     }, 60_000);
 
     test('that crashes under load has kept every attempt that was begun', async () => {
@@ -73,7 +73,7 @@ const EVERYTHING = Object.values({ ...WRITES, ...READS });
         cluster.thaw();
       }
       await recovered(impatient);
-      for (const ask of EVERYTHING) await ask(impatient);
+      await recovered(impatient, EVERYTHING);
     });
 
     test('that asks for a password refuses a journal without one at opening, as it does a wrong one', async () => {
