@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config';
 import { JournalUnavailable } from '../datasources/journal/journal';
 import { faultOf, faultText } from '../datasources/journal/journal-fault';
+import { JournalOpenError } from '../datasources/journal/journal-open-error';
 import { EXIT, InputError, UsageError, type Context } from './context';
 import { declareAttempts } from './declare-attempts';
 import { declareClientKey } from './declare-client-key';
@@ -88,11 +89,10 @@ function failed(error: unknown, terminal: Terminal): number {
     return EXIT.failed;
   }
   // Its code alone: the message of a driver may hold a part of an address that was misread.
+  const hasCode = error instanceof InputError || error instanceof JournalOpenError;
   const code = error instanceof Error && (error.cause as NodeJS.ErrnoException | undefined)?.code;
   const cause = code ? ` (${code})` : '';
-  terminal.say(
-    error instanceof Error ? error.message + (error instanceof InputError ? '' : cause) : String(error),
-  );
+  terminal.say(error instanceof Error ? error.message + (hasCode ? '' : cause) : String(error));
   if (error instanceof UsageError) terminal.say(HELP_HINT);
   const isMisused = [UsageError, InputError, ConfigError].some((kind) => error instanceof kind);
   return isMisused ? EXIT.misused : EXIT.failed;

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import path from 'node:path';
@@ -60,6 +60,14 @@ test('whoever has read enough ends nothing: the exit code is that of the work', 
   help.child.stdout.destroy();
   expect(await help.code).toBe(0);
   expect(await said).toBe('');
+});
+
+test('migrate names what is wrong with a file that is no database once', async () => {
+  const file = path.join(temporaryFolder(), 'notes.db');
+  writeFileSync(file, 'This is a text, and by no means a database. '.repeat(100));
+  const { code, err } = await ran(['migrate'], { DATABASE_URL: `file:${file}` });
+  expect(code).toBe(1);
+  expect(err.match(/SQLITE_NOTADB/g)).toHaveLength(1);
 });
 
 test('Ctrl+C ends a command with 130', async () => {

@@ -86,6 +86,7 @@ const TAKEN: [Record<string, string>, (config: Config) => unknown, unknown][] = 
   ...[
     'postgres://u:pw@db.example:5432/paygraph',
     'postgresql://db.example/paygraph?sslmode=require',
+    'postgresql://u:%23%2F%3F%40@db.example/paygraph?sslmode=no-verify&application_name=shop&connect_timeout=5',
     'postgres://u:p,w@db1.example:5432,[::1]:5433,db3.example/paygraph?target_session_attrs=read-write',
   ].map((url): (typeof TAKEN)[0] => [{ DATABASE_URL: url }, ({ journal }) => journal.url.reveal(), url]),
   [{ UNKNOWN_SETTLE_SECONDS: '1' }, ({ journal }) => journal.settleMs, 1000],
@@ -290,7 +291,15 @@ const WRONG: [string, string[]][] = [
       'postgres://u:hidden@db1.example:5432,db2.example:none/paygraph',
       'postgres://u:hidden@db1.example,/paygraph',
       'postgres://u:hidden@db1.example,db2.example/paygraph?target_session_attrs=standby',
+      'postgres://u:hidden@db1.example,db2.example/paygraph?target_session_attrs=any',
       'postgres://u:hidden@db1.example,db2.example/paygraph?load_balance_hosts=random',
+      'postgres://u:hidden@db.example/paygraph?sslmode=dissable',
+      'postgres://u:hidden@db.example/paygraph?sslmode=verify-full&sslmode=hidden',
+      'postgres://u:hidden@db.example/paygraph?sslmod=require',
+      'postgres://u:hidden@db.example/paygraph?constructor=hidden',
+      ...['#', '/', '?', '@a/', '12/', '@a?b&'].map(
+        (text) => `postgres://u:${text}hidden@db.example/paygraph`,
+      ),
       'postgres://u:hidden@db1.example,db2.example/paygraph?connect_timeout=never',
       'postgres://u:hidden@db1.example,db2.example/paygraph?host=db3.example',
       'postgres://u:hidden@db.example/paygraph?sslrootcert=/nowhere/hidden.pem',
@@ -318,6 +327,22 @@ const WRONG: [string, string[]][] = [
     ],
   ],
 ];
+
+test('DATABASE_URL: a parameter or value that is not known is named, with the nearest that is', () => {
+  const faultOf = (parameters: string) =>
+    faultsOf({ ...REAL, DATABASE_URL: `postgres://u@db1.example,db2.example/paygraph?${parameters}` })[0];
+  expect(faultOf('sslmod=require')).toMatch(/\bsslmod\b.*\bsslmode\b/);
+  expect(faultOf('aplication_name=shop')).toMatch(/\baplication_name\b.*\bapplication_name\b/);
+  expect(faultOf('sslmode=dissable')).toMatch(/\bsslmode\b.*\bdisable\b/);
+  expect(faultOf('target_session_attrs=any')).toMatch(/\btarget_session_attrs\b.*\bread-write\b/);
+});
+
+test('DATABASE_URL: reserved characters of a password that are not encoded are the fault that is named', () => {
+  for (const text of ['#', '/', '?'])
+    expect(faultsOf({ ...REAL, DATABASE_URL: `postgres://u:se${text}cret@db.example/paygraph` })).toEqual([
+      expect.stringContaining('%2F'),
+    ]);
+});
 
 test.each(WRONG.flatMap(([name, values]) => values.map((value): [string, string] => [name, value])))(
   '%s=%j is refused, its value not printed',

@@ -60,6 +60,13 @@ const name = 'A connection string with two hosts';
     expect(message).not.toMatch(/hunter2|127/);
   });
 
+  test('a standby alone cannot be written, and says nothing of LISTEN', async () => {
+    await expect(inspectPostgres(standby.url, 5_000)).resolves.toMatchObject({
+      isWritable: false,
+      canListen: null,
+    });
+  });
+
   test('goes on with the standby once it is promoted and the primary has stopped', async () => {
     const url = urlOf([primary, standby]);
     const journal = await openJournal(url);

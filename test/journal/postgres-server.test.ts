@@ -1,7 +1,8 @@
 import type { Journal } from '../../src/datasources/journal/journal';
+import { faultOf } from '../../src/datasources/journal/journal-fault';
 import { openJournal } from '../../src/datasources/journal/open';
 import { PATIENT_MS } from '../support/patience';
-import { noCluster, privateCluster, type Cluster } from './support/private-cluster';
+import { noCluster, PASSWORD_USER, privateCluster, type Cluster } from './support/private-cluster';
 import { asBegun, begunAs, newAttempt } from './support/samples';
 import { expectUnavailable, READS, recovered, WRITES } from './support/unavailable';
 
@@ -36,7 +37,7 @@ const EVERYTHING = Object.values({ ...WRITES, ...READS });
       cluster.start();
       await recovered(impatient);
       await expect(journal.find(attempt)).resolves.toMatchObject(asBegun(attempt));
-      for (const ask of EVERYTHING) await ask(impatient);
+      await recovered(impatient, EVERYTHING);
     }, 60_000);
 
     test('that crashes under load has kept every attempt that was begun', async () => {
@@ -72,7 +73,22 @@ const EVERYTHING = Object.values({ ...WRITES, ...READS });
         cluster.thaw();
       }
       await recovered(impatient);
-      for (const ask of EVERYTHING) await ask(impatient);
+      await recovered(impatient, EVERYTHING);
+    });
+
+    test('that asks for a password refuses a journal without one at opening, as it does a wrong one', async () => {
+      const url = new URL(cluster.url);
+      url.username = PASSWORD_USER;
+      for (const password of ['', 'hunter2']) {
+        url.password = password;
+        const error = await openJournal(url.href, PATIENT_MS).catch((refused: unknown) => refused);
+        expect(error).toMatchObject({
+          name: 'JournalOpenError',
+          message: expect.stringContaining('password') as string,
+        });
+        expect(faultOf((error as Error).cause)).toMatchObject({ reason: 'authentication_failed' });
+        expect(String(error)).not.toContain('hunter2');
+      }
     });
 
     test('that is not there at the start of the gateway is used as soon as it is', async () => {

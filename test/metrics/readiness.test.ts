@@ -1,9 +1,10 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { openJournal } from '../../src/datasources/journal/open';
 import { silence } from '../exactly-once/service/faults';
 import { CHANNEL } from '../exactly-once/support/caller';
 import { until } from '../exactly-once/support/gate';
 import { OUTAGES, type Outage } from '../exactly-once/support/outage';
-import { describeStores, type Rig } from '../exactly-once/support/rig';
+import { describeStores, newKey, type Rig } from '../exactly-once/support/rig';
 import { openStore } from '../exactly-once/support/stores';
 import { connected, SERVER } from '../journal/support/stores';
 import { scrape } from './support/scrape';
@@ -88,6 +89,47 @@ describeStores('/readyz', (rigs) => {
     });
   };
   if (rigs.kind === 'PostgreSQL') ofReadOnlyDatabase();
+
+  const ofReplacedFile = (): void => {
+    test.each(['removed', 'replaced'])(
+      'says that the file of the journal was %s, refuses money until the original is back',
+      async (how) => {
+        const file = outage.store.url.slice('file:'.length);
+        const created = newKey();
+        const { transactionId } = await rig.create('payment', created);
+        const refused = newKey();
+        const asked = rig.service.asked('create-payment').length;
+
+        renameSync(file, `${file}.original`);
+        if (how !== 'removed') writeFileSync(file, '');
+        expect(await rig.create('payment', refused)).toMatchObject({
+          error: 'SERVICE_UNAVAILABLE',
+          retryable: true,
+        });
+        expect(await rig.confirm(transactionId!)).toMatchObject({ error: 'SERVICE_UNAVAILABLE' });
+        expect(rig.service.asked('create-payment')).toHaveLength(asked);
+        expect(rig.service.asked('confirm')).toEqual([]);
+        const down = await until(readiness, ({ httpStatus }) => httpStatus === 503);
+        expect(down.checks).toMatchObject({ journal: 'down', journalReason: 'file_replaced' });
+
+        rmSync(file, { force: true });
+        renameSync(`${file}.original`, file);
+        await until(readiness, ({ httpStatus }) => httpStatus === 200);
+        expect(await rig.create('payment', created)).toMatchObject({ replayed: true, transactionId });
+        expect(await rig.create('payment', refused)).toMatchObject({ replayed: false });
+      },
+    );
+
+    test('notices without a create that the file was removed', async () => {
+      const file = outage.store.url.slice('file:'.length);
+      renameSync(file, `${file}.original`);
+      const down = await until(readiness, ({ httpStatus }) => httpStatus === 503);
+      expect(down.checks.journalReason).toBe('file_replaced');
+      renameSync(`${file}.original`, file);
+      await until(readiness, ({ httpStatus }) => httpStatus === 200);
+    });
+  };
+  if (rigs.kind === 'SQLite') ofReplacedFile();
 
   test('says that the service is down, and stays ready: another gateway has no other service', async () => {
     rig.service.plan(() => ({ acts: true, reply: silence }));

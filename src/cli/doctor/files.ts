@@ -87,7 +87,10 @@ interface Named {
 function judge({ name, path: file, holds }: Place): Finding[] {
   try {
     accessSync(file, constants.R_OK);
-    const { mode } = statSync(file);
+    const found = statSync(file);
+    // That it is no file is for the check that uses it.
+    if (found.isDirectory()) return [];
+    const { mode } = found;
     if (mode & OTHERS_WRITE)
       return [failed(`Every user of this machine may write ${name}, which holds ${holds}.`, chmod(file))];
     if (mode & OTHERS_READ)

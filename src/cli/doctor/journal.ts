@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import {
   inspectPostgres,
@@ -6,6 +6,7 @@ import {
   type JournalState,
   type PostgresState,
 } from '../../datasources/journal/inspection';
+import { faultOf, faultText } from '../../datasources/journal/journal-fault';
 import { failed, ok, skipped, warning, wordOf, type Check, type Finding } from './check';
 import { isFolderForFiles, isWritable, nearestAbove, room } from './places';
 
@@ -43,6 +44,10 @@ async function inFile(file: string): Promise<Found> {
       return { findings: [ok(`${file} is not there yet: the gateway makes it.`), room(folder)] };
     return { findings: [notWritable(folder), room(folder)] };
   }
+  if (statSync(file).isDirectory())
+    return {
+      findings: [failed(`${file} is a folder.`, 'DATABASE_URL has to name a file in it.'), room(folder)],
+    };
   try {
     const state = await inspectSqlite(file, BUSY_MS);
     // SQLite makes two files beside it.
@@ -77,17 +82,17 @@ async function inPostgres(url: string): Promise<Found> {
     const state = await inspectPostgres(url, ANSWER_MS);
     return { findings: [...judgePostgres(state)], state };
   } catch (error) {
-    const word = wordOf(error);
-    return {
-      findings: [failed(`PostgreSQL cannot be reached (${word}).`, POSTGRES_MENDS[word] ?? POSTGRES_MEND)],
-    };
+    const fault = faultOf(error);
+    const mend = POSTGRES_MENDS[fault.code ?? fault.reason] ?? POSTGRES_MEND;
+    return { findings: [failed(`PostgreSQL cannot be used: ${faultText(fault)}.`, mend)] };
   }
 }
 
 const POSTGRES_MEND =
   'Check host, port and database in DATABASE_URL, that the server is up and has connections left, and that pg_hba.conf lets this machine in.';
-/** By the codes of PostgreSQL. */
+/** By the codes of PostgreSQL; by the reason where there is no code. */
 const POSTGRES_MENDS: Readonly<Record<string, string>> = {
+  authentication_failed: 'Put the password into DATABASE_URL, with its reserved characters percent-encoded.',
   '28P01': 'The password in DATABASE_URL is wrong.',
   '28000': "The server does not let this user in: check DATABASE_URL and the server's pg_hba.conf.",
   '3D000': 'The database that DATABASE_URL names is not there: CREATE DATABASE makes it.',
@@ -109,12 +114,14 @@ function* judgePostgres({ version, isWritable: canWrite, canListen }: PostgresSt
         'Its tables cannot be written.',
         'The server may be a read-only replica, or the user lacks rights: GRANT SELECT, INSERT, UPDATE, DELETE on the tables, or CREATE on the schema where there are none yet.',
       );
-  yield canListen
-    ? ok('LISTEN and NOTIFY work: instances tell each other of changes.')
-    : warning(
-        'LISTEN and NOTIFY do not work: instances cannot tell each other of changes.',
-        'PgBouncer in transaction mode does this: connect past it, or use its session mode. Until then others see changes at their next look.',
-      );
+  if (canListen === null) yield skipped('LISTEN and NOTIFY: a standby takes none.');
+  else
+    yield canListen
+      ? ok('LISTEN and NOTIFY work: instances tell each other of changes.')
+      : warning(
+          'LISTEN and NOTIFY do not work: instances cannot tell each other of changes.',
+          'PgBouncer in transaction mode does this: connect past it, or use its session mode. Until then others see changes at their next look.',
+        );
 }
 
 function* steps({ missingSteps, unknownSteps }: JournalState): Generator<Finding> {

@@ -22,8 +22,8 @@ export interface JournalState {
 export interface PostgresState extends JournalState {
   /** As in server_version_num: 160004 is 16.4. */
   version: number;
-  /** Whether what an instance tells is heard by those that listen. */
-  canListen: boolean;
+  /** Whether what an instance tells is heard by those that listen; null on a standby, which takes no LISTEN. */
+  canListen: boolean | null;
 }
 
 type Rows = Record<string, unknown>[];
@@ -91,6 +91,7 @@ export async function inspectPostgres(url: string, deadlineMs: number): Promise<
     await client.connect();
     const [about] = await ask(`SELECT current_setting('server_version_num') AS version,
       current_setting('transaction_read_only') = 'on' OR pg_is_in_recovery() AS "readOnly",
+      pg_is_in_recovery() AS standby,
       to_regclass('applied_migrations') IS NOT NULL AS "hasTables"`);
     const state = await readState(ask, about?.['hasTables'] === true);
     const isWritable = about?.['readOnly'] === true ? false : await mayWrite(ask, state.missingSteps);
@@ -98,7 +99,7 @@ export async function inspectPostgres(url: string, deadlineMs: number): Promise<
       ...state,
       isWritable,
       version: Number(about?.['version']),
-      canListen: await hearsItself(client),
+      canListen: about?.['standby'] === true ? null : await hearsItself(client),
     };
   } finally {
     void client.end().catch(() => undefined);

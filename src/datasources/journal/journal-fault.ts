@@ -16,6 +16,7 @@ const REASONS = {
   read_only: 'the journal is read-only',
   disk_full: 'no space is left on the disk of the journal',
   locked: 'another process locks the journal',
+  file_replaced: 'the SQLite file was removed or replaced while the gateway had it open',
   timeout: 'the journal does not answer in time',
   corrupt: 'the journal is damaged, or the file is not a database',
   io_error: 'the disk of the journal reports I/O errors',
@@ -51,6 +52,7 @@ const BY_CODE: Readonly<Record<string, JournalReason>> = {
   ...{ '25006': 'read_only', EROFS: 'read_only', SQLITE_READONLY: 'read_only' },
   ...{ '53100': 'disk_full', ENOSPC: 'disk_full', EDQUOT: 'disk_full', SQLITE_FULL: 'disk_full' },
   ...{ '55P03': 'locked', SQLITE_BUSY: 'locked', SQLITE_LOCKED: 'locked' },
+  FILE_REPLACED: 'file_replaced',
   ...{ ETIMEDOUT: 'timeout', '57014': 'timeout' },
   ...{ SQLITE_CORRUPT: 'corrupt', SQLITE_NOTADB: 'corrupt', XX001: 'corrupt', XX002: 'corrupt' },
   ...{ '58030': 'io_error', EIO: 'io_error', SQLITE_IOERR: 'io_error', SQLITE_CANTOPEN: 'io_error' },
@@ -59,7 +61,12 @@ const BY_CODE: Readonly<Record<string, JournalReason>> = {
 const TLS_CODE = /^ERR_(TLS|SSL)_|CERT|^UNABLE_TO_|_SIGNATURE/;
 
 /** The driver gives these errors no code. */
-const BY_MESSAGE: readonly [RegExp, JournalReason][] = [
+const BY_MESSAGE: readonly [RegExp, JournalReason, says?: string][] = [
+  [
+    /^SASL: .*password must be/,
+    'authentication_failed',
+    'DATABASE_URL has no password, and PostgreSQL asks for one',
+  ],
   [/time(d )?out|too late|time ran out/i, 'timeout'],
   [/SSL|TLS/, 'tls_failed'],
   [/connection (terminated|ended|error)|not queryable/i, 'connection_lost'],
@@ -77,8 +84,8 @@ export function faultOf(error: unknown): JournalFault {
   }
   const messages = chain.map(({ message }) => String(message));
   const found = BY_MESSAGE.find(([pattern]) => messages.some((message) => pattern.test(message)));
-  const reason = found?.[1] ?? 'other';
-  return { reason, code: null, says: REASONS[reason] };
+  const [, reason, says] = found ?? [null, 'other' as const];
+  return { reason, code: null, says: says ?? REASONS[reason] };
 }
 
 interface AnyError {

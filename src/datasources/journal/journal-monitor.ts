@@ -143,10 +143,10 @@ export class JournalMonitor {
     this.#loggedAt = now;
     const { reason, code, says } = fault;
     const facts = { event: 'journal_unavailable', reason, code, failedForSeconds: this.#seconds() };
-    const mend = isPermanent(fault)
-      ? 'correct DATABASE_URL or the rights of its user'
-      : 'retrying every second';
-    this.#options.log.error(facts, `journal unavailable: ${says}; payments and payouts are refused; ${mend}`);
+    this.#options.log.error(
+      facts,
+      `journal unavailable: ${says}; payments and payouts are refused; ${mendOf(fault)}`,
+    );
   }
 
   #seconds(): number {
@@ -156,4 +156,10 @@ export class JournalMonitor {
   #now(): number {
     return this.#options.clock.monotonic();
   }
+}
+
+function mendOf(fault: JournalFault): string {
+  if (fault.reason === 'file_replaced')
+    return 'put the original file back, or stop the gateway and restore it';
+  return isPermanent(fault) ? 'correct DATABASE_URL or the rights of its user' : 'retrying every second';
 }

@@ -1,4 +1,5 @@
 import { accessSync, constants } from 'node:fs';
+import { parameterFault, withVerifiedTls } from './postgres-parameters';
 
 /** A server that a connection string names. */
 export interface PostgresHost {
@@ -28,6 +29,9 @@ const DEFAULT_CONNECT_TIMEOUT_MS = 2_000;
 const MAX_CONNECT_TIMEOUT_SECONDS = 60;
 const MAX_HOSTS = 10;
 
+const RESERVED =
+  'expected reserved characters percent-encoded, above all in the password: / as %2F, ? as %3F, # as %23, @ as %40';
+
 const FORM = /^(postgres(?:ql)?:\/\/)(?=.)(?:([^/?#]*)@)?([^/?#@]*)([^]*)$/;
 const HOST = /^(\[[\da-f:.]+\]|[\w.-]{1,253})(?::(.*))?$/i;
 
@@ -39,6 +43,8 @@ const HOST = /^(\[[\da-f:.]+\]|[\w.-]{1,253})(?::(.*))?$/i;
 export function readPostgresUrl(text: string): PostgresUrl {
   const [, scheme = '', user, authority = '', rest = ''] = FORM.exec(text) ?? [];
   if (scheme === '') throw new PostgresUrlError('expected postgres://<user>@<host>:<port>/<database>');
+  // The name ended too early, at a character that ends the authority of a URL.
+  if (rest.includes('@')) throw new PostgresUrlError(RESERVED);
   const parts = authority.split(',');
   const isOne = parts.length === 1;
   if (parts.length > MAX_HOSTS) throw new PostgresUrlError(`expected ${MAX_HOSTS} hosts at most`);
@@ -50,9 +56,15 @@ export function readPostgresUrl(text: string): PostgresUrl {
     : `${scheme}${user === undefined ? '' : `${user}@`}${parts[0]}${rest}`;
   if (!URL.canParse(connectionString)) throw new PostgresUrlError('expected a name or an IP address as host');
   const { searchParams } = new URL(connectionString);
+  const fault = parameterFault(searchParams);
+  if (fault !== undefined) throw new PostgresUrlError(fault);
   if (!isOne && (searchParams.has('host') || searchParams.has('port')))
     throw new PostgresUrlError('expected several hosts before the path, not in the parameters host and port');
-  return { connectionString, hosts, ...readParameters(searchParams, isOne) };
+  return {
+    connectionString: withVerifiedTls(connectionString),
+    hosts,
+    ...readParameters(searchParams, isOne),
+  };
 }
 
 function readHost(text: string, place: number): PostgresHost {
@@ -85,7 +97,11 @@ function readParameters(parameters: URLSearchParams, isOne: boolean) {
   const attributes = parameters.get('target_session_attrs') ?? (isOne ? 'any' : 'read-write');
   if (!isAttributes(attributes))
     throw new PostgresUrlError(
-      'expected target_session_attrs to be read-write, primary or any, as the gateway writes',
+      'expected target_session_attrs to be read-write or primary, as the gateway writes',
+    );
+  if (attributes === 'any' && !isOne)
+    throw new PostgresUrlError(
+      'expected target_session_attrs to be read-write or primary, not any, with several hosts: the gateway writes',
     );
   if (isOne) return { attributes, connectTimeoutMs: DEFAULT_CONNECT_TIMEOUT_MS };
   if ((parameters.get('load_balance_hosts') ?? 'disable') !== 'disable')

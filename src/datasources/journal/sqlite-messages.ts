@@ -28,4 +28,6 @@ export type BatchAnswer =
       error: string;
       /** SQLite's result code, where SQLite has failed. */
       errcode: number | undefined;
+      /** The code of any other error; FILE_REPLACED where the path no longer leads to the open file. */
+      code: string | undefined;
     };

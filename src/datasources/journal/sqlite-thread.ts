@@ -139,7 +139,12 @@ export class SqliteThread {
     this.#underWay.delete(answer.batch);
     if (this.#underWay.size === 0) this.#worker.unref();
     if ('results' in answer) waiting?.resolve(answer.results);
-    else waiting?.reject(new JournalUnavailable(sqliteError(answer.error, answer.errcode, this.#file)));
+    else waiting?.reject(new JournalUnavailable(this.#errorOf(answer)));
+  }
+
+  #errorOf({ error, errcode, code }: Extract<BatchAnswer, { error: string }>): Error {
+    if (errcode !== undefined) return sqliteError(error, errcode, this.#file);
+    return Object.assign(new Error(error), { code });
   }
 
   #died(error: Error): void {

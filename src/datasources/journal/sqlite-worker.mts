@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { BatchAnswer, BatchMessage, NumberedJob } from './sqlite-messages.js';
@@ -21,6 +22,7 @@ const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 
 const { path, busyTimeoutMs, readOnly } = workerData as WorkerOptions;
 const database = new DatabaseSync(path, { timeout: busyTimeoutMs, readOnly });
+const opened = identityAtPath();
 if (!readOnly) {
   inWalMode(monotonicMs() + busyTimeoutMs);
   database.exec('PRAGMA synchronous = FULL');
@@ -39,6 +41,18 @@ function inWalMode(until: number): void {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
     }
   }
+}
+
+/** Device and inode of the file at the path; undefined where there is none. */
+function identityAtPath(): string | undefined {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return found && `${found.dev}:${found.ino}`;
+}
+
+/** Throws where the path leads to another file, or none: what is written to the open file is gone after a restart. */
+function checkFileInPlace(): void {
+  if (identityAtPath() === opened) return;
+  throw Object.assign(new Error('The file was removed or replaced.'), { code: 'FILE_REPLACED' });
 }
 
 type Rows = Record<string, unknown>[];
@@ -67,6 +81,7 @@ function runBatch({ jobs, until }: BatchMessage): Rows[] {
   if (jobs.some(({ write }) => write)) {
     database.exec('BEGIN IMMEDIATE');
     try {
+      checkFileInPlace();
       jobs.forEach((job, place) => {
         if (job.write) results[place] = runJob(job);
       });
@@ -82,7 +97,10 @@ function runBatch({ jobs, until }: BatchMessage): Rows[] {
   return results;
 }
 
-const errcodeOf = (error: unknown): number | undefined => (error as { errcode?: number }).errcode;
+const codesOf = (error: unknown) => {
+  const { errcode, code } = error as { errcode?: number; code?: string };
+  return { errcode, code };
+};
 
 parentPort?.on('message', (message: BatchMessage | 'close') => {
   if (message === 'close') {
@@ -95,7 +113,7 @@ parentPort?.on('message', (message: BatchMessage | 'close') => {
   try {
     parentPort?.postMessage({ batch, results: runBatch(message) } satisfies BatchAnswer);
   } catch (error) {
-    parentPort?.postMessage({ batch, error: String(error), errcode: errcodeOf(error) } satisfies BatchAnswer);
+    parentPort?.postMessage({ batch, error: String(error), ...codesOf(error) } satisfies BatchAnswer);
   }
 });
 parentPort?.postMessage('open');

@@ -42,6 +42,9 @@ export interface Cluster {
   drop(): void;
 }
 
+/** The user whom such a server asks for a password; nobody else is asked. */
+export const PASSWORD_USER = 'with_password';
+
 /** @param primary the server of which the new one is to be a hot standby */
 export async function privateCluster(primary?: Cluster): Promise<Cluster> {
   const name = `paygraph_${randomBytes(4).toString('hex')}`;
@@ -49,6 +52,7 @@ export async function privateCluster(primary?: Cluster): Promise<Cluster> {
   const port = await freePort();
   run('pg_createcluster', ...at, '--port', String(port));
   const hba = ['all', 'replication'].map((database) => `host ${database} all 127.0.0.1/32 trust\n`);
+  hba.unshift(`host all ${PASSWORD_USER} 127.0.0.1/32 scram-sha-256\n`);
   writeFileSync(`/etc/postgresql/${version}/${name}/pg_hba.conf`, hba.join(''));
   if (primary) copyOf(primary, `/var/lib/postgresql/${version}/${name}`);
   const start = (): void => run('pg_ctlcluster', ...at, 'start');
