@@ -189,7 +189,7 @@ describe('Alerts', () => {
     for (const [, target = ''] of text.matchAll(/\]\(([^)]+)\)/g)) {
       if (target.startsWith('#')) expect(anchors).toContain(target.slice(1));
       else
-        expect({ target, exists: existsSync(path.join(ROOT, 'docs', target)) }).toEqual({
+        expect({ target, exists: existsSync(path.join(ROOT, 'docs', target.replace(/#.*/, ''))) }).toEqual({
           target,
           exists: true,
         });
