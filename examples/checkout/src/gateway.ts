@@ -21,10 +21,15 @@ const credentials = (): Promise<Record<string, string>> => Promise.resolve({});
 const http = new SetContextLink(async () => ({ headers: await credentials() })).concat(
   new HttpLink({ uri: `${GATEWAY_URL}/graphql` }),
 );
+/** Doubles from a second to half a minute, with jitter; without it graphql-ws's own pauses grow without a limit. */
+const retryWait = (retries: number): Promise<void> =>
+  new Promise((done) => setTimeout(done, Math.min(1000 * 2 ** retries, 30_000) * (0.5 + Math.random() / 2)));
+
 const socket = createClient({
   url: `${GATEWAY_URL.replace(/^http/, 'ws')}/graphql`,
   connectionParams: credentials,
   retryAttempts: 100,
+  retryWait,
   // Also where nobody answers, as while a gateway is started again.
   shouldRetry: () => true,
 });
