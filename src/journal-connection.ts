@@ -25,8 +25,8 @@ interface JournalConnection {
 }
 
 /**
- * Opens the journal and checks it from then on. What is asked of it is measured, and traced where that is wanted. Throws a
- * ConfigError where DATABASE_URL cannot be used.
+ * Opens the journal, with metrics and traces of its calls, and starts its write checks. Throws a ConfigError when DATABASE_URL
+ * cannot be used.
  */
 export async function connectJournal(
   config: Config,

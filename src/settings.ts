@@ -89,7 +89,7 @@ export class SettingsReader {
   }
 }
 
-/** Whether Kubernetes, or Docker, tells of another service by it: MY_API_SERVICE_HOST, MY_API_PORT=tcp://…, MY_API_PORT_80_TCP. */
+/** Whether it is a variable that Kubernetes or Docker sets for another service: MY_API_SERVICE_HOST, MY_API_PORT=tcp://…, MY_API_PORT_80_TCP. */
 const isServiceVariable = (name: string, value = ''): boolean =>
   /_SERVICE_(HOST|PORT(_\w+)?)$|_PORT_\d+_(TCP|UDP)(_\w+)?$/.test(name) ||
   (name.endsWith('_PORT') && /^(tcp|udp):/.test(value));

@@ -32,7 +32,7 @@ const READ = {
 
 type ReadSetting = keyof typeof READ;
 
-/** What is wrong with the files that settings name: those that are read, and the places of those that are written. */
+/** Faults of the files that settings name: files that are read, and the folders of files that are written. */
 async function fileFaults(env: Environment): Promise<string[]> {
   const reader = new SettingsReader(env);
   const faults: string[] = [];
@@ -67,7 +67,7 @@ export async function readStartConfig(env: Environment = environment()): Promise
   return config;
 }
 
-/** What it returns; undefined where it throws a ConfigError, whose faults are added to the others. */
+/** Runs a reader and returns its result. Undefined when it throws a ConfigError, whose faults are added to `faults`. */
 function attempt(read: () => Config, faults: string[]): Config | undefined {
   try {
     return read();

@@ -5,9 +5,9 @@
 export const DEV_ISSUER = 'paygraph-dev-token';
 export const DEV_AUDIENCE = 'paygraph-sandbox';
 
-/** Where the command keeps its private key and publishes the public one. */
+/** Files with the private key of the command and its public half. */
 export const DEV_KEY_FILE = 'data/dev-token/private-key.json';
 export const DEV_JWKS_FILE = 'data/dev-token/jwks.json';
 
-/** Where the embedded sandbox serves DEV_JWKS_FILE. */
+/** The path under which the embedded sandbox serves DEV_JWKS_FILE. */
 export const DEV_JWKS_PATH = '/.well-known/jwks.json';

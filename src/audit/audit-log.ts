@@ -20,7 +20,7 @@ interface AuditOptions {
   file: string;
   /** Hears whatever goes wrong after opening. */
   onFault: (fault: AuditFault) => void;
-  /** Who may make the file. */
+  /** The user that may create the file. */
   owner: FileOwner;
   /** Null: the file is not rotated by this process. */
   rotation: Rotation | null;
@@ -164,24 +164,24 @@ export class AuditLog {
     return Promise.resolve();
   }
 
-  /** Moves the file away, with its chain closed, so that who reads it as it grows misses no line. */
+  /** Moves the file away, with its chain closed, so that a reader that follows it misses no line. */
   #rotate(): void {
     if (!this.#rotation) return;
     const { maxBytes, keepFiles } = this.#rotation;
     this.#endChain();
-    let told = 'the audit log could not be rotated';
+    let message = 'the audit log could not be rotated';
     try {
       const rotated = moveAway(this.#path, this.#writer.id);
       this.#rotateAt = rotationSize(maxBytes, this.#writer.id);
-      told = `the audit log was rotated, to ${rotated}`;
+      message = `the audit log was rotated, to ${rotated}`;
       const deleted = keepFiles === null ? [] : deleteOldest(this.#path, keepFiles);
-      if (deleted.length > 0) told += `; AUDIT_LOG_KEEP_FILES: deleted ${deleted.join(', ')}`;
+      if (deleted.length > 0) message += `; AUDIT_LOG_KEEP_FILES: deleted ${deleted.join(', ')}`;
     } catch (error) {
-      told += ` (${reasonOf(error)})`;
+      message += ` (${reasonOf(error)})`;
       // Not tried again with every line.
       if (this.#writer.isInPlace()) this.#rotateAt = this.#writer.size + maxBytes;
     }
-    this.#moveOn(told);
+    this.#moveOn(message);
   }
 
   /** The file was moved away, as when logs are rotated, or removed: what comes goes into a new one. */

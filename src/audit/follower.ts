@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { rotatedFiles } from './rotation';
 
-/** So much is read at once; the rest at the next reading. */
+/** Maximum number of bytes of one reading. */
 const CHUNK_BYTES = 1024 * 1024;
 /** A file is read for so many more readings after its rotation: processes that share it close their chains in it later. */
 const READINGS_AFTER_ROTATION = 1200;
@@ -11,7 +11,7 @@ interface Followed {
   fd: number;
   inode: number;
   position: number;
-  /** What was read of a line that has not ended. */
+  /** The incomplete last line. */
   rest: string;
   /** Null while it is the file that is written to. */
   readingsLeft: number | null;
@@ -34,7 +34,7 @@ export class Follower {
     for (const one of this.#followed) {
       const chunk = readChunk(one);
       text += chunk;
-      // What is in later files was written later.
+      // Read the rest of this file before the lines of later files.
       if (chunk.length >= CHUNK_BYTES / 2) break;
     }
     this.#dropOld();

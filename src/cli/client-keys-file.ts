@@ -5,7 +5,7 @@ import { parseJson, textOfFile } from '../json-text';
 import { faultOfFile } from '../watched-file';
 import { InputError } from './context';
 
-/** An entry as it stands in CLIENT_KEYS_FILE, and what it says. */
+/** An entry of CLIENT_KEYS_FILE: its JSON and the key it describes. */
 export interface KeyEntry {
   entry: object;
   /** The client's id. */

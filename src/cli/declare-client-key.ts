@@ -3,7 +3,7 @@ import { SCOPES } from '../access/caller';
 import { JSON_OPTION, examples, prose, type Declaring } from './declarations';
 
 const ID = ['<id>', 'the client'] as const;
-const KEYS_FILE = ['--file <clients.json>', 'the CLIENT_KEYS_FILE that the client stands in'] as const;
+const KEYS_FILE = ['--file <clients.json>', 'the CLIENT_KEYS_FILE that has the client'] as const;
 const LABEL = [
   '--label <label>',
   'names the key among those of its client: letters, digits, dots, dashes, underscores; without this, the first 8 digits of keySha256',
@@ -58,7 +58,7 @@ function declareNew(clientKey: Command, { ends }: Declaring): void {
       '--file <clients.json>',
       'adds the entry to this CLIENT_KEYS_FILE, which is made where it is missing',
     )
-    // What was meant for a list, but stands behind a blank, gets a message of its own.
+    // Commander reports a list with blanks as excess arguments; the command has a clearer message.
     .allowExcessArguments()
     .action((_id: string, options, command: Command) =>
       ends(async (context) => (await commands()).newKey(context, command.args, options)),
@@ -77,7 +77,7 @@ old key works until it expires or is revoked`),
     .option(...LABEL)
     .option(
       '--expires-in <time>',
-      'when the new key stops working, such as 90d; without this, it lives as long as the newest one was to',
+      'when the new key stops working, such as 90d; without it the lifetime of the newest key',
     )
     .option('--old-expires-in <time>', "when the client's other keys stop working, such as 7d")
     .action((id: string, options) =>

@@ -34,7 +34,7 @@ const CALLER_FAULTS: Readonly<Record<string, string>> = {
     'Not a GraphQL request that is accepted here: send it by POST, as JSON with content-type application/json. A GET needs the header apollo-require-preflight.',
 } satisfies Partial<Record<PublicCode, string>>;
 
-/** What a caller is told of a bug: who gives up, or takes a new key, may lose or repeat a payment. */
+/** Message of INTERNAL_SERVER_ERROR: a caller that gives up, or takes a new key, may lose or repeat a payment. */
 export const INTERNAL_ERROR =
   'Something went wrong in the gateway; a create or confirm may have been carried out all the same. Repeat a create with the same key only, and look a payment up before you confirm it again.';
 

@@ -3,7 +3,7 @@ import { ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/dis
 import { ApolloServerPluginLandingPageLocalDefault } from '@apollo/server/plugin/landingPage/default';
 import { STARTER_DOCUMENT, STARTER_VARIABLES } from './starter-document';
 
-/** What a browser finds at /graphql. */
+/** The page that browsers get at /graphql. */
 export interface LandingPageOptions {
   /** Whether it gets Apollo Sandbox, whose scripts come from the internet. */
   landingPage: boolean;
@@ -40,7 +40,7 @@ const pointingToExplorer = (sandbox: Plugin): Plugin => ({
 });
 
 /**
- * Apollo's page with a link to the explorer in the text that stands there until its scripts are loaded, or for ever. Its
+ * Apollo's page with a link to the explorer in the text that is shown until its scripts are loaded. Its
  * frame lies above the text: it is taken away while it is empty, so that the link can be clicked. The style has the nonce
  * of the page's own policy.
  */

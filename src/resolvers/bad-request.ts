@@ -60,12 +60,12 @@ export function checkedExternalId(externalId: string): string {
           ? undefined
           : 'printable';
   if (rule) {
-    const says = 'externalId must have 1 to 255 characters and no control characters.';
-    throw badArgument('externalId', rule, says);
+    const message = 'externalId must have 1 to 255 characters and no control characters.';
+    throw badArgument('externalId', rule, message);
   }
   if (holdsSchemeNumber(externalId)) {
-    const says = 'externalId must not hold a card number.';
-    throw badArgument('externalId', 'noCardNumber', says);
+    const message = 'externalId must not hold a card number.';
+    throw badArgument('externalId', 'noCardNumber', message);
   }
   return externalId;
 }

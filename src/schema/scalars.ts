@@ -10,15 +10,15 @@ import { isInexact } from './shown-text';
 import type { ValueRule } from './value-rules';
 
 /** A rule of a scalar: its stable name, and the rule in words. */
-type Rule = readonly [name: ValueRule, says: string];
+type Rule = readonly [name: ValueRule, message: string];
 
 /**
  * A value that does not fit its scalar. The message states the rule and never the value; graphql-js adds the path.
  * It is a GraphQLError because anything else would be wrapped together with the offending literal.
  * @param nodes the literal, where the value stands in the document
  */
-const misfit = ([rule, says]: Rule, nodes?: ValueNode): GraphQLError =>
-  new GraphQLError(says, { nodes, extensions: { code: 'BAD_USER_INPUT', rule } });
+const misfit = ([rule, message]: Rule, nodes?: ValueNode): GraphQLError =>
+  new GraphQLError(message, { nodes, extensions: { code: 'BAD_USER_INPUT', rule } });
 
 interface StringScalar {
   name: string;
@@ -213,7 +213,7 @@ export const JSONObject = new GraphQLScalarType<Record<string, unknown>, unknown
  * programs on its way, a variable by far fewer.
  */
 function secretScalar(name: string, description: string): GraphQLScalarType {
-  const says = `must be a string given through a variable: a literal ${name} in the document is refused.`;
+  const message = `must be a string given through a variable: a literal ${name} in the document is refused.`;
   return new GraphQLScalarType<string, string>({
     name,
     description,
@@ -225,7 +225,7 @@ function secretScalar(name: string, description: string): GraphQLScalarType {
       return value;
     },
     parseLiteral: (node) => {
-      throw misfit(['variableOnly', says], node);
+      throw misfit(['variableOnly', message], node);
     },
   });
 }

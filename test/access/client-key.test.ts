@@ -174,7 +174,7 @@ describe('client-key', () => {
     return file;
   };
 
-  test('rotate gives the new key the lifetime of the newest one, unless it is told another', async () => {
+  test('rotate gives the new key the lifetime of the newest one when no option sets another', async () => {
     const file = path.join(newFolder(), 'clients.json');
     await clientKey('new', 'shop', '--file', file, '--expires-in', '90d');
     await clientKey('rotate', 'shop', '--file', file);
@@ -217,7 +217,7 @@ describe('client-key', () => {
     expect(readFileSync(file, 'utf8')).toBe(text);
   });
 
-  test('revoke takes out the key that is named, and guesses none', async () => {
+  test('revoke removes the named key and refuses an ambiguous call', async () => {
     const file = fileWith(
       { id: 'shop', key: 'pgk_one', label: 'old' },
       { id: 'shop', key: 'pgk_two' },
@@ -296,7 +296,7 @@ describe('A client key with an expiry', () => {
     expect(list.stdout + table.stdout).not.toContain('CANARY');
   });
 
-  test('in a file that says it wrongly keeps the gateway from starting, with the name of the field', async () => {
+  test('with a malformed time keeps the gateway from starting, and the message names the field', async () => {
     for (const wrong of [{ expiresAt: '2031-01-01' }, { createdAt: 'yesterday' }, { label: '' }])
       await expect(rigWith({ ...key, ...wrong })).rejects.toThrow(
         new RegExp(`${Object.keys(wrong)[0]}: expected`),

@@ -211,7 +211,7 @@ describe('while the gateway runs', () => {
       expect(verifier.files.reduce((sum, { calls }) => sum + calls, 0)).toBe(120);
     });
 
-    test('that cannot be done is told of, and calls stay on record in the old file', async () => {
+    test('logs a failed rename and goes on in the old file', async () => {
       // With the time at its end the name is longer than a name can be.
       const file = path.join(temporaryFolder(), 'a'.repeat(240));
       const { log, faults } = openLog(file, { maxBytes: 10_000, keepFiles: null });

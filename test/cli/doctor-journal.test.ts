@@ -108,7 +108,7 @@ inSqlite((room) => {
     await place.drop();
   });
 
-  test('a folder is said to be one, and no rights of it are to be changed', async () => {
+  test('a folder is named as a folder, without advice on its permissions', async () => {
     const place = sqlitePlace();
     const folder = path.resolve(fileOf(place.url), '../..');
     const report = await doctor({ ...goodSettings(service), DATABASE_URL: `file:${folder}` });

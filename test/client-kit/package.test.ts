@@ -89,7 +89,7 @@ test.each(VERSIONS)(
   },
 );
 
-test('may stand beside every version of graphql that these tests use', () => {
+test('accepts every graphql version of these tests as a peer', () => {
   const { peerDependencies } = JSON.parse(readFileSync(app.kit('package.json'), 'utf8')) as {
     peerDependencies: { graphql: string };
   };

@@ -328,7 +328,7 @@ const WRONG: [string, string[]][] = [
   ],
 ];
 
-test('DATABASE_URL: a parameter or value that is not known is named, with the nearest that is', () => {
+test('DATABASE_URL: names an unknown parameter or value, and the known ones', () => {
   const faultOf = (parameters: string) =>
     faultsOf({ ...REAL, DATABASE_URL: `postgres://u@db1.example,db2.example/paygraph?${parameters}` })[0];
   expect(faultOf('sslmod=require')).toMatch(/\bsslmod\b.*\bsslmode\b/);
@@ -337,7 +337,7 @@ test('DATABASE_URL: a parameter or value that is not known is named, with the ne
   expect(faultOf('target_session_attrs=any')).toMatch(/\btarget_session_attrs\b.*\bread-write\b/);
 });
 
-test('DATABASE_URL: reserved characters of a password that are not encoded are the fault that is named', () => {
+test('DATABASE_URL: names unencoded reserved characters of a password as the fault', () => {
   for (const text of ['#', '/', '?'])
     expect(faultsOf({ ...REAL, DATABASE_URL: `postgres://u:se${text}cret@db.example/paygraph` })).toEqual([
       expect.stringContaining('%2F'),
@@ -528,7 +528,7 @@ const misspelt = (name: string): string[] =>
 
 const LONG_NAMES = Object.keys(SETTINGS).filter((name) => name.length >= 7);
 
-test.each(LONG_NAMES)('A name that is one letter off %s is warned of', (name) => {
+test.each(LONG_NAMES)('A name one letter off %s causes a warning', (name) => {
   const known = new Set(Object.keys(SETTINGS).flatMap((each) => [each, `${each}_FILE`]));
   const typos = [...new Set(misspelt(name))].filter((typo) => !known.has(typo) && typo.length >= 6);
   const { warnings } = readConfig(Object.fromEntries(typos.map((typo) => [typo, 'x'])));
@@ -571,7 +571,7 @@ const FOREIGN =
   METRICS_SERVICE_HOST METRICS_PORT_9090_TCP AUDIT_LOG_SERVICE_HOST AUDIT_LOG_SERVICE_PORT_HTTP AUTH_PORT_80_TCP_PROTO
   SANDBOX_SERVICE_PORT DATABASE_PORT_5432_TCP_ADDR`.split(/\s+/);
 
-test('Nothing is said of what other programs set', () => {
+test('Variables of other programs cause no warning', () => {
   // LOGLEVEL may be a mistake: it means the same as LOG_LEVEL.
   const foreign = FOREIGN.filter((name) => name !== 'LOGLEVEL');
   const env = Object.fromEntries(foreign.map((name) => [name, 'x']));

@@ -165,7 +165,7 @@ test('a journal whose database is not there opens, and refuses everything at onc
   await journal.close();
 });
 
-test('a sslmode that the driver would warn of brings no lines of its own into the log', async () => {
+test('an sslmode that makes the driver warn adds no lines to the log', async () => {
   const warned = jest.spyOn(process, 'emitWarning');
   for (const mode of ['prefer', 'require', 'verify-ca'])
     await (await openJournal(`postgres://postgres@127.0.0.1:1/nowhere?sslmode=${mode}`)).close();

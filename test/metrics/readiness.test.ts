@@ -72,7 +72,7 @@ describeStores('/readyz', (rigs) => {
   ofJournal();
 
   const ofReadOnlyDatabase = (): void => {
-    test('says that the database is read-only, and is ready again when it is not', async () => {
+    test('reports a read-only database, and recovers when it is writable', async () => {
       const name = new URL(outage.store.url).pathname.slice(1);
       const sessions = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
         WHERE datname = current_database() AND pid <> pg_backend_pid()`;

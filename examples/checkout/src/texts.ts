@@ -50,7 +50,7 @@ const CONFIRM_FAILURES: Record<ConfirmFailure['__typename'], string> = {
   OutcomeUnknownError: `We do not know yet whether your reference number has arrived. ${SEND_AGAIN}`,
 };
 
-/** What can be said of an error: of a code of the gateway, or where no answer of the gateway came. */
+/** Kinds of errors with a text of their own: by code of the gateway, or without a response from it. */
 type Kind = 'input' | 'not found' | 'sign in' | 'forbidden' | 'wait' | 'broken' | 'no answer';
 
 /** A new code of the gateway fails to compile here. */
@@ -74,7 +74,7 @@ const KINDS: Record<GatewayErrorCode, Exclude<Kind, 'no answer'>> = {
   INTERNAL_SERVER_ERROR: 'broken',
 };
 
-/** What the page asks of the gateway. */
+/** The operations of the page. */
 export type Operation = Trouble['operation'];
 
 const ERRORS: Record<Operation, Record<Kind, string>> = {
@@ -129,7 +129,7 @@ export const outageText = (isKnown: boolean): string =>
 export const CHECKED_TEXT =
   'We are checking where your payment stands. If you have paid, do not pay again: this page goes on by itself.';
 
-/** What a payer is told who may have paid in another app: the provider may not have seen the money yet. */
+/** Text for a payer who may have paid in another app: the provider may not have seen the money yet. */
 export const MONEY_TAKEN_TEXT =
   'If money was taken from your account, write to us before you pay again: do not try another way yet.';
 

@@ -6,7 +6,7 @@ import { EXIT, type Context } from '../context';
 
 const READ_EVERY_MS = 500;
 
-/** `paygraph audit follow`. Ends on SIGTERM, after the lines that are there by then. */
+/** `paygraph audit follow`. Ends on SIGTERM, after the lines written until then. */
 export async function follow({ terminal, env }: Context, file: string | undefined): Promise<number> {
   const follower = new Follower(file ?? readToolConfig(env).auditFile);
   const stop = new AbortController();
@@ -18,7 +18,7 @@ export async function follow({ terminal, env }: Context, file: string | undefine
   };
   while (!stop.signal.aborted)
     if (!printNew()) await sleep(READ_EVERY_MS, undefined, { signal: stop.signal }).catch(() => undefined);
-    // Others get their turn: signals, and the pipe that is written to.
+    // Yields to signals and to writes to the pipe.
     else await sleep(0);
   while (printNew());
   follower.close();

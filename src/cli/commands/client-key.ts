@@ -11,7 +11,7 @@ const timeText = (ms: number): string => new Date(ms).toISOString();
 /** Options that new and rotate share. */
 interface Naming {
   label?: string;
-  /** How long the key is to live, such as 90d. */
+  /** The lifetime of the key, such as 90d. */
   expiresIn?: string;
 }
 
@@ -23,7 +23,7 @@ interface NewOptions extends Naming {
 
 interface RotateOptions extends Naming {
   file: string;
-  /** How long the client's other keys are to live from now on. */
+  /** The remaining lifetime of the client's other keys, such as 7d. */
   oldExpiresIn?: string;
 }
 
@@ -91,7 +91,7 @@ export function newKey(context: Context, [id = '', ...more]: readonly string[], 
   });
 }
 
-/** The rights of an entry, and how long its successor lives unless an option says otherwise. */
+/** The rights of an entry, and the default lifetime of its successor in ms; null when keys do not expire. */
 function inherited({ key, entry }: KeyEntry): { rights: object; lifetimeMs: number | null } {
   const { scopes, channels } = entry as { scopes: unknown; channels: unknown };
   const { createdAt, caller } = key;

@@ -28,7 +28,7 @@ interface DevTokenOptions {
   scope: string;
   /** UUIDs separated by commas, or an asterisk. */
   channels: string;
-  /** Such as 1h; negative for a token that has expired. */
+  /** A lifetime such as 1h; negative for a token that has expired. */
   expiresIn: string;
 }
 

@@ -9,7 +9,7 @@ export const READ_DEADLINE_MS = 1_500;
 /** Monotonic time in milliseconds, the same for every thread and process of a machine. A deadline never moves with the wall clock. */
 export const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 
-/** What is reported where the time limit was exceeded. */
+/** The error for an exceeded time limit. */
 export const tookTooLong = (): Error => Object.assign(new Error('It took too long.'), { code: 'ETIMEDOUT' });
 
 /** Waits for something, but not longer; what comes later is left to `late`. */

@@ -28,13 +28,13 @@ export type JournalReason = keyof typeof REASONS;
 /** Every reason. */
 export const JOURNAL_REASONS = Object.keys(REASONS) as JournalReason[];
 
-/** What an error of the journal means, fit for any log: no value of a setting, no message of a driver. */
+/** The meaning of a journal error, safe to log: no value of a setting, no message of a driver. */
 export interface JournalFault {
   reason: JournalReason;
   /** The SQLSTATE, or the name of a system or SQLite error code; null where the error has none. */
   code: string | null;
   /** A sentence without its full stop. */
-  says: string;
+  message: string;
 }
 
 /** By SQLSTATE, system error code, or name of an SQLite result code. */
@@ -61,7 +61,7 @@ const BY_CODE: Readonly<Record<string, JournalReason>> = {
 const TLS_CODE = /^ERR_(TLS|SSL)_|CERT|^UNABLE_TO_|_SIGNATURE/;
 
 /** The driver gives these errors no code. */
-const BY_MESSAGE: readonly [RegExp, JournalReason, says?: string][] = [
+const BY_MESSAGE: readonly [RegExp, JournalReason, message?: string][] = [
   [
     /^SASL: .*password must be/,
     'authentication_failed',
@@ -72,7 +72,7 @@ const BY_MESSAGE: readonly [RegExp, JournalReason, says?: string][] = [
   [/connection (terminated|ended|error)|not queryable/i, 'connection_lost'],
 ];
 
-/** What an error of the journal, or its cause, means. */
+/** The fault behind an error of the journal or behind its cause. */
 export function faultOf(error: unknown): JournalFault {
   const chain = [...withCauses(error)];
   for (const inner of chain) {
@@ -80,12 +80,12 @@ export function faultOf(error: unknown): JournalFault {
     const { code } = inner;
     if (typeof code !== 'string' || !/^\w{2,60}$/.test(code)) continue;
     const reason = BY_CODE[code] ?? (TLS_CODE.test(code) ? 'tls_failed' : byClass(code));
-    return { reason, code, says: REASONS[reason] };
+    return { reason, code, message: REASONS[reason] };
   }
   const messages = chain.map(({ message }) => String(message));
   const found = BY_MESSAGE.find(([pattern]) => messages.some((message) => pattern.test(message)));
-  const [, reason, says] = found ?? [null, 'other' as const];
-  return { reason, code: null, says: says ?? REASONS[reason] };
+  const [, reason, message] = found ?? [null, 'other' as const];
+  return { reason, code: null, message: message ?? REASONS[reason] };
 }
 
 interface AnyError {
@@ -103,13 +103,13 @@ function* withCauses(error: unknown): Generator<AnyError> {
 /** By the class of an SQLSTATE: 08 is a connection exception. */
 const byClass = (code: string): JournalReason => (/^08\w{3}$/.test(code) ? 'connection_lost' : 'other');
 
-/** An error that knows its fault, for example because it stands for several others. */
+/** An error with its fault, for example one that summarizes several others. */
 export class FaultError extends Error {
   /** As the errors of the driver and the system have it. */
   readonly code: string | undefined;
 
   constructor(readonly fault: JournalFault) {
-    super(fault.says);
+    super(fault.message);
     this.name = 'FaultError';
     this.code = fault.code ?? undefined;
   }
@@ -119,7 +119,7 @@ export class FaultError extends Error {
 export const PERMISSION_DENIED: JournalFault = {
   reason: 'permission_denied',
   code: '42501',
-  says: REASONS.permission_denied,
+  message: REASONS.permission_denied,
 };
 
 /** Waiting and trying again does not help against these: somebody has to change a setting or a right. */
@@ -133,8 +133,8 @@ const PERMANENT: ReadonlySet<JournalReason> = new Set([
 export const isPermanent = ({ reason }: JournalFault): boolean => PERMANENT.has(reason);
 
 /** A fault in one text: what is wrong, and its code in parentheses. */
-export const faultText = ({ says, code }: JournalFault): string =>
-  code === null ? says : `${says} (${code})`;
+export const faultText = ({ message, code }: JournalFault): string =>
+  code === null ? message : `${message} (${code})`;
 
 const SQLITE_CODES: Readonly<Record<number, string>> = {
   5: 'SQLITE_BUSY',
@@ -146,7 +146,7 @@ const SQLITE_CODES: Readonly<Record<number, string>> = {
   14: 'SQLITE_CANTOPEN',
   26: 'SQLITE_NOTADB',
 };
-/** SQLite does not tell the reason of these: the operating system is asked. */
+/** Codes without a reason: the file system is checked. */
 const VAGUE_CODES = new Set(['SQLITE_READONLY', 'SQLITE_IOERR', 'SQLITE_CANTOPEN']);
 
 /** An error of SQLite with a code: that of the folder's disk where SQLite itself does not say more. */

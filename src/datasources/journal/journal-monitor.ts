@@ -1,17 +1,17 @@
 import type { Clock, Timer } from '../../clock';
 import { faultOf, isPermanent, type JournalFault, type JournalReason } from './journal-fault';
 
-/** How often the journal is written to find out whether it can be. */
+/** Interval of the write checks. */
 const CHECK_EVERY_MS = 5_000;
-/** The same while it fails, and at most that often. */
+/** Interval while the journal fails, and the minimum between two checks. */
 const RETRY_EVERY_MS = 1_000;
-/** How often the log says that it still fails. */
+/** Interval of the log line while the journal keeps failing. */
 const LOG_EVERY_MS = 60_000;
 /** Attempts need new pages where a small row fits an old one: now and then the check writes as much as some of them. */
 const LARGE_BYTES = 16 * 1024;
 const LARGE_EVERY_MS = 60_000;
 
-/** One of these alone may be a busy moment, or a connection that was replaced; the check has to fail twice. */
+/** Reasons that may be transient: the check has to fail twice in a row. */
 const PASSING: ReadonlySet<JournalReason> = new Set([
   'timeout',
   'locked',
@@ -30,21 +30,21 @@ interface JournalMonitorOptions {
 }
 
 /**
- * Knows whether the journal can be written, and says in the log why not: once when it fails, every minute while it does, and
- * once when it is back. While attempts are written no check is needed.
+ * Tracks whether the journal can be written. Logs the reason when it fails, every minute while it fails, and when it
+ * recovers. Attempts that are written replace the check.
  */
 export class JournalMonitor {
   readonly #options: JournalMonitorOptions;
   #fault: JournalFault | null = null;
   /** How often in a row the check has failed. */
   #failures = 0;
-  /** By the monotonic clock, as all times here: since when it fails, and when that was logged. */
+  /** Start of the failure. All times are of the monotonic clock. */
   #failsSince = 0;
   #loggedAt = 0;
   #wroteAt = -Infinity;
   #checkedAt = -Infinity;
   #largeAt = -Infinity;
-  /** Single failures were logged then, by reason. */
+  /** When a single failure of each reason was last logged. */
   readonly #mentionedAt = new Map<JournalReason, number>();
   #timer: Timer | undefined;
   #check: Promise<void> | undefined;
@@ -73,7 +73,7 @@ export class JournalMonitor {
     await this.#check;
   }
 
-  /** Hears of everything that was asked of the journal: null where it was done. */
+  /** To be called after each call of the journal; `fault` is null when it succeeded. */
   ended(call: string, fault: JournalFault | null): void {
     if (call === 'checkWrite') return;
     if (call === 'begin' && !fault) this.#wroteAt = this.#now();
@@ -84,12 +84,12 @@ export class JournalMonitor {
     const now = this.#now();
     if (!this.#fault && now - (this.#mentionedAt.get(fault.reason) ?? -Infinity) >= LOG_EVERY_MS) {
       this.#mentionedAt.set(fault.reason, now);
-      const { reason, code, says } = fault;
+      const { reason, code, message } = fault;
       const facts = { event: 'journal_operation_failed', operation: call, reason, code };
-      this.#options.log.warn(facts, `journal operation failed: ${says}`);
+      this.#options.log.warn(facts, `journal operation failed: ${message}`);
     }
     if (fault.reason === 'disk_full') this.#largeAt = -Infinity;
-    // A check says whether all writes fail.
+    // A write check finds out whether all writes fail.
     this.#wroteAt = -Infinity;
     if (!this.#check) this.#later(Math.max(0, this.#checkedAt + RETRY_EVERY_MS - now));
   }
@@ -141,11 +141,11 @@ export class JournalMonitor {
     this.#fault = fault;
     if (!isNews) return;
     this.#loggedAt = now;
-    const { reason, code, says } = fault;
+    const { reason, code, message } = fault;
     const facts = { event: 'journal_unavailable', reason, code, failedForSeconds: this.#seconds() };
     this.#options.log.error(
       facts,
-      `journal unavailable: ${says}; payments and payouts are refused; ${mendOf(fault)}`,
+      `journal unavailable: ${message}; payments and payouts are refused; ${mendOf(fault)}`,
     );
   }
 

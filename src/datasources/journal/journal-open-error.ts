@@ -4,13 +4,13 @@ import { accessFault, faultOf, faultText } from './journal-fault';
 
 /** The journal cannot be opened, and trying again does not help. The message names DATABASE_URL and is for the operator. */
 export class JournalOpenError extends Error {
-  constructor(says: string, cause?: unknown) {
-    super(`DATABASE_URL: ${says}.`, { cause });
+  constructor(reason: string, cause?: unknown) {
+    super(`DATABASE_URL: ${reason}.`, { cause });
     this.name = 'JournalOpenError';
   }
 }
 
-/** What keeps a SQLite file from being opened, and what to do; names the folder. */
+/** Describes why a SQLite file cannot be opened and what to do; names the folder. */
 export function fileOpenError(file: string, error: unknown): JournalOpenError {
   return new JournalOpenError(`${placeFault(file) ?? `${file}: ${faultText(faultOf(error))}`}`, error);
 }

@@ -94,7 +94,7 @@ export class PostgresHosts {
 
 const SESSION = `SELECT pg_is_in_recovery() AS standby, current_setting('transaction_read_only') = 'on' AS "readOnly"`;
 
-const READ_ONLY: JournalFault = { reason: 'read_only', code: '25006', says: 'the server is read-only' };
+const READ_ONLY: JournalFault = { reason: 'read_only', code: '25006', message: 'the server is read-only' };
 
 /** One fault for those of all hosts: the one that most likely hides the primary. */
 function summary(faults: readonly JournalFault[]): JournalFault {
@@ -104,7 +104,7 @@ function summary(faults: readonly JournalFault[]): JournalFault {
     faults[0];
   const each = faults.map(({ reason }, place) => `host ${place + 1} ${reason}`).join(', ');
   const { reason = 'other', code = null } = primary ?? {};
-  return { reason, code, says: `no host in DATABASE_URL can be written: ${each}` };
+  return { reason, code, message: `no host in DATABASE_URL can be written: ${each}` };
 }
 
 /** A client that connects to the server in use, and only where its session fits. */
@@ -129,7 +129,7 @@ class HostClient extends Client {
 
   async #connect(): Promise<Client> {
     const host = await this.#hosts.choose();
-    // Whoever wanted the connection may have given it up meanwhile.
+    // The caller may have timed out meanwhile.
     if (this.connection.stream.destroyed) throw tookTooLong();
     if (host) Object.assign(this, host);
     try {

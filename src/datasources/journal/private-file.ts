@@ -2,7 +2,7 @@ import { chmodSync, closeSync, openSync, statSync } from 'node:fs';
 
 /** Only the gateway's own user reads the journal. SQLite gives -wal and -shm the mode of the file itself. */
 const PRIVATE = 0o600;
-/** What every user of the machine may do. */
+/** Permission bits of all other users of the machine. */
 const OTHERS = 0o007;
 
 /**
