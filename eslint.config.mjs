@@ -1,106 +1,23 @@
 import eslint from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
-/**
- * The arrows of the house: http → resolvers → operations → datasources, and all may read schema. `may` names the
- * rooms that a room's files may import from; anything else is an error.
- */
-const ROOMS = {
-  schema: [],
-  datasources: ['schema'],
-  operations: ['schema', 'datasources'],
-  resolvers: ['schema', 'operations', 'datasources', 'access', 'audit'],
-  access: [],
-  // Of schema only what finds card numbers and tokens.
-  audit: ['schema/card-numbers'],
-  http: ['schema', 'resolvers', 'datasources', 'access', 'audit'],
-  // Spans: what others tell it of themselves, it needs not know them.
-  tracing: [],
-  // Processes, and what they say to each other; server.ts says what a worker does.
-  workers: [],
-  // Told of what happens in the other rooms by those who put the parts together.
-  metrics: [],
-  // The operator's commands; the doctor looks at whatever has settings.
-  cli: ['schema', 'resolvers', 'datasources', 'access', 'audit', 'http'],
-  // The service's double: it shares the table of its own side of every method, and nothing of the client's.
-  sandbox: ['schema/methods'],
-};
-
-/** Files that stand beside the rooms, and the rooms that may read them. */
-const BESIDE = {
-  secret: ['datasources', 'access', 'tracing'],
-  'json-text': ['datasources', 'access', 'http', 'cli'],
-  'watched-file': ['datasources', 'access', 'http', 'cli'],
-  settings: ['cli'],
-  'settings-table': [],
-  'watching-settings': [],
-  'tracing-settings': [],
-  'metrics-settings': [],
-  'explorer-settings': [],
-  'setting-values': [],
-  loopback: ['http'],
-  descriptors: ['cli'],
-  config: ['cli'],
-  'config-types': [],
-  greeting: [],
-  gateway: [],
-  'service-connection': [],
-  'journal-connection': [],
-  'web-server': [],
-  'web-metrics': [],
-  server: [],
-  siblings: ['datasources', 'http', 'workers'],
-  'start-config': [],
-  'start-fault': ['workers'],
-};
-
-/** What rooms may import of the room schema where they may not import all of it. */
-const PARTS_OF_SCHEMA = {
-  // The registry and the table of behaviours; not the rooms themselves.
-  sandbox: 'methods$|methods/sandbox-behaviour$',
-  audit: 'card-numbers$|shown-text$',
-};
-
-/** What a room's files must not import, as patterns of relative paths. */
-function forbidden(room) {
-  const rooms = Object.keys(ROOMS).filter((other) => other !== room && !ROOMS[room].includes(other));
-  const patterns = rooms.map((other) => `(\\.\\./)+${other}(/.*)?`);
-  if (room in PARTS_OF_SCHEMA) {
-    const index = patterns.indexOf('(\\.\\./)+schema(/.*)?');
-    patterns[index] = `(\\.\\./)+schema(/(?!${PARTS_OF_SCHEMA[room]}).*)?`;
-  }
-  const files = Object.keys(BESIDE).filter((file) => !BESIDE[file].includes(room));
-  return [...patterns, ...files.map((file) => `(\\.\\./)+${file}`)].map((pattern) => ({
-    regex: `^${pattern}$`,
-    message: `src/${room} may not import this: see the arrows in eslint.config.mjs.`,
-  }));
-}
-
-/** Packages that only some rooms may know. */
-const OUTSIDE = {
-  operations: ['graphql', 'type-graphql', 'fastify', 'undici', '@apollo/*', '@as-integrations/*'],
+/** Packages that a folder of src must not import. Which folders may import which is in .dependency-cruiser.mjs. */
+const FORBIDDEN_PACKAGES = {
+  core: ['graphql', 'type-graphql', 'fastify', 'undici', '@apollo/*', '@as-integrations/*'],
   datasources: ['graphql', 'type-graphql', 'fastify', '@apollo/*', '@as-integrations/*'],
   resolvers: ['fastify', 'undici', '@apollo/*', '@as-integrations/*'],
-  access: ['graphql', 'type-graphql', 'fastify', 'undici', '@apollo/*', '@as-integrations/*'],
-  audit: ['graphql', 'type-graphql', 'fastify', 'undici', '@apollo/*', '@as-integrations/*'],
+  auth: ['graphql', 'type-graphql', 'fastify', 'undici', '@apollo/*', '@as-integrations/*'],
   schema: ['fastify', 'undici', '@apollo/*', '@as-integrations/*'],
   sandbox: ['graphql', 'type-graphql', 'undici', 'class-validator', '@apollo/*', '@as-integrations/*'],
   http: ['undici', 'class-validator'],
-  workers: ['graphql', 'type-graphql', 'fastify', 'undici', '@apollo/*', '@as-integrations/*'],
-  tracing: ['graphql', 'type-graphql', 'undici', 'class-validator', '@apollo/*', '@as-integrations/*'],
-  metrics: ['graphql', 'type-graphql', 'fastify', 'undici', '@apollo/*', '@as-integrations/*'],
+  observability: ['graphql', 'type-graphql', 'undici', 'class-validator', '@apollo/*', '@as-integrations/*'],
   cli: ['type-graphql', 'fastify', 'undici', '@apollo/*', '@as-integrations/*'],
 };
 
-const arrows = Object.keys(ROOMS).map((room) => ({
-  files: [`src/${room}/**/*.ts`],
-  // The sandbox as a program of its own reads the settings as server.ts does.
-  ignores: ['src/sandbox/main.ts'],
+const packageRules = Object.entries(FORBIDDEN_PACKAGES).map(([folder, group]) => ({
+  files: [`src/${folder}/**/*.ts`],
   rules: {
-    'no-restricted-imports': [
-      'error',
-      { patterns: [...forbidden(room), { group: OUTSIDE[room], message: `Not in src/${room}.` }] },
-    ],
+    'no-restricted-imports': ['error', { patterns: [{ group, message: `Not in src/${folder}.` }] }],
   },
 }));
 
@@ -147,11 +64,11 @@ export default tseslint.config(
       'max-params': ['error', 4],
       'no-restricted-properties': [
         'error',
-        { object: 'process', property: 'env', message: 'Settings are read in src/config.ts only.' },
+        { object: 'process', property: 'env', message: 'Environment variables are read in src/config only.' },
       ],
     },
   },
-  ...arrows,
+  ...packageRules,
   {
     files: ['explorer/**/*.{ts,tsx}'],
     rules: {
@@ -168,7 +85,9 @@ export default tseslint.config(
       ],
     },
   },
-  { files: ['src/config.ts', 'examples/**'], rules: { 'no-restricted-properties': 'off' } },
+  { files: ['src/config/index.ts', 'examples/**'], rules: { 'no-restricted-properties': 'off' } },
+  // One table.
+  { files: ['src/config/env-vars.ts'], rules: { 'max-lines': 'off' } },
   {
     files: ['test/**/*.ts'],
     rules: {

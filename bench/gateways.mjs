@@ -1,6 +1,6 @@
 // `npm run bench`: what a request costs, beside a bare proxy (the floor) and other gateways on the same service and the
 // same work. `-- --quick` measures less, `--only floor,paygraph` only some gateways, `--works one,tiny` only some work,
-// names after it (`starts`, `rounds`, `memory`, `workers`) only these parts, and `--write` puts the figures into docs/benchmarks.md.
+// names after it (`starts`, `rounds`, `memory`) only these parts, and `--write` puts the figures into docs/benchmarks.md.
 // The peers are measured where `npm ci` was run in bench/peers. See docs/benchmarks.md.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -13,7 +13,6 @@ import { machineText, stepAside } from './gateways/machine.mjs';
 import { measureMemory, measureRounds, measureStarts, WORKS } from './gateways/measure.mjs';
 import { tables } from './gateways/report.mjs';
 import { roster, versions } from './gateways/roster.mjs';
-import { measureWorkers } from './gateways/workers.mjs';
 import { openDisk } from './journal/disk.mjs';
 import { median } from './journal/figures.mjs';
 import { start } from './journal/processes.mjs';
@@ -61,11 +60,6 @@ const PARTS = {
       memory[entry.name] = await measureMemory(stage, entry, { requests, parts: MEMORY_PARTS });
     }
     return { memory };
-  },
-  async workers(stage, entries) {
-    const entry = entries.find(({ name }) => name === OWN);
-    const works = values.works?.split(',');
-    return entry ? measureWorkers(stage, entry, { ...size, works, print }) : {};
   },
 };
 

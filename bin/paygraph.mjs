@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 // The command line. Builds when the sources are newer than dist, then becomes the program: no process in between, so that
 // signals reach it. An old Node.js has to get as far as the message, so nothing that is new is imported by name.
-import cluster from 'node:cluster';
 import { existsSync, readFileSync } from 'node:fs';
 import module from 'node:module';
 import path from 'node:path';
@@ -15,9 +14,9 @@ function stop(message, code) {
   process.exit(code);
 }
 
-/** Where there are sources; a production image has none, and runs what is in dist. One of several workers runs what the first process found fresh. */
+/** Where there are sources; a production image has none, and runs what is in dist. */
 async function buildWhereStale() {
-  if (!cluster.isPrimary || !existsSync(path.join(root, 'src'))) return;
+  if (!existsSync(path.join(root, 'src'))) return;
   const { build, isFresh } = await import('../scripts/build.mjs');
   if (!isFresh() && !build()) process.exit(1);
 }

@@ -25,8 +25,8 @@ const room = `import { Field, InputType, ObjectType } from 'type-graphql';
 import { PaymentResource } from '../payment';
 import { PayoutResource } from '../payout';
 import { Text } from '../rules';
-import { ServiceField } from '../service-field';
-import { maskAllButLastFour, type MethodRoom } from './room';
+import { ServiceField } from '../lazy-field';
+import { maskAllButLastFour, type MethodDefinition } from './method-definition';
 import { AccountMaskField } from './wallet-account';
 
 @InputType({ description: 'A payment by ${pascal}, server-to-server.' })
@@ -55,7 +55,7 @@ export class ${pascal}Payout extends PayoutResource {
   accountMask?: string | null;
 }
 
-export const ${camel}: MethodRoom = {
+export const ${camel}: MethodDefinition = {
   payment: {
     name: '${upper}',
     type: '${type}',
@@ -95,13 +95,18 @@ for (const [file, text] of Object.entries(made)) writeFileSync(path.join(root, f
 
 const registry = path.join(root, 'src/schema/methods/registry.ts');
 const lines = readFileSync(registry, 'utf8');
-// The room that takes in unknown methods stays last.
-writeFileSync(registry, lines.replace(/(?=export \{ other \})/, `export { ${camel} } from './${kebab}';\n`));
+// The fallback for unknown methods stays last.
+writeFileSync(
+  registry,
+  lines
+    .replace(/(?=import \{ other \})/, `import { ${camel} } from './${kebab}';\n`)
+    .replace(/(?= {2}other,\n)/, `  ${camel},\n`),
+);
 
 process.stdout.write(`Made:
 ${Object.keys(made)
   .map((file) => `  ${file}\n`)
-  .join('')}  one line in src/schema/methods/registry.ts
+  .join('')}  an import and an entry in src/schema/methods/registry.ts
 
 Now make the room say what the specification says, and the golden bodies too; delete the half (payment or payout) that
 the method does not have. Then: npm run codegen && npm run check

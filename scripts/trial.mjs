@@ -1,17 +1,28 @@
-// Runs test/attack or test/chaos without jest: Node.js strips the types itself, and only has to be told where the files are.
+// Runs test/attack or test/chaos without jest: compiles their TypeScript as jest does.
 //   npm run attack -- [--seed 1] [--seconds 50]
 //   npm run chaos -- [--seed 1] [--seconds 60] [--store sqlite|postgres|both]
-import { existsSync } from 'node:fs';
+import 'reflect-metadata';
+import { existsSync, readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { transformSync } from '@swc/core';
+import jestConfig from '../jest.config.js';
+
+const [, compilerOptions] = jestConfig.transform['^.+\\.ts$'];
 
 registerHooks({
   resolve(specifier, context, next) {
-    const url = new URL(`${specifier}.ts`, context.parentURL);
-    const isOurs = specifier.startsWith('.') && url.protocol === 'file:' && existsSync(url);
-    return isOurs
-      ? { url: url.href, format: 'module-typescript', shortCircuit: true }
+    const url = specifier.startsWith('.') ? new URL(`${specifier}.ts`, context.parentURL) : undefined;
+    return url && existsSync(url)
+      ? { url: url.href, format: 'commonjs', shortCircuit: true }
       : next(specifier, context);
+  },
+  load(url, context, next) {
+    if (!url.endsWith('.ts')) return next(url, context);
+    const filename = fileURLToPath(url);
+    const { code } = transformSync(readFileSync(filename, 'utf8'), { ...compilerOptions, filename });
+    return { format: 'commonjs', source: code, shortCircuit: true };
   },
 });
 

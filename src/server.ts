@@ -1,35 +1,27 @@
 import 'reflect-metadata';
-import cluster from 'node:cluster';
-import { randomUUID } from 'node:crypto';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { systemClock } from './clock';
-import { DEV_JWKS_FILE, DEV_JWKS_PATH } from './access/dev-issuer';
-import { isOpen, readConfig, readSettings, type Config } from './config';
-import type { Gateway, Means, OpenJournal } from './gateway';
-import { greeting } from './greeting';
-import { createLog } from './log';
+import { systemClock } from './shared/clock';
+import { DEV_JWKS_FILE, DEV_JWKS_PATH } from './shared/dev-issuer';
+import { isOpen, type Config } from './config';
+import { startGateway, type Gateway, type OpenJournal } from './app/gateway';
+import { startupBanner } from './app/startup-banner';
+import { createLog } from './shared/logger';
 import { startEmbeddedSandbox } from './sandbox/embedded';
 import type { Sandbox } from './sandbox/server';
-import type { Report, Siblings } from './siblings';
-import { readStartConfig } from './start-config';
-import { startFault } from './start-fault';
-import type { WorkerStart } from './workers/messages';
-import { Workers } from './workers/primary';
-import { runAsWorker, type Work } from './workers/worker';
+import { readStartConfig } from './app/startup-check';
+import { describeStartupError } from './app/startup-error';
 
 /**
- * The program: reads the settings, starts the parts, stops them on a signal. Where it was started as one of several
- * WORKERS it does what the first process says instead.
- * @param open opens the journal of an address; for tests, which have a more patient one
+ * The program: reads the settings, starts the gateway and stops it on SIGTERM or SIGINT.
+ * @param open opens the journal at a URL; for tests, which allow it more time
  */
 export async function main(open?: OpenJournal): Promise<void> {
-  if (cluster.worker) return runAsWorker(cluster.worker, (...given) => beginWork(open, ...given));
   try {
-    await run(await readStartConfig(), open);
+    await run(readStartConfig(), open);
   } catch (error) {
-    process.stderr.write(`${startFault(error)}\n`);
+    process.stderr.write(`${describeStartupError(error)}\n`);
     process.exit(1);
   }
 }
@@ -39,22 +31,22 @@ const DEV_JWKS = { file: DEV_JWKS_FILE, path: DEV_JWKS_PATH };
 
 async function run(config: Config, open?: OpenJournal): Promise<void> {
   const log = createLog(config.logLevel);
-  // Who reads what is printed may leave (`| head`): a gateway stays.
+  // Ignore EPIPE on stdout, for example when piped to `head`.
   process.stdout.on('error', () => undefined);
   config.warnings.forEach((warning) => log.warn(warning));
   const sandbox =
     config.sandbox &&
     (await startEmbeddedSandbox({ ...config.sandbox, jwks: DEV_JWKS }, config.service, log));
-  const gateway =
-    config.workers > 1
-      ? await Workers.start({ count: config.workers, start: startOf(sandbox), log, countedBy })
-      : await begin(atSandbox(config, sandbox), log, { open });
+  const gateway = await startGateway(atSandbox(config, sandbox), log, systemClock, { open });
   const { shutdownDelayMs: delayMs, shutdownGraceMs: graceMs } = config;
   stopOnSignal({ gateway, sandbox, delayMs, graceMs, log });
   const service = sandbox ? 'embedded sandbox' : config.service.baseUrl;
-  log.info({ url: gateway.url, service, workers: config.workers }, 'listening');
+  log.info(
+    { url: gateway.url, ...(gateway.metricsUrl && { metricsUrl: gateway.metricsUrl }), service },
+    'listening',
+  );
   log.flush();
-  if (sandbox) process.stdout.write(greeting(greeted(config, gateway.url, sandbox.url)));
+  if (sandbox) process.stdout.write(startupBanner(greeted(config, gateway.url, sandbox.url)));
 }
 
 const greeted = ({ explorer, access }: Config, gatewayUrl: string, sandboxUrl: string) => ({
@@ -64,35 +56,8 @@ const greeted = ({ explorer, access }: Config, gatewayUrl: string, sandboxUrl: s
   wantsKey: !isOpen(access),
 });
 
-/** Loaded when it is started: a process that only starts workers does without it, and is sooner there. */
-async function begin(config: Config, log: Logger, means: Means): Promise<Gateway> {
-  const { startGateway } = await import('./gateway.js');
-  return startGateway(config, log, systemClock, means);
-}
-
-/** Loaded when it is needed: when a worker has ended. */
-const countedBy = async (reports: readonly Report[]): Promise<Report> =>
-  (await import('./metrics/reports.js')).countedBy(reports);
-
 const atSandbox = (config: Config, sandbox: { url: string } | null): Config =>
   sandbox ? { ...config, service: { ...config.service, baseUrl: sandbox.url } } : config;
-
-const startOf = (sandbox: Sandbox | null): WorkerStart => ({
-  settings: readSettings(),
-  sandbox: sandbox && { url: sandbox.url, id: randomUUID() },
-});
-
-async function beginWork(
-  open: OpenJournal | undefined,
-  { settings, sandbox }: WorkerStart,
-  siblings: Siblings,
-): Promise<Work> {
-  const config = readConfig(settings);
-  const log = createLog(config.logLevel);
-  const means = { open, siblings, sandboxId: sandbox?.id };
-  const gateway = await begin(atSandbox(config, sandbox), log, means);
-  return { ...gateway, graceMs: config.shutdownGraceMs };
-}
 
 interface Running {
   gateway: Pick<Gateway, 'drain' | 'close' | 'abandon'>;

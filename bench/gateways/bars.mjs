@@ -11,7 +11,6 @@ const BARS = {
   p99: 1.5,
   startMs: 1500,
   growth: 1.1,
-  workers: 1.8,
 };
 /** A create waits for two commits, and so for two syncs of the disk. */
 const SYNCS_PER_CREATE = 2;
@@ -125,24 +124,6 @@ function ofProcess({ starts, memory }) {
   ];
 }
 
-/**
- * What two workers on two cores of their own do of one's requests, as processor time says. It sees no waiting of one for
- * the other: for work in which they share nothing.
- */
-export const onCoresOfTheirOwn = (one, two) => 2 * ratio(one, two, 'cpuMs');
-
-function ofWorkers({ workers: { one } = {} }) {
-  return [
-    bar(
-      'one: two workers, by processor time',
-      `≥ ${BARS.workers} × one's requests`,
-      one && onCoresOfTheirOwn(one[1], one[2]),
-      times,
-      (value) => value >= BARS.workers,
-    ),
-  ];
-}
-
 /** Every bar that something was measured for. */
 export const bars = (results) =>
-  [ofLookups, ofCreates, ofProcess, ofWorkers].flatMap((of) => of(results)).filter((each) => each !== null);
+  [ofLookups, ofCreates, ofProcess].flatMap((of) => of(results)).filter((each) => each !== null);

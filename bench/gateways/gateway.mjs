@@ -9,7 +9,7 @@ import process from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 import { sleep } from '../watch/clock.mjs';
 import { Connection, requestText } from './connection.mjs';
-import { cpuOf, onAllCores, onGatewayCore, rssOf, treeOf } from './machine.mjs';
+import { cpuOf, onGatewayCore, rssOf, treeOf } from './machine.mjs';
 
 const START_PATIENCE_MS = 60_000;
 const STOP_PATIENCE_MS = 10_000;
@@ -54,7 +54,7 @@ export async function startGateway(entry, serviceUrl, parent) {
   const logFile = path.join(folder, 'output.log');
   const log = openSync(logFile, 'w');
   const startedAt = performance.now();
-  const child = spawn(...(entry.onAllCores ? onAllCores : onGatewayCore)(command, args), {
+  const child = spawn(...onGatewayCore(command, args), {
     cwd,
     env: environmentOf(env),
     stdio: ['ignore', log, log],

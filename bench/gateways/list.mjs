@@ -3,8 +3,7 @@
 //   unsigned             true where it cannot sign; its calls are not checked
 //   start({ port, serviceUrl, folder })   the program: { command, args, env, cwd }; `folder` is its own, for files
 //   requests             what to send for each work: { path, body, method = 'POST', headers }; a work that is missing
-//                        cannot be done. one(id), hot(id), page(ids), create(number), tiny(); crowd(ids) of workers.mjs
-//   onAllCores           true where it may use both cores
+//                        cannot be done. one(id), hot(id), page(ids), create(number), tiny()
 //   check(work, answer)  throws where a parsed answer is not what was asked for
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -82,7 +81,6 @@ const own = {
     one: (id) => ask(ONE, { channel: CHANNEL, id }),
     hot: (id) => ask(ONE, { channel: CHANNEL, id }),
     page: (ids) => ask(MANY, { channel: CHANNEL, ids }),
-    crowd: (ids) => ask(MANY, { channel: CHANNEL, ids }),
     create: (number) =>
       ask(CREATE, {
         input: {
@@ -97,7 +95,7 @@ const own = {
   },
   check(work, { data }) {
     if (work === 'one' || work === 'hot') checkPayment(data.payment);
-    if (work === 'page' || work === 'crowd') data.payments.forEach((payment) => checkPayment(payment));
+    if (work === 'page') data.payments.forEach((payment) => checkPayment(payment));
     if (work === 'create') checkPayment(data.createPayment.payment, CREATED);
   },
 };

@@ -12,14 +12,10 @@ import { entryOf } from './roster.mjs';
 const CHECKED_OF = 200;
 const PAGE = 100;
 const DISTINCT = 10;
-const CROWD = 100;
 
 /** A page of 100 places over 10 ids, in mixed order; every page has ids of its own. */
 const pageIds = (number) =>
   Array.from({ length: PAGE }, (_, place) => idOf(number * DISTINCT + ((place * 7) % DISTINCT)));
-
-/** Many places for one id: much work for the gateway, and little for anybody else. */
-const crowdIds = (number) => Array.from({ length: CROWD }, () => idOf(number));
 
 const constant = (request) => {
   const text = requestText(request);
@@ -37,9 +33,6 @@ const WORKS = {
   page:
     ({ page }) =>
     (number) => ({ text: requestText(page(pageIds(number))), id: idOf(number * DISTINCT) }),
-  crowd:
-    ({ crowd }) =>
-    (number) => ({ text: requestText(crowd(crowdIds(number))), id: idOf(number) }),
   create:
     ({ create }) =>
     (number) => ({ text: requestText(create(number)) }),

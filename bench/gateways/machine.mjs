@@ -17,22 +17,6 @@ export function stepAside() {
   execFileSync('taskset', ['-apc', String(OTHER_CORE), String(process.pid)], { stdio: 'ignore' });
 }
 
-const CORES = `${OTHER_CORE},${GATEWAY_CORE}`;
-
-/** Lets a process use both cores for as long as something is measured. */
-export async function onBothCores(pids, measure) {
-  const keep = (pid, cores) => execFileSync('taskset', ['-apc', cores, String(pid)], { stdio: 'ignore' });
-  pids.forEach((pid) => keep(pid, CORES));
-  try {
-    return await measure();
-  } finally {
-    pids.forEach((pid) => keep(pid, String(OTHER_CORE)));
-  }
-}
-
-/** A command that may use both cores. */
-export const onAllCores = (command, args) => ['taskset', ['-c', CORES, command, ...args]];
-
 /** A command that is kept on the gateways' core. */
 export const onGatewayCore = (command, args) => ['taskset', ['-c', String(GATEWAY_CORE), command, ...args]];
 

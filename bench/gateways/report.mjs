@@ -1,6 +1,6 @@
 // The figures as tables in Markdown.
 import { median, ms, perSecond, spread, table } from '../journal/figures.mjs';
-import { bars, floorsOf, onCoresOfTheirOwn, ratio } from './bars.mjs';
+import { bars, floorsOf, ratio } from './bars.mjs';
 
 const TITLES = {
   one: '`one`: a payment by transactionId, every request another id, 50 connections',
@@ -60,45 +60,6 @@ function processTable({ starts = {}, memory = {} }) {
   return table(['', 'start to first answer, ms', 'MB then', 'MB after requests', 'so many'], rows);
 }
 
-const WORKERS_OF = {
-  one: '`one`, 50 connections',
-  create: '`create`, 50 connections',
-  crowd: '`crowd`: 100 places for one payment, 10 connections',
-};
-
-/** One worker and two; what two are to one, round by round. */
-function workersTable(workers) {
-  const rows = Object.entries(workers).flatMap(([work, byCount]) => {
-    const [one, two] = [byCount[1], byCount[2]];
-    return Object.entries(byCount).map(([count, rounds]) => [
-      count === '1' ? WORKERS_OF[work] : '',
-      count,
-      spread(figures(rounds, 'perSecond'), perSecond),
-      count === '1' ? '' : `${ratio(two, one, 'perSecond').toFixed(2)} ×`,
-      spread(figures(rounds, 'cpuMs'), micro),
-      count === '1' ? '' : `${onCoresOfTheirOwn(one, two).toFixed(2)} ×`,
-      median(figures(rounds, 'cores')).toFixed(2),
-      spread(figures(rounds, 'p99'), ms),
-    ]);
-  });
-  const head = [
-    '',
-    'workers',
-    'per second',
-    'of one',
-    'CPU µs each',
-    'two cores of their own',
-    'cores used',
-    'p99 ms',
-  ];
-  return table(head, rows);
-}
-
-const ABOUT_WORKERS = `\`WORKERS\` one and two, each free to use both cores, which those who ask and the service need as well ("cores used"
-is the gateway alone). "Two cores of their own" is what processor time says two workers do of one's requests where nothing
-else wants their cores: 2 × the time of a request with one, by that with two. It sees no waiting for each other, which
-creates on SQLite do.`;
-
 export function barsTable(results) {
   const rows = bars(results).map(({ what, wanted, value, met }) => [
     what,
@@ -127,7 +88,6 @@ export function tables(results) {
     parts.push(`One sync of the disk took ${spread(results.syncMs, ms)} ms; a create waits for two.`);
   parts.push(...refusals(results.rounds ?? {}));
   if (results.starts || results.memory) parts.push('Starting, and memory:', processTable(results));
-  if (results.workers) parts.push(ABOUT_WORKERS, workersTable(results.workers));
   parts.push('What is asked of this gateway:', barsTable(results));
   return parts.join('\n\n');
 }

@@ -16,9 +16,9 @@ process.setSourceMapsEnabled(true);
 await serve(async ({ serviceUrl, journalUrl, count }) => {
   require('reflect-metadata');
   const { pino } = require('pino');
-  const { readConfig } = require('../../dist/config.js');
-  const { startGateway } = require('../../dist/gateway.js');
-  const { openJournal } = require('../../dist/datasources/journal/open.js');
+  const { readConfig } = require('../../dist/config/index.js');
+  const { startGateway } = require('../../dist/app/gateway.js');
+  const { openJournal } = require('../../dist/datasources/journal/create-journal.js');
   const config = readConfig({
     PORT: '0',
     CLIENT_KEYS_FILE: clientKeysFile(),

@@ -44,7 +44,7 @@ async function cycle(journal) {
 }
 
 await serve(async ({ journalUrl }) => {
-  const journal = await require('../../dist/datasources/journal/open.js').openJournal(journalUrl);
+  const journal = await require('../../dist/datasources/journal/create-journal.js').openJournal(journalUrl);
   await journal.ping();
   return {
     ready: null,

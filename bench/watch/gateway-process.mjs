@@ -29,14 +29,14 @@ process.setSourceMapsEnabled(true);
 await serve(async ({ serviceUrl, settings }) => {
   require('reflect-metadata');
   const { pino } = require('pino');
-  const { readConfig } = require('../../dist/config.js');
-  const { startGateway } = require('../../dist/gateway.js');
+  const { readConfig } = require('../../dist/config/index.js');
+  const { startGateway } = require('../../dist/app/gateway.js');
   const config = readConfig({
     PORT: '0',
     CLIENT_KEYS_FILE: clientKeysFile(),
     RATE_LIMIT_PER_MINUTE: '0',
-    MAX_WATCHERS: '20000',
-    MAX_WATCHERS_PER_CLIENT: '20000',
+    MAX_SUBSCRIPTIONS: '20000',
+    MAX_SUBSCRIPTIONS_PER_CLIENT: '20000',
     AUDIT_LOG_FILE: temporaryFile('audit.log'),
     DATABASE_URL: `file:${temporaryFile('journal.db')}`,
     SERVICE_BASE_URL: serviceUrl,

@@ -22,7 +22,7 @@ async function measureWay(service, { watchers, ids, way, listsOf }) {
   const gateway = await startGateway(service, 'memory', {
     ...constantPace('60s'),
     // Nobody is pinged while it is measured.
-    WATCH_HEARTBEAT_SECONDS: '3600',
+    SUBSCRIPTION_PING_SECONDS: '3600',
   });
   const warmUp = await startCrowd(gateway.url, way, listsOf(Math.min(WARM_UP, watchers), ids));
   await warmUp.open();

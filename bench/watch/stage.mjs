@@ -65,7 +65,7 @@ export const oneEach = (watchers, transactionIds) =>
 
 /** A pace that looks so often whatever the state and the age. */
 export const constantPace = (every) => ({
-  WATCH_PACE_PAYER: every,
-  WATCH_PACE_PROVIDER: every,
-  WATCH_PACE_MISPAID: every,
+  POLL_INTERVALS_PAYER: every,
+  POLL_INTERVALS_PROVIDER: every,
+  POLL_INTERVALS_MISPAID: every,
 });

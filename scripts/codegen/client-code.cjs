@@ -5,7 +5,7 @@ const path = require('node:path');
 const { getNamedType, isEnumType } = require('graphql');
 const ts = require('typescript');
 require('./schema.cjs');
-const { PUBLIC_CODES } = require('../../dist/http/public-codes.js');
+const { PUBLIC_CODES } = require('../../dist/http/graphql/error-codes.js');
 const { INPUT_RULES } = require('../../dist/schema/input-rules.js');
 const { VALUE_RULES } = require('../../dist/schema/value-rules.js');
 
@@ -18,7 +18,7 @@ const unionOf = (words) => [...words].map((word) => `\n  | '${word}'`).join('');
 
 /** The gateway's declaration of `extensions`, under the name that it has in the kit. */
 function extensionsType() {
-  const text = sourceOf('src/http/public-codes.ts');
+  const text = sourceOf('src/http/graphql/error-codes.ts');
   const file = ts.createSourceFile('codes.ts', text, ts.ScriptTarget.Latest, true);
   const declared = file.statements.find(
     (node) => ts.isInterfaceDeclaration(node) && node.name.text === 'PublicExtensions',

@@ -1,8 +1,8 @@
 // docs/methods.md, from the registry: what each arm sends and what each type reads back.
 const schema = require('./schema.cjs')();
 const { paymentRooms, payoutRooms } = require('../../dist/schema/methods/index.js');
-const { serviceFieldsOf } = require('../../dist/schema/service-field.js');
-const { snakeCase } = require('../../dist/schema/wire.js');
+const { serviceFieldsOf } = require('../../dist/schema/lazy-field.js');
+const { snakeCase } = require('../../dist/shared/wire-object.js');
 
 const code = (text) => `\`${text}\``;
 const list = (texts) => (texts.length > 0 ? texts.map(code).join(', ') : '–');

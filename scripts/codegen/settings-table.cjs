@@ -1,15 +1,15 @@
-// docs/configuration.md, from the settings that src/config.ts reads.
+// docs/configuration.md, from the settings that src/config/index.ts reads.
 require('./schema.cjs');
-const { SETTINGS } = require('../../dist/settings-table.js');
+const { SETTINGS } = require('../../dist/config/env-vars.js');
 
 const rows = Object.entries(SETTINGS).map(
-  ([name, { about, expected, unset, secret }]) =>
-    `| \`${name}\`${secret ? ` or \`${name}_FILE\`` : ''} | ${about} | ${expected} | ${unset} |`,
+  ([name, { description, default: value, whenUnset, parser, secret }]) =>
+    `| \`${name}\`${secret ? ` or \`${name}_FILE\`` : ''} | ${description} | ${parser.expected} | ${value === undefined ? whenUnset : `\`${value}\``} |`,
 );
 
 const plugin = () => `# Configuration
 
-Made by \`npm run codegen\` from \`src/config.ts\`; do not edit.
+Made by \`npm run codegen\` from \`src/config/index.ts\`; do not edit.
 
 The gateway is set by environment variables. All of them, and the files that they name, are read and checked at start: if
 any is wrong, every fault is named at once with what is expected, nothing is started, and the exit code is 1. An empty

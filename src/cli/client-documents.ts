@@ -19,8 +19,8 @@ import {
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'graphql';
-import { documentFaults, type DocumentFault } from '../http/manifest';
-import { publicMessage } from '../http/public-message';
+import { documentFaults, type DocumentFault } from '../http/persisted/manifest';
+import { publicMessage } from '../redaction/graphql-message';
 
 /** An operation as a client sends it. */
 export interface ClientOperation {
@@ -52,7 +52,7 @@ const asWritten: Habits = {
   between: '\n\n',
 };
 
-/** The clients whose habits are known; test/gateway/persist-cli.test.ts compares them with the clients themselves. */
+/** The clients whose habits are known; test/gateway/persist-cli.system.test.ts compares them with the clients themselves. */
 export const CLIENTS = {
   apollo: {
     ...asWritten,

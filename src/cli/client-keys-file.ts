@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import process from 'node:process';
-import { ClientKeys, type ClientKey } from '../access/client-keys';
-import { parseJson, textOfFile } from '../json-text';
-import { faultOfFile } from '../watched-file';
+import { ApiKeyStore, type ClientKey } from '../auth/client-keys';
+import { parseJson, textOfFile } from '../shared/json-text';
+import { describeFileError } from '../shared/hot-reloaded-file';
 import { InputError } from './context';
 
 /** An entry of CLIENT_KEYS_FILE: its JSON and the key it describes. */
@@ -18,7 +18,7 @@ export function readEntries(file: string): KeyEntry[] {
   if (!existsSync(file)) return [];
   const entries = parseJson(textOfFile(readFileSync(file)));
   if (!Array.isArray(entries)) throw new InputError(`${file} holds no JSON array.`);
-  const keys = new ClientKeys(JSON.stringify(entries)).all;
+  const keys = new ApiKeyStore(JSON.stringify(entries)).all;
   return keys.map((key, place) => {
     const entry = entries[place] as { id: string };
     return { entry, id: entry.id, key };
@@ -29,7 +29,7 @@ export function readEntries(file: string): KeyEntry[] {
 export function writeEntries(file: string, entries: readonly object[]): void {
   const text = `${JSON.stringify(entries, null, 2)}\n`;
   // The gateway's own rules, so that no file is written that it would refuse.
-  new ClientKeys(text);
+  new ApiKeyStore(text);
   const draft = `${file}.${process.pid}.new`;
   writeFileSync(draft, text, { mode: 0o600 });
   renameSync(draft, file);
@@ -47,6 +47,6 @@ export function orInputError<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw error instanceof InputError ? error : new InputError(faultOfFile(error));
+    throw error instanceof InputError ? error : new InputError(describeFileError(error));
   }
 }

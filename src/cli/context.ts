@@ -1,4 +1,4 @@
-import type { Environment } from '../settings';
+import type { Environment } from '../config/env-reader';
 import type { Terminal } from './terminal';
 
 /** What every command is run with. */
@@ -27,4 +27,4 @@ export class UsageError extends Error {}
 export class InputError extends Error {}
 
 /** A command gives up on a journal after this many milliseconds; a gateway, whose callers wait, does so much sooner. */
-export const JOURNAL_PATIENCE_MS = 15_000;
+export const JOURNAL_TIMEOUT_MS = 15_000;

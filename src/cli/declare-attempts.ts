@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { JSON_OPTION, examples, prose, type Declaring } from './declarations';
+import { JSON_OPTION, examples, prose, type Declaring } from './command-definitions';
 
 const BY = ['--by <name>', 'your name, where several people share an account; 1 to 64 characters'] as const;
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { SCOPES } from '../access/caller';
-import { JSON_OPTION, examples, prose, type Declaring } from './declarations';
+import { SCOPES } from '../auth/caller';
+import { JSON_OPTION, examples, prose, type Declaring } from './command-definitions';
 
 const ID = ['<id>', 'the client'] as const;
 const KEYS_FILE = ['--file <clients.json>', 'the CLIENT_KEYS_FILE that has the client'] as const;

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { examples, prose, type Declaring } from './declarations';
+import { examples, prose, type Declaring } from './command-definitions';
 
 /** The command that makes tokens for trying access rules in the sandbox. */
 export function declareDevToken(program: Command, { ends }: Declaring): void {

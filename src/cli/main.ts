@@ -6,7 +6,7 @@ import { Terminal } from './terminal';
 /** The program: what was typed is in the arguments of the process. */
 export async function main(): Promise<void> {
   const [first = '', ...more] = process.argv.slice(2);
-  // Every worker is started so, too: it does without the parser, and is sooner there.
+  // A server starts sooner without the command line parser.
   if (isServer(first) && more.length === 0) await SERVERS[first]();
   else await runTyped();
 }

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config';
 import { JournalUnavailable } from '../datasources/journal/journal';
-import { faultOf, faultText } from '../datasources/journal/journal-fault';
+import { faultOf, faultText } from '../datasources/journal/journal-error';
 import { JournalOpenError } from '../datasources/journal/journal-open-error';
 import { EXIT, InputError, UsageError, type Context } from './context';
 import { declareAttempts } from './declare-attempts';
@@ -16,7 +16,7 @@ import {
   declarePersist,
   declareServers,
   type Declaring,
-} from './declarations';
+} from './command-definitions';
 import type { Terminal } from './terminal';
 
 const HELP_WIDTH = 100;

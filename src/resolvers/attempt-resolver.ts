@@ -1,4 +1,4 @@
-import { mayUseChannel, type Caller } from '../access/caller';
+import { mayUseChannel, type Caller } from '../auth/caller';
 import { Arg, Args, Ctx, ID, Query, Resolver } from 'type-graphql';
 import type { Attempt as RecordedAttempt, AttemptKind } from '../datasources/journal/journal';
 import { Attempt, AttemptConnection } from '../schema/attempt';
@@ -8,7 +8,7 @@ import { AttemptsArgs, OPERATIONS, OUTCOMES, attemptFilters, cursorOf, pageSize 
 import { badArgument } from './bad-request';
 import type { OperationContext } from './context';
 import { READ_SCOPES } from './node-resolver';
-import { Needs } from './root-fields';
+import { RequiresScope } from './root-fields';
 
 const timestamp = (ms: number): string => new Date(ms).toISOString();
 
@@ -43,7 +43,7 @@ function shown(recorded: RecordedAttempt, { visiblePayments, visiblePayouts }: O
 
 @Resolver()
 export class AttemptResolver {
-  @Needs(...READ_SCOPES, 'payments:create', 'payouts:create')
+  @RequiresScope(...READ_SCOPES, 'payments:create', 'payouts:create')
   @Query(() => Attempt, {
     nullable: true,
     description:
@@ -63,7 +63,7 @@ export class AttemptResolver {
     return isVisible ? shown(found, context) : null;
   }
 
-  @Needs(...READ_SCOPES, 'payments:create', 'payouts:create')
+  @RequiresScope(...READ_SCOPES, 'payments:create', 'payouts:create')
   @Query(() => AttemptConnection, {
     description:
       'Newest first. The service has no list operation: these are the creates that this caller made through this gateway.',

@@ -1,7 +1,7 @@
 import { GraphQLError } from 'graphql';
-import type { LookupKey } from '../datasources/service/client';
-import { holdsSchemeNumber } from '../schema/card-numbers';
-import { isPrintable } from '../schema/rules';
+import type { LookupKey } from '../datasources/payment-service/client';
+import { containsPan } from '../redaction/pan';
+import { isPrintable } from '../shared/text';
 import type { ValueFault, ValueRule } from '../schema/value-rules';
 
 /** Rules of arguments: their own, and some of those of inputs (rules.ts). */
@@ -63,7 +63,7 @@ export function checkedExternalId(externalId: string): string {
     const message = 'externalId must have 1 to 255 characters and no control characters.';
     throw badArgument('externalId', rule, message);
   }
-  if (holdsSchemeNumber(externalId)) {
+  if (containsPan(externalId)) {
     const message = 'externalId must not hold a card number.';
     throw badArgument('externalId', 'noCardNumber', message);
   }

@@ -1,11 +1,11 @@
-import { restrictedTo, type Caller } from '../access/caller';
-import type { AuditEntry } from '../audit/audit-log';
-import { lookupLimit, type LookupLimit } from '../datasources/service/lookups';
-import type { Operations } from '../operations';
-import type { AttemptOperations } from '../operations/attempt-operations';
+import { restrictedTo, type Caller } from '../auth/caller';
+import type { AuditEntry } from '../observability/audit/audit-log';
+import { lookupLimit, type LookupLimit } from '../datasources/payment-service/coalesced-lookups';
+import type { Operations } from '../core';
+import type { AttemptOperations } from '../core/attempts';
 import type { PaymentResource } from '../schema/payment';
 import type { PayoutResource } from '../schema/payout';
-import { auditedCalls, type AuditedCall } from './audited';
+import { withAudit, type AuditedCall } from './audit-mutations';
 import type { CallerPayments, CallerPayouts, OperationContext } from './context';
 import { VisibleTransactions } from './visible-transactions';
 
@@ -36,7 +36,7 @@ class Context implements OperationContext {
   ) {
     this.requestId = requestId;
     this.caller = caller;
-    this.audited = auditedCalls(record, { who: caller.id, requestId, ip });
+    this.audited = withAudit(record, { who: caller.id, requestId, ip });
   }
 
   get payments(): CallerPayments {
@@ -70,7 +70,7 @@ class Context implements OperationContext {
     return (this.ofPayouts ??= new VisibleTransactions({ ...this.shared(), kind: 'payout', sights }));
   }
 
-  changed(): void {
+  invalidateLoaders(): void {
     this.ofPayments = undefined;
     this.ofPayouts = undefined;
   }

@@ -1,5 +1,5 @@
-import type { Caller } from '../access/caller';
-import type { AttemptOperations } from '../operations/attempt-operations';
+import type { Caller } from '../auth/caller';
+import type { AttemptOperations } from '../core/attempts';
 import type { PaymentResource } from '../schema/payment';
 import type {
   ConfirmPaymentInput,
@@ -9,7 +9,7 @@ import type {
 } from '../schema/payment-mutations';
 import type { PayoutResource } from '../schema/payout';
 import type { CreatePayoutInput, CreatePayoutResult } from '../schema/payout-mutations';
-import type { AuditedCall } from './audited';
+import type { AuditedCall } from './audit-mutations';
 import type { VisibleTransactions } from './visible-transactions';
 
 /** Payment operations bound to a caller and its scopes. */
@@ -38,7 +38,7 @@ export interface OperationContext {
   payouts: CallerPayouts;
   attempts: AttemptOperations;
   /** Says that something has changed: what this operation looked up before counts no more. */
-  changed(): void;
+  invalidateLoaders(): void;
   /** The payments that exist for the caller; one service call per distinct payment of the operation. */
   visiblePayments: VisibleTransactions<PaymentResource>;
   /** The payouts that exist for the caller; one service call per distinct payout of the operation. */

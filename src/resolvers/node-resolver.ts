@@ -1,9 +1,9 @@
-import { requireScope } from '../access/caller';
+import { requireScope } from '../auth/caller';
 import { Arg, Ctx, ID, Query, Resolver } from 'type-graphql';
 import { Node, decodeNodeId } from '../schema/node';
 import { badArgument } from './bad-request';
 import type { OperationContext } from './context';
-import { Needs } from './root-fields';
+import { RequiresScope } from './root-fields';
 
 /** Any of these lets a caller ask for objects by their global ids; which of them are shown depends on the kind. */
 export const READ_SCOPES = [
@@ -31,7 +31,7 @@ export function lookUpNode(
 
 @Resolver()
 export class NodeResolver {
-  @Needs(...READ_SCOPES)
+  @RequiresScope(...READ_SCOPES)
   @Query(() => Node, {
     nullable: true,
     description:

@@ -1,7 +1,7 @@
-import { requireScope } from '../access/caller';
+import { requireScope } from '../auth/caller';
 import { Arg, Ctx, Mutation, Query, Resolver, Root, Subscription } from 'type-graphql';
-import { Payment } from '../schema/methods/assemble';
-import { takesCardNumber } from '../schema/methods/chosen';
+import { Payment } from '../schema/methods/method-types';
+import { takesCardNumber } from '../schema/methods/selected-method';
 import type { PaymentResource } from '../schema/payment';
 import {
   ConfirmPaymentInput,
@@ -12,14 +12,14 @@ import {
 import { UUID } from '../schema/scalars';
 import { checkBatch, lookupKey } from './bad-request';
 import type { OperationContext } from './context';
-import { Needs } from './root-fields';
+import { RequiresScope } from './root-fields';
 import { asked, type Watching } from './watching';
 
 const CHANNEL = 'The merchant channel on which the payment was made.';
 
 @Resolver()
 export class PaymentResolver {
-  @Needs('payments:read', 'payments:read:own')
+  @RequiresScope('payments:read', 'payments:read:own')
   @Query(() => Payment, {
     nullable: true,
     description:
@@ -42,7 +42,7 @@ export class PaymentResolver {
     return visiblePayments.load(lookupKey(channel, transactionId, externalId));
   }
 
-  @Needs('payments:read', 'payments:read:own')
+  @RequiresScope('payments:read', 'payments:read:own')
   @Query(() => [Payment], {
     nullable: 'items',
     description:
@@ -60,7 +60,7 @@ export class PaymentResolver {
     return transactionIds.map((transactionId) => visiblePayments.load({ channel, transactionId }));
   }
 
-  @Needs('payments:create')
+  @RequiresScope('payments:create')
   @Mutation(() => CreatePaymentResult, {
     description:
       'Creates a payment (spec 4.4). Expected failures are members of the result. A method that takes a full card number also needs the scope cards:direct.',
@@ -72,10 +72,10 @@ export class PaymentResolver {
   ): Promise<CreatePaymentResult> {
     const { payments, caller } = context;
     if (takesCardNumber(input.method)) requireScope(caller, 'cards:direct');
-    return payments.create(input).finally(() => context.changed());
+    return payments.create(input).finally(() => context.invalidateLoaders());
   }
 
-  @Needs('payments:confirm', 'payments:confirm:own')
+  @RequiresScope('payments:confirm', 'payments:confirm:own')
   @Mutation(() => ConfirmPaymentResult, {
     description:
       'Hands in what the payer gave for a server-to-server payment in a waiting state (spec 4.5). Expected failures are members of the result.',
@@ -85,10 +85,10 @@ export class PaymentResolver {
     @Arg('input', () => ConfirmPaymentInput, { description: 'The payment, and what the payer gave.' })
     input: ConfirmPaymentInput,
   ): Promise<ConfirmPaymentResult> {
-    return context.payments.confirm(input).finally(() => context.changed());
+    return context.payments.confirm(input).finally(() => context.invalidateLoaders());
   }
 
-  @Needs('payments:read', 'payments:read:own')
+  @RequiresScope('payments:read', 'payments:read:own')
   @Subscription(() => Payment, {
     subscribe: ({ args, context }: Watching) => context.visiblePayments.watch(...asked(args)),
     description:

@@ -1,20 +1,20 @@
-import { requireScope } from '../access/caller';
+import { requireScope } from '../auth/caller';
 import { Arg, Ctx, Mutation, Query, Resolver, Root, Subscription } from 'type-graphql';
-import { Payout } from '../schema/methods/assemble';
-import { takesCardNumber } from '../schema/methods/chosen';
+import { Payout } from '../schema/methods/method-types';
+import { takesCardNumber } from '../schema/methods/selected-method';
 import type { PayoutResource } from '../schema/payout';
 import { CreatePayoutInput, CreatePayoutResult } from '../schema/payout-mutations';
 import { UUID } from '../schema/scalars';
 import { checkBatch, lookupKey } from './bad-request';
 import type { OperationContext } from './context';
-import { Needs } from './root-fields';
+import { RequiresScope } from './root-fields';
 import { asked, type Watching } from './watching';
 
 const CHANNEL = 'The merchant channel on which the payout was made.';
 
 @Resolver()
 export class PayoutResolver {
-  @Needs('payouts:read', 'payouts:read:own')
+  @RequiresScope('payouts:read', 'payouts:read:own')
   @Query(() => Payout, {
     nullable: true,
     description:
@@ -37,7 +37,7 @@ export class PayoutResolver {
     return visiblePayouts.load(lookupKey(channel, transactionId, externalId));
   }
 
-  @Needs('payouts:read', 'payouts:read:own')
+  @RequiresScope('payouts:read', 'payouts:read:own')
   @Query(() => [Payout], {
     nullable: 'items',
     description:
@@ -55,7 +55,7 @@ export class PayoutResolver {
     return transactionIds.map((transactionId) => visiblePayouts.load({ channel, transactionId }));
   }
 
-  @Needs('payouts:create')
+  @RequiresScope('payouts:create')
   @Mutation(() => CreatePayoutResult, {
     description:
       'Creates a payout (spec 4.2). Expected failures are members of the result. A method that takes a full card number also needs the scope cards:direct.',
@@ -67,10 +67,10 @@ export class PayoutResolver {
   ): Promise<CreatePayoutResult> {
     const { payouts, caller } = context;
     if (takesCardNumber(input.method)) requireScope(caller, 'cards:direct');
-    return payouts.create(input).finally(() => context.changed());
+    return payouts.create(input).finally(() => context.invalidateLoaders());
   }
 
-  @Needs('payouts:read', 'payouts:read:own')
+  @RequiresScope('payouts:read', 'payouts:read:own')
   @Subscription(() => Payout, {
     subscribe: ({ args, context }: Watching) => context.visiblePayouts.watch(...asked(args)),
     description:

@@ -1,16 +1,17 @@
 import { defaultFieldResolver, type GraphQLField, type GraphQLSchema } from 'graphql';
 import { Extensions } from 'type-graphql';
-import { requireChannel, requireScope, type Scope } from '../access/caller';
+import { requireChannel, requireScope, type Scope } from '../auth/caller';
 import type { OperationContext } from './context';
-import type { MoneyCall, MoneyInput } from './audited';
+import type { AuditedMutation, MoneyInput } from './audit-mutations';
 
 const SCOPES = 'scopes';
 
 /** Says which scope a root field needs; any of them, where there are several. */
-export const Needs = (...anyOf: Scope[]): MethodDecorator & PropertyDecorator => Extensions(needs(...anyOf));
+export const RequiresScope = (...anyOf: Scope[]): MethodDecorator & PropertyDecorator =>
+  Extensions(requiresScope(...anyOf));
 
 /** The same for a field that is no method: its extensions. */
-export const needs = (...anyOf: Scope[]): Record<string, Scope[]> => ({ [SCOPES]: anyOf });
+export const requiresScope = (...anyOf: Scope[]): Record<string, Scope[]> => ({ [SCOPES]: anyOf });
 
 const OWN = ' For a caller that has a scope with :own alone, what it did not create itself does not exist.';
 
@@ -67,7 +68,7 @@ export function guardRootField(field: RootField): void {
 }
 
 /** As the root value of an operation: what its mutation came to, so that it is not carried out a second time. */
-export class CarriedOut {
+export class PrecomputedResult {
   /** @param result what the resolver of its root field returned */
   constructor(readonly result: unknown) {}
 }
@@ -76,10 +77,10 @@ export class CarriedOut {
 function record(field: RootField): void {
   const { resolve = defaultFieldResolver } = field;
   field.resolve = async (source, args: { input: MoneyInput }, context, info) =>
-    source instanceof CarriedOut
+    source instanceof PrecomputedResult
       ? source.result
       : context.audited(
-          field.name as MoneyCall,
+          field.name as AuditedMutation,
           args.input,
           async () => resolve(source, args, context, info) as unknown,
         );

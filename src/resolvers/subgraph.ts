@@ -13,14 +13,14 @@ import {
   type GraphQLFieldConfigMap,
   type GraphQLInterfaceType,
 } from 'graphql';
-import { SCOPES, isScope } from '../access/caller';
+import { SCOPES, isScope } from '../auth/caller';
 import type { Node } from '../schema/node';
 import { subgraphSdl } from '../schema/subgraph-sdl';
 import type { ValueRule } from '../schema/value-rules';
 import { badArgument, checkBatch } from './bad-request';
 import type { OperationContext } from './context';
 import { READ_SCOPES, lookUpNode } from './node-resolver';
-import { guardRootField, needs } from './root-fields';
+import { guardRootField, requiresScope } from './root-fields';
 
 /** What a router knows of an entity: its type, or an interface of it, and its key. */
 interface Representation {
@@ -98,7 +98,7 @@ function serviceField(sdl: string): GraphQLFieldConfig<unknown, OperationContext
   return {
     type: new GraphQLNonNull(Service),
     description: 'The schema for the registry of a router, also where introspection is off.',
-    extensions: needs(...Object.keys(SCOPES).filter(isScope)),
+    extensions: requiresScope(...Object.keys(SCOPES).filter(isScope)),
     resolve: () => ({ sdl }),
   };
 }
@@ -121,7 +121,7 @@ function entitiesField(schema: GraphQLSchema): GraphQLFieldConfig<unknown, Opera
         description: 'The entities by __typename and id, at most 100.',
       },
     },
-    extensions: needs(...READ_SCOPES),
+    extensions: requiresScope(...READ_SCOPES),
     resolve: (_source, { representations }: { representations: Representation[] }, context) => {
       checkBatch(representations, 'representations');
       return representations.map((each, index) =>

@@ -1,17 +1,21 @@
 import DataLoader from 'dataloader';
-import { requireChannel, restrictedTo, type Caller } from '../access/caller';
-import type { LookupKey } from '../datasources/service/client';
-import { operationLoader, type Loader, type LookupLimit } from '../datasources/service/lookups';
-import type { AttemptOperations } from '../operations/attempt-operations';
-import type { Sights } from '../operations/watching/sights';
-import { noSuchTransaction } from '../operations/watching/watches';
+import { requireChannel, restrictedTo, type Caller } from '../auth/caller';
+import type { LookupKey } from '../datasources/payment-service/client';
+import {
+  createLoader,
+  type Loader,
+  type LookupLimit,
+} from '../datasources/payment-service/coalesced-lookups';
+import type { AttemptOperations } from '../core/attempts';
+import type { TransactionFeed } from '../core/polling/transaction-feed';
+import { noSuchTransaction } from '../core/polling/poller-registry';
 import type { PaymentResource } from '../schema/payment';
 import type { PayoutResource } from '../schema/payout';
 
 interface VisibleOptions<T extends PaymentResource | PayoutResource> {
   kind: T['kind'];
   caller: Caller;
-  sights: Sights<T>;
+  sights: TransactionFeed<T>;
   attempts: AttemptOperations;
   limit: LookupLimit;
 }
@@ -76,7 +80,7 @@ export class VisibleTransactions<T extends PaymentResource | PayoutResource> {
 
   #lookUp(key: LookupKey): Promise<T | null> {
     const { sights, limit } = this.#options;
-    this.#loader ??= operationLoader((asked) => sights.lookUp(asked), limit);
+    this.#loader ??= createLoader((asked) => sights.lookUp(asked), limit);
     return this.#loader.load(key);
   }
 }

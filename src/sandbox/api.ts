@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { WireObject } from '../schema/methods/sandbox-behaviour';
 import type { Clock } from './clock';
 import { exchange, type Answer } from './exchange';
-import type { Operation, Traffic } from './faults';
+import type { Operation, FaultInjector } from './fault-injector';
 import { readLookupQuery } from './lookup-query';
 import { invalid } from './refusal';
 import type { Service } from './service';
@@ -13,7 +13,7 @@ import type { Kind } from './transaction';
 export interface ApiParts {
   keys: Keys;
   service: Service;
-  traffic: Traffic;
+  traffic: FaultInjector;
   clock: Clock;
   /** Timestamps are judged by the real time, wherever the control plane has pushed the sandbox's own. */
   realTime: Clock;
@@ -80,7 +80,7 @@ interface Call {
 async function answer({ request, reply, endpoint }: Call, parts: ApiParts): Promise<FastifyReply> {
   const data = endpoint.method === 'GET' ? Buffer.from(rawQuery(request)) : rawBody(request);
   authenticate({ headers: request.headers, data }, parts.keys, parts.realTime.now());
-  const injected = parts.traffic.arrived(endpoint.resource, endpoint.operation);
+  const injected = parts.traffic.next(endpoint.resource, endpoint.operation);
   await exchange(reply, { injected, clock: parts.clock }, () => endpoint.work(request));
   return reply;
 }

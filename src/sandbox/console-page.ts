@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { CONSOLE_SCRIPT } from './console-script';
 import type { SandboxControl, TransactionSummary } from './control';
-import { FAULT_KINDS, type Counts } from './faults';
+import { FAULT_KINDS, type Counts } from './fault-injector';
 import { html, inline, sendPage, type Html } from './html';
 
 const SHOWN = 50;

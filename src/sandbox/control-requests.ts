@@ -2,10 +2,10 @@ import type { FastifyRequest } from 'fastify';
 import type { WireObject } from '../schema/methods/sandbox-behaviour';
 import { isJson, rawBody } from './api';
 import { guardForm } from './control-guard';
-import { FAULT_KINDS, type Fault } from './faults';
+import { FAULT_KINDS, type Fault } from './fault-injector';
 import { plainText, receivedValue, uuid, type Rule } from './field-rules';
 import { ObjectReader, Problems } from './object-reader';
-import type { TransactionError } from './outcomes';
+import type { TransactionError } from './final-states';
 import { invalid } from './refusal';
 import { parseStrictJson } from './strict-json';
 

@@ -1,8 +1,8 @@
 import type { AdvancingClock } from './clock';
 import type { Callbacks } from './callbacks';
-import type { Counts, Fault, Traffic } from './faults';
+import type { Counts, Fault, FaultInjector } from './fault-injector';
 import type { Lifecycle } from './lifecycle';
-import { receivedInstead, type TransactionError } from './outcomes';
+import { receivedInstead, type TransactionError } from './final-states';
 import { Refusal, invalid } from './refusal';
 import type { Store } from './store';
 import type { Kind, Transaction } from './transaction';
@@ -25,7 +25,7 @@ export interface TransactionSummary {
 export interface ControlParts {
   store: Store;
   lifecycle: Lifecycle;
-  traffic: Traffic;
+  traffic: FaultInjector;
   clock: AdvancingClock;
   callbacks: Callbacks;
   /** Told when the clock was moved; of the rest its own parts tell. */

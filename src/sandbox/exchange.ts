@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify';
 import type { WireObject } from '../schema/methods/sandbox-behaviour';
 import type { Clock } from './clock';
-import { DAMAGE_AFTER, type Fault } from './faults';
-import type { Damage } from './outcomes';
+import { RESPONSE_FAULTS, type Fault } from './fault-injector';
+import type { Damage } from './final-states';
 
 /** What a piece of work answers, and what happens to that answer on its way. */
 export interface Answer {
@@ -12,7 +12,7 @@ export interface Answer {
 }
 
 /** Does the work and sends its answer, with the injected fault before, after or instead of it. */
-export async function exchange(reply: FastifyReply, fault: StruckBy, work: () => Answer): Promise<void> {
+export async function exchange(reply: FastifyReply, fault: ActiveFault, work: () => Answer): Promise<void> {
   const { injected, clock } = fault;
   if (injected?.fault === 'delay') {
     await new Promise<void>((resolve) => clock.after(injected.ms ?? 0, resolve));
@@ -20,7 +20,7 @@ export async function exchange(reply: FastifyReply, fault: StruckBy, work: () =>
   if (injected?.fault === 'cut_before') return cut(reply);
   if (injected?.fault === 'status') return sendFault(reply, injected.status ?? 503);
   const answer = work();
-  const damage = answer.damage ?? (injected && DAMAGE_AFTER[injected.fault]);
+  const damage = answer.damage ?? (injected && RESPONSE_FAULTS[injected.fault]);
   if (!damage) return sendJson(reply, answer.status, answer.body);
   if (damage.kind === 'cut') return cut(reply);
   if (damage.kind === 'status') return sendFault(reply, damage.status);
@@ -28,7 +28,7 @@ export async function exchange(reply: FastifyReply, fault: StruckBy, work: () =>
   send(reply, answer.status, text.slice(0, Math.floor(text.length / 2)));
 }
 
-export interface StruckBy {
+export interface ActiveFault {
   injected: Fault | undefined;
   clock: Clock;
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { html, policySource, sendPage, type Html } from './html';
 import type { Lifecycle } from './lifecycle';
-import { receivedInstead } from './outcomes';
+import { receivedInstead } from './final-states';
 import type { Store } from './store';
 import { isSettled, type Payment, type PaymentStatus } from './transaction';
 

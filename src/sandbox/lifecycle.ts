@@ -1,6 +1,11 @@
 import { Refusal, invalid } from './refusal';
 import type { Clock } from './clock';
-import { LATEST_SETTLEMENT_MS, receivedInstead, type Ending, type TransactionError } from './outcomes';
+import {
+  LATEST_SETTLEMENT_MS,
+  receivedInstead,
+  type FinalState,
+  type TransactionError,
+} from './final-states';
 import type { Store } from './store';
 import { isSettled, methodView, type Payment, type Transaction } from './transaction';
 
@@ -83,7 +88,10 @@ export class Lifecycle {
     this.settled(payment);
   }
 
-  private readonly endings: Record<Ending['kind'], (transaction: Transaction, ending: Ending) => void> = {
+  private readonly endings: Record<
+    FinalState['kind'],
+    (transaction: Transaction, ending: FinalState) => void
+  > = {
     complete: (transaction) => this.complete(transaction),
     never: (transaction) => this.complete(transaction),
     fail: (transaction, ending) =>

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import process from 'node:process';
 import { pino } from 'pino';
 import { readSandboxConfig } from '../config';
-import { startFault } from '../start-fault';
+import { describeStartupError } from '../app/startup-error';
 import { startEmbeddedSandbox } from './embedded';
 
 /** The sandbox alone: the service of the spec, without a gateway before it. */
@@ -17,7 +17,7 @@ export async function main(): Promise<void> {
     process.on('SIGTERM', stop);
     process.on('SIGINT', stop);
   } catch (error) {
-    process.stderr.write(`${startFault(error)}\n`);
+    process.stderr.write(`${describeStartupError(error)}\n`);
     process.exit(1);
   }
 }

@@ -12,12 +12,12 @@ import { AdvancingClock, systemClock, type Clock } from './clock';
 import { SandboxControl } from './control';
 import { addControlRoutes } from './control-routes';
 import { sendJson } from './exchange';
-import { Traffic } from './faults';
+import { FaultInjector } from './fault-injector';
 import { addHostedPage } from './hosted-page';
 import { Lifecycle } from './lifecycle';
 import { LiveEvents } from './live-events';
 import type { SandboxLogger } from './logger';
-import { LATEST_SETTLEMENT_MS } from './outcomes';
+import { LATEST_SETTLEMENT_MS } from './final-states';
 import { Refusal, invalid } from './refusal';
 import { Service } from './service';
 import { Store } from './store';
@@ -80,7 +80,7 @@ function assemble(options: SandboxOptions, baseUrl: () => string) {
   const store = new Store(maxTransactions);
   const live = new LiveEvents(realTime);
   const changed = () => live.changed();
-  const traffic = new Traffic(changed);
+  const traffic = new FaultInjector(changed);
   const lifecycle = new Lifecycle({
     clock,
     store,

@@ -4,11 +4,11 @@ import { confirmAnswer, paymentAnswer, payoutAnswer, payoutCreated } from './ans
 import type { Clock } from './clock';
 import { plainText, uuid } from './field-rules';
 import type { Answer } from './exchange';
-import type { Traffic } from './faults';
+import type { FaultInjector } from './fault-injector';
 import type { Lifecycle } from './lifecycle';
 import type { LookupQuery } from './lookup-query';
 import { ObjectReader, Problems } from './object-reader';
-import { outcomeOf } from './outcomes';
+import { outcomeOf } from './final-states';
 import { readPaymentRequest, type PaymentRequest } from './payment-request';
 import { readPayoutRequest } from './payout-request';
 import { Refusal, invalid } from './refusal';
@@ -26,7 +26,7 @@ export interface ServiceParts {
   methods: SandboxMethods;
   store: Store;
   lifecycle: Lifecycle;
-  traffic: Traffic;
+  traffic: FaultInjector;
   clock: Clock;
   /** Known only once the server listens. */
   baseUrl(): string;

@@ -6,7 +6,7 @@ import type {
   WireState,
 } from '../schema/methods/sandbox-behaviour';
 import type { Timer } from './clock';
-import type { Outcome, TransactionError } from './outcomes';
+import type { Outcome, TransactionError } from './final-states';
 
 export type PaymentStatus = 'pending' | 'processing' | 'completed' | 'failed' | 'mispaid';
 export type PayoutStatus = 'pending' | 'processing' | 'completed' | 'failed';

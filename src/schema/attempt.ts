@@ -1,6 +1,6 @@
 import { Field, ID, ObjectType, registerEnumType } from 'type-graphql';
 import { Amount } from './amount';
-import { Payment, PaymentMethod, Payout, PayoutMethod } from './methods/assemble';
+import { Payment, PaymentMethod, Payout, PayoutMethod } from './methods/method-types';
 import type { PaymentResource } from './payment';
 import type { PayoutResource } from './payout';
 import { Timestamp, UUID } from './scalars';

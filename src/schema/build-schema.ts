@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { GraphQLInputObjectType, GraphQLObjectType, isAbstractType, type GraphQLSchema } from 'graphql';
 import { buildSchemaSync, type NonEmptyArray, type PubSub } from 'type-graphql';
-import { ONE_OF_INPUTS } from './methods/assemble';
+import { ONE_OF_INPUTS } from './methods/method-types';
 
 /** Builds the public schema from the resolvers, and makes graphql-js enforce the @oneOf inputs. */
 export function buildSchema(resolvers: NonEmptyArray<new () => object>): GraphQLSchema {
@@ -9,6 +9,8 @@ export function buildSchema(resolvers: NonEmptyArray<new () => object>): GraphQL
     resolvers,
     // The operations validate: type-graphql's own way answers with the whole input.
     validate: false,
+    // Skip an introspection query of 100 ms: Apollo Server asserts at start that the schema is valid.
+    skipCheck: true,
     pubSub: NO_TOPICS,
   });
   readPropertiesDirectly(schema);

@@ -1,7 +1,7 @@
 import { ValidateNested } from 'class-validator';
 import { Field, ID, InputType, ObjectType, createUnionType } from 'type-graphql';
 import { AmountInput } from './amount';
-import { ConfirmationInput, Payment, PaymentMethodInput } from './methods/assemble';
+import { ConfirmationInput, Payment, PaymentMethodInput } from './methods/method-types';
 import type { PaymentResource } from './payment';
 import { Optional, Text } from './rules';
 import { HttpUrl, UUID } from './scalars';

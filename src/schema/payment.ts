@@ -1,12 +1,11 @@
 import { Field, InterfaceType, registerEnumType } from 'type-graphql';
 import { Amount } from './amount';
 import { TransactionError } from './decline';
-import type { PaymentRoom } from './methods/room';
 import { AwaitProviderAction, NextAction, RedirectAction } from './next-action';
 import { Node } from './node';
-import { DEFAULT_POLL_AFTER, type PollAfter } from './poll-after';
+import { DEFAULT_POLL_AFTER, type PollAfter } from '../shared/poll-after';
 import { HttpUrl, Timestamp, UUID } from './scalars';
-import { ServiceField, type Late } from './service-field';
+import { ServiceField, type Lazy } from './lazy-field';
 
 export enum PaymentStatus {
   PENDING = 'PENDING',
@@ -79,6 +78,14 @@ const FINISHED: ReadonlySet<PaymentStatus> = new Set([
   PaymentStatus.MISPAID,
 ]);
 
+/** What a payment uses of its method's definition. */
+interface PaymentMethodFacts {
+  /** The value in the enum PaymentMethod. */
+  readonly name: string;
+  /** The next action in the states of this method; null: as for any other method. */
+  nextAction?(payment: PaymentResource): NextAction | null;
+}
+
 @InterfaceType({
   implements: Node,
   description:
@@ -87,8 +94,8 @@ const FINISHED: ReadonlySet<PaymentStatus> = new Set([
 export abstract class PaymentResource extends Node {
   readonly kind = 'payment';
 
-  /** The room of this payment's method. */
-  readonly room: PaymentRoom;
+  /** The definition of its method (schema/methods). */
+  readonly definition: PaymentMethodFacts;
 
   /** `payment_method.type` as the service sent it; the method's own word where it did not. */
   wireType!: string;
@@ -103,11 +110,11 @@ export abstract class PaymentResource extends Node {
   pollAfter: PollAfter = DEFAULT_POLL_AFTER;
 
   /** The sub-state, in the methods that have one. */
-  declare state?: Late<PaymentState>;
+  declare state?: Lazy<PaymentState>;
 
-  constructor(room: PaymentRoom) {
+  constructor(definition: PaymentMethodFacts) {
     super();
-    this.room = room;
+    this.definition = definition;
   }
 
   @Field(() => UUID, { description: 'The id that the service gave the payment.' })
@@ -121,11 +128,11 @@ export abstract class PaymentResource extends Node {
     description:
       "The identifier from the client's system. The service does not repeat it: null when the payment was looked up by transactionId.",
   })
-  externalId?: Late<string>;
+  externalId?: Lazy<string>;
 
   /** The word in PaymentMethod; the enum itself is built from the registry. */
   get method(): string {
-    return this.room.name;
+    return this.definition.name;
   }
 
   @Field(() => PaymentStatus, { description: 'Where the payment stands; UNKNOWN for a word not known here.' })
@@ -137,33 +144,33 @@ export abstract class PaymentResource extends Node {
   rawStatus!: string;
 
   @Field(() => Amount, { nullable: true, description: 'Null when the service did not say.' })
-  amount?: Late<Amount>;
+  amount?: Lazy<Amount>;
 
   @Field(() => HttpUrl, {
     nullable: true,
     description:
       'The hosted page for the payer; null when there is none, or when it is not an http(s) address.',
   })
-  redirectUrl?: Late<string>;
+  redirectUrl?: Lazy<string>;
 
   @Field(() => Timestamp, {
     nullable: true,
     description: 'When the payment was created, as the service sent it; null when it did not say.',
   })
-  createDate?: Late<string>;
+  createDate?: Lazy<string>;
 
   @Field(() => TransactionError, {
     nullable: true,
     description: 'Only for failed payments. A decline is data, never a GraphQL error.',
   })
-  error?: Late<TransactionError>;
+  error?: Lazy<TransactionError>;
 
   @Field(() => NextAction, {
     nullable: true,
     description:
       'What the payer or the client has to do next; null when there is nothing to do any more (COMPLETED, FAILED, MISPAID).',
   })
-  get nextAction(): Late<NextAction> {
+  get nextAction(): Lazy<NextAction> {
     if (FINISHED.has(this.status)) return null;
     if (this.complete && this.state !== PaymentState.WAITING_FOR_PROVIDER) {
       return this.complete().then((whole) => (whole ?? this).actionNow);
@@ -174,7 +181,7 @@ export abstract class PaymentResource extends Node {
   /** The next action from what is known right now. */
   private get actionNow(): NextAction | null {
     if (FINISHED.has(this.status)) return null;
-    const own = this.room.nextAction?.(this);
+    const own = this.definition.nextAction?.(this);
     if (own) return own;
     const mayRedirect = !this.state || this.state instanceof Promise;
     const url = mayRedirect && typeof this.redirectUrl === 'string' ? this.redirectUrl : null;

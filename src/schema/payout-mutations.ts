@@ -1,7 +1,7 @@
 import { ValidateNested } from 'class-validator';
 import { Field, ID, InputType, ObjectType, createUnionType } from 'type-graphql';
 import { AmountInput } from './amount';
-import { Payout, PayoutMethodInput } from './methods/assemble';
+import { Payout, PayoutMethodInput } from './methods/method-types';
 import { IDEMPOTENCY_KEY, PUBLIC_URL } from './payment-mutations';
 import type { PayoutResource } from './payout';
 import { Optional, Text } from './rules';

@@ -1,7 +1,6 @@
 import { Field, InterfaceType, registerEnumType } from 'type-graphql';
 import { Amount } from './amount';
 import { TransactionError } from './decline';
-import type { PayoutRoom } from './methods/room';
 import { Node } from './node';
 import { UUID } from './scalars';
 
@@ -25,6 +24,12 @@ registerEnumType(PayoutStatus, {
   },
 });
 
+/** What a payout uses of its method's definition. */
+interface PayoutMethodFacts {
+  /** The value in the enum PayoutMethod. */
+  readonly name: string;
+}
+
 @InterfaceType({
   implements: Node,
   description:
@@ -33,8 +38,8 @@ registerEnumType(PayoutStatus, {
 export abstract class PayoutResource extends Node {
   readonly kind = 'payout';
 
-  /** The room of this payout's method. */
-  readonly room: PayoutRoom;
+  /** The definition of its method (schema/methods). */
+  readonly definition: PayoutMethodFacts;
 
   /** The method's wire word, from the service or from the create call; null when neither said it. */
   wireType!: string | null;
@@ -42,9 +47,9 @@ export abstract class PayoutResource extends Node {
   /** Whether more is known of it, which could not be asked for now. */
   isPartial?: boolean;
 
-  constructor(room: PayoutRoom) {
+  constructor(definition: PayoutMethodFacts) {
     super();
-    this.room = room;
+    this.definition = definition;
   }
 
   @Field(() => UUID, { description: 'The id that the service gave the payout.' })
@@ -62,7 +67,7 @@ export abstract class PayoutResource extends Node {
 
   /** The word in PayoutMethod; the enum itself is built from the registry. */
   get method(): string {
-    return this.room.name;
+    return this.definition.name;
   }
 
   @Field(() => PayoutStatus, { description: 'Where the payout stands; UNKNOWN for a word not known here.' })

@@ -6,7 +6,8 @@ import {
   isISO31661Alpha2,
   type ValidationArguments,
 } from 'class-validator';
-import { holdsSchemeNumber, passesLuhn } from './card-numbers';
+import { containsPan, passesLuhn } from '../redaction/pan';
+import { isPrintable } from '../shared/text';
 import type { InputRule } from './input-rules';
 
 /**
@@ -35,12 +36,6 @@ const both =
 
 /** Allows null and a missing field. */
 export const Optional = (): PropertyDecorator => IsOptional();
-
-// C0, DEL and C1 controls, line and paragraph separators, and halves of surrogate pairs.
-const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
-
-/** Whether a text holds only whole, printable characters. */
-export const isPrintable = (text: string): boolean => text.isWellFormed() && !CONTROL.test(text);
 
 /** Text that people write: not blank, printable, of limited length. The service states no limit (spec 2.1): ours is 255. */
 export const Text = (maxLength = 255): PropertyDecorator =>
@@ -161,7 +156,7 @@ const FieldsRule = (name: InputRule, message: string, test: (fields: object) => 
   });
 
 /** The groups of digits of an IBAN pass for a card number in one of seven; its own check digits tell it apart. */
-const holdsCardOfScheme = (text: string): boolean => holdsSchemeNumber(text) && !isIBAN(text);
+const holdsCardOfScheme = (text: string): boolean => containsPan(text) && !isIBAN(text);
 
 const isOfSize = (fields: object): boolean => JSON.stringify(fields).length <= 8192;
 

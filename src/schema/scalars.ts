@@ -6,7 +6,7 @@ import {
   type IntValueNode,
   type ValueNode,
 } from 'graphql';
-import { isInexact } from './shown-text';
+import { isInexact } from '../redaction/text';
 import type { ValueRule } from './value-rules';
 
 /** A rule of a scalar: its stable name, and the rule in words. */

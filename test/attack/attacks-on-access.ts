@@ -1,33 +1,24 @@
-import { createInput } from '../exactly-once/support/caller';
-import { Tries, type Attack } from './attack';
+import { encodeNodeId } from '../../src/schema/node';
+import { createInput } from '../support/caller';
 import type { Forger } from './forgeries';
-import { OURS, OWN_CHANNEL, READER, THEIRS, bearer, type Target } from './target';
+import type { Judged } from './judge';
+import { OURS, OWN_CHANNEL, READER, THEIRS, Tries, bearer, type Attack } from './target';
 
 const LOOKUP = `query ($c: UUID!, $e: String) { payment(channel: $c, externalId: $e) { ... on PaymentResource { transactionId } } }`;
 
 /** Why an answer is not that of a gateway that does not know who is asking. */
-function faultsOfStranger({ status, body }: { status: number; body: string }): (string | undefined)[] {
-  return [
-    status === 401 ? undefined : `status ${status}`,
-    body.includes('"UNAUTHENTICATED"') ? undefined : 'not UNAUTHENTICATED',
-    body.includes('"data"') ? 'data' : undefined,
-  ];
-}
+const faultsOfStranger = ({ status, body }: Judged) => [
+  status !== 401 && `status ${status}`,
+  !body.includes('"UNAUTHENTICATED"') && 'not UNAUTHENTICATED',
+  body.includes('"data"') && 'data',
+];
 
-const KEYS = ['', ' ', 'null', 'undefined', '*', 'pgk_', `${OWN_CHANNEL.key}x`, OWN_CHANNEL.key.slice(0, -1)];
-
+const { key } = OWN_CHANNEL;
+const KEYS = ['', ' ', 'null', '*', 'pgk_', `${key}x`, key.slice(0, -1), key.toUpperCase(), `${key} x`];
 /** Whole header values that are no credentials. */
 const HEADERS = [
-  '',
-  'Bearer',
-  'Bearer ',
-  `Basic ${Buffer.from(`own:${OWN_CHANNEL.key}`).toString('base64')}`,
-  OWN_CHANNEL.key,
-  `Token ${OWN_CHANNEL.key}`,
-  `Bearer ${OWN_CHANNEL.key}, Bearer ${OWN_CHANNEL.key}`,
-  `Bearer ${OWN_CHANNEL.key} x`,
-  `Bearer Bearer ${OWN_CHANNEL.key}`,
-  `Bearer ${OWN_CHANNEL.key.toUpperCase()}`,
+  ...['', 'Bearer', key, `Token ${key}`, `Basic ${Buffer.from(`own:${key}`).toString('base64')}`],
+  ...[`Bearer ${key}, Bearer ${key}`, `Bearer Bearer ${key}`],
 ];
 
 const forgeries = (forger: Forger): Attack => ({
@@ -36,18 +27,16 @@ const forgeries = (forger: Forger): Attack => ({
     const tries = new Tries();
     const ask = (headers: Record<string, string>) => target.ask(LOOKUP, { c: OURS, e: 'x' }, headers);
     for (const [why, token] of forger.forged())
-      tries.add(`a token ${why}`, faultsOfStranger(await ask(bearer(token))));
-    for (const key of KEYS)
-      tries.add(`the key ${JSON.stringify(key)}`, faultsOfStranger(await ask(bearer(key))));
-    for (const authorization of HEADERS)
+      tries.add(`a token ${why}`, ...faultsOfStranger(await ask(bearer(token))));
+    for (const authorization of [...KEYS.map((wrong) => `Bearer ${wrong}`), ...HEADERS])
       tries.add(
         `Authorization: ${authorization.slice(0, 12)}`,
-        faultsOfStranger(await ask({ authorization })),
+        ...faultsOfStranger(await ask({ authorization })),
       );
-    tries.add('nothing', faultsOfStranger(await ask({})));
+    tries.add('nothing', ...faultsOfStranger(await ask({})));
     // Not a way in, but what shows that the others were tried at an open door.
-    const good = await ask(bearer(forger.good()));
-    if (good.status !== 200) tries.through.push(`a good token was refused with ${good.status}`);
+    const { status } = await ask(bearer(forger.good()));
+    tries.add('a good token', status !== 200 && `was refused with ${status}`);
     return tries;
   },
 });
@@ -55,90 +44,64 @@ const forgeries = (forger: Forger): Attack => ({
 /** Something that may not be asked by a client with few rights. */
 type Forbidden = readonly [what: string, query: string, variables: object];
 
-const createOf = (kind: 'Payment' | 'Payout'): string =>
-  `mutation ($i: Create${kind}Input!) { create${kind}(input: $i) { __typename } }`;
-
-/** All that looks at or moves what is another merchant's. */
-function ofOthers(id: string, externalId: string): Forbidden[] {
-  const create = (kind: 'payment' | 'payout', key: string) => ({
-    i: createInput(kind, `attack-${key}`, { channel: THEIRS }),
-  });
-  const nodeId = (kind: string): string =>
-    Buffer.from(JSON.stringify([kind, THEIRS, id])).toString('base64url');
-  const one = 'transactionId';
+/** All that reads or changes what is another merchant's. */
+function ofOthers(id: string, e: string): Forbidden[] {
+  const t = { c: THEIRS, t: id };
+  const reads = ([kind, type]: readonly ['payment' | 'payout', string]): Forbidden[] => {
+    const fields = `{ ... on ${type}Resource { transactionId } }`;
+    const n = encodeNodeId({ kind, channel: THEIRS, transactionId: id });
+    const i = createInput(kind, `attack-${kind}`, { channel: THEIRS });
+    const one = `query ($c: UUID!, $t: UUID) { ${kind}(channel: $c, transactionId: $t) ${fields} }`;
+    const many = `query ($c: UUID!, $t: [UUID!]!) { ${kind}s(channel: $c, transactionIds: $t) ${fields} }`;
+    const create = `mutation ($i: Create${type}Input!) { create${type}(input: $i) { __typename } }`;
+    return [
+      [`a ${kind} by its id`, one, t],
+      [`${kind}s`, many, { c: THEIRS, t: [id] }],
+      [`a node of a ${kind}`, 'query ($n: ID!) { node(id: $n) { id } }', { n }],
+      [`a create of a ${kind}`, create, { i }],
+    ];
+  };
+  const attempts = 'query ($c: UUID!) { attempts(channel: $c) { edges { node { idempotencyKey } } } }';
+  const confirm = 'mutation ($i: ConfirmPaymentInput!) { confirmPayment(input: $i) { __typename } }';
+  const confirmation = { channel: THEIRS, transactionId: id, confirmation: { upi: { utr: '123456789012' } } };
   return [
-    [
-      'a payment by its id',
-      `query ($c: UUID!, $t: UUID) { payment(channel: $c, transactionId: $t) { ... on PaymentResource { ${one} } } }`,
-      { c: THEIRS, t: id },
-    ],
-    ['a payment by its external id', LOOKUP, { c: THEIRS, e: externalId }],
-    ['a payment on upper case', LOOKUP, { c: THEIRS.toUpperCase(), e: externalId }],
-    [
-      'payments',
-      `query ($c: UUID!, $t: [UUID!]!) { payments(channel: $c, transactionIds: $t) { ... on PaymentResource { ${one} } } }`,
-      { c: THEIRS, t: [id] },
-    ],
-    [
-      'a payout',
-      `query ($c: UUID!, $t: UUID) { payout(channel: $c, transactionId: $t) { ... on PayoutResource { ${one} } } }`,
-      { c: THEIRS, t: id },
-    ],
-    [
-      'payouts',
-      `query ($c: UUID!, $t: [UUID!]!) { payouts(channel: $c, transactionIds: $t) { ... on PayoutResource { ${one} } } }`,
-      { c: THEIRS, t: [id] },
-    ],
-    ['a node', `query ($n: ID!) { node(id: $n) { id } }`, { n: nodeId('payment') }],
-    [
-      'attempts',
-      `query ($c: UUID!) { attempts(channel: $c) { edges { node { idempotencyKey } } } }`,
-      { c: THEIRS },
-    ],
-    ['an attempt', `{ attempt(idempotencyKey: "theirs") { idempotencyKey } }`, {}],
-    ['a create of a payment', createOf('Payment'), create('payment', 'a')],
-    ['a create of a payout', createOf('Payout'), create('payout', 'b')],
-    [
-      'a confirm',
-      'mutation ($i: ConfirmPaymentInput!) { confirmPayment(input: $i) { __typename } }',
-      { i: { channel: THEIRS, transactionId: id, confirmation: { upi: { utr: '123456789012' } } } },
-    ],
+    ...([['payment', 'Payment'] as const, ['payout', 'Payout'] as const] as const).flatMap(reads),
+    ['a payment by its external id', LOOKUP, { c: THEIRS, e }],
+    ['a payment on upper case', LOOKUP, { c: THEIRS.toUpperCase(), e }],
+    ['attempts', attempts, { c: THEIRS }],
+    ['an attempt', '{ attempt(idempotencyKey: "theirs") { idempotencyKey } }', {}],
+    ['a confirm', confirm, { i: confirmation }],
   ];
-}
-
-/** Makes a payment of the other merchant, as a client that may. */
-async function theirPayment(target: Target): Promise<{ id: string; externalId: string }> {
-  await target.ask(createOf('Payment'), { i: createInput('payment', 'theirs', { channel: THEIRS }) });
-  const [made] = target.service.created('theirs');
-  if (!made) throw new Error('The payment of the other merchant was not made.');
-  return { id: made.transactionId, externalId: made.externalId };
 }
 
 const channels: Attack = {
   name: "other channels' transactions",
   run: async (target) => {
     const tries = new Tries();
-    const { id, externalId } = await theirPayment(target);
+    const create = 'mutation ($i: CreatePaymentInput!) { createPayment(input: $i) { __typename } }';
+    await target.ask(create, { i: createInput('payment', 'theirs', { channel: THEIRS }) });
+    const [made] = target.service.created('theirs');
+    if (!made) throw new Error('The payment of the other merchant was not made.');
+    const { transactionId, externalId } = made;
     const blank = (body: string): string => body.replace(/"requestId":"[^"]*"/g, '');
-    const before = target.service.seen.length;
-    for (const [what, query, variables] of ofOthers(id, externalId)) {
-      const answer = await target.ask(query, variables, bearer(OWN_CHANNEL.key));
-      const nothing = JSON.stringify(variables).replaceAll(id, OURS).replaceAll(externalId, 'no such order');
-      const ofNothing = await target.post(
-        `{"query":${JSON.stringify(query)},"variables":${nothing}}`,
-        bearer(OWN_CHANNEL.key),
+    const before = target.service.requests.length;
+    const ofNothing = ofOthers(OURS, 'no such order');
+    for (const [place, [what, query, variables]] of ofOthers(transactionId, externalId).entries()) {
+      const { body } = await target.ask(query, variables, bearer(key));
+      const other = await target.ask(query, ofNothing[place]?.[2], bearer(key));
+      tries.add(
+        what,
+        (body.includes(transactionId) || body.includes(externalId)) && 'shows it',
+        body.includes('"theirs"') && 'shows the attempt',
+        blank(body) !== blank(other.body) && 'is answered otherwise than for nothing',
       );
-      tries.add(what, [
-        answer.body.includes(id) || answer.body.includes(externalId) ? 'shows it' : undefined,
-        answer.body.includes('"theirs"') ? 'shows the attempt' : undefined,
-        // node() is told apart by an id that only this gateway makes.
-        blank(answer.body) === blank(ofNothing.body) ? undefined : 'is answered otherwise than for nothing',
-      ]);
     }
-    const asked = target.service.seen
+    const asked = target.service.requests
       .slice(before)
-      .filter(({ query, json }) => `${query.get('channel')}${String(json['channel'])}`.includes(THEIRS));
-    tries.add('the service', [asked.length > 0 ? `was asked ${asked.length} times` : undefined]);
+      .filter(({ parameters, json }) =>
+        `${parameters.get('channel')}${String(json['channel'])}`.includes(THEIRS),
+      );
+    tries.add('the service', asked.length > 0 && `was asked ${asked.length} times`);
     return tries;
   },
 };
@@ -148,14 +111,13 @@ const scopes: Attack = {
   run: async (target) => {
     const tries = new Tries();
     const before = target.service.ledger.entries.length;
-    for (const [what, query, variables] of ofOthers(OURS, 'x').filter(([name]) =>
-      /payout|create|confirm/.test(name),
-    )) {
+    const beyond = ofOthers(OURS, 'x').filter(([name]) => /payout|create|confirm/.test(name));
+    for (const [what, query, variables] of beyond) {
       const { body } = await target.ask(query, variables, bearer(READER.key));
-      tries.add(what, [body.includes('"FORBIDDEN"') ? undefined : `answered ${body.slice(0, 80)}`]);
+      tries.add(what, !body.includes('"FORBIDDEN"') && `answered ${body.slice(0, 80)}`);
     }
     const made = target.service.ledger.entries.length - before;
-    tries.add('the service', [made > 0 ? `made ${made}` : undefined]);
+    tries.add('the service', made > 0 && `made ${made}`);
     return tries;
   },
 };

@@ -1,15 +1,16 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
+import { Caller } from '../support/caller';
 import { CLIENT_KEY } from '../support/credentials';
-import type { Outcome } from './attack';
-import { OURS, READER, type Target } from './target';
+import { Wire, postText } from '../support/wire';
+import { OURS, OWN_CHANNEL, READER, Tries, bearer, type Attack, type Target } from './target';
 import { flood, type FloodFigures } from './threads';
-import { postText } from './wire';
 
-/** The least that is left of the useful throughput, as the issue asks. */
+/** The least that has to be left of the useful throughput. */
 const LEAST_SHARE = 0.8;
 const OVERLOAD = 10;
 /** So many callers keep one gateway busy without a queue that matters. */
 const CALLERS = 64;
-const PATIENCE_MS = 10_000;
 const QUICK_MS = 100;
 
 /** A lookup that is another one each time: the thread writes a number in the place of the signs. */
@@ -29,9 +30,8 @@ const mean = (numbers: readonly number[]): number =>
 async function recovered(target: Target): Promise<void> {
   for (let quick = 0; quick < 5;) {
     const startedAt = performance.now();
-    await target
-      .ask(`{ payment(channel: "${OURS}", externalId: "calm-${startedAt}") { __typename } }`)
-      .catch(() => undefined);
+    const query = `{ payment(channel: "${OURS}", externalId: "calm-${startedAt}") { __typename } }`;
+    await target.ask(query).catch(() => undefined);
     quick = performance.now() - startedAt < QUICK_MS ? quick + 1 : 0;
   }
 }
@@ -40,57 +40,112 @@ async function recovered(target: Target): Promise<void> {
  * Ten times as many questions a second as the gateway can answer: what is still of use to somebody? Calm and flood take
  * turns, so that whatever else the machine does meanwhile falls on both.
  */
-export async function overload(target: Target, ms: number): Promise<Outcome> {
-  const request = lookup(target, CLIENT_KEY);
-  const shared = { request, patienceMs: PATIENCE_MS };
-  const calm = async (share: number): Promise<number> => {
-    await recovered(target);
-    const options = { ...shared, ms: ms * share, warmUpMs: ms * share * 0.4, callers: CALLERS };
-    return perSecond(await flood(target.url, options));
-  };
-  // A new process is slow at first: what is called often has not been compiled yet.
-  await calm(0.2);
-  const peaks = [await calm(0.12)];
-  const floods: FloodFigures[] = [];
-  for (let round = 0; round < 2; round += 1) {
-    const rate = mean(peaks) * OVERLOAD;
-    floods.push(await flood(target.url, { ...shared, ms: ms * 0.22, warmUpMs: ms * 0.07, rate }));
-    peaks.push(await calm(0.12));
-  }
-  const sum = (name: keyof FloodFigures): number => floods.reduce((all, figures) => all + figures[name], 0);
-  const useful = mean(floods.map(perSecond));
-  const share = useful / mean(peaks);
-  const tried = sum('sent') + sum('notSent');
-  return {
-    tried,
-    through: share < LEAST_SHARE ? [`useful throughput fell to ${whole(share * 100)} %`] : [],
-    note:
-      `peak ${peaks.map(whole).join(', ')}/s; offered ${whole(tried / sum('seconds'))}/s: useful ${whole(useful)}/s = ${whole(share * 100)} % of it; ` +
-      `${sum('refused')} refused with 503, ${sum('gaveUp')} gave up, ${sum('failed')} failed, ${sum('notSent')} found no connection; ` +
-      `slowest useful answer ${whole(Math.max(...floods.map(({ slowestMs }) => slowestMs)))} ms`,
-  };
-}
+export const overload: Attack = {
+  name: 'a flood of 10 × the capacity',
+  share: 0.5,
+  run: async (target, { ms }) => {
+    const request = lookup(target, CLIENT_KEY);
+    const calm = async (share: number): Promise<number> => {
+      await recovered(target);
+      const options = { request, ms: ms * share, warmUpMs: ms * share * 0.4, callers: CALLERS };
+      return perSecond(await flood(target.url, options));
+    };
+    // A new process is slow at first: what is called often has not been compiled yet.
+    await calm(0.2);
+    const peaks = [await calm(0.12)];
+    const floods: FloodFigures[] = [];
+    for (let round = 0; round < 2; round += 1) {
+      const rate = mean(peaks) * OVERLOAD;
+      floods.push(await flood(target.url, { request, ms: ms * 0.22, warmUpMs: ms * 0.07, rate }));
+      peaks.push(await calm(0.12));
+    }
+    const sum = (name: keyof FloodFigures): number => floods.reduce((all, figures) => all + figures[name], 0);
+    const useful = mean(floods.map(perSecond));
+    const share = useful / mean(peaks);
+    const tried = sum('sent') + sum('notSent');
+    return {
+      tried,
+      through: share < LEAST_SHARE ? [`useful throughput fell to ${whole(share * 100)} %`] : [],
+      note:
+        `peak ${peaks.map(whole).join(', ')}/s; offered ${whole(tried / sum('seconds'))}/s: useful ${whole(useful)}/s = ${whole(share * 100)} % of it; ` +
+        `${sum('refused')} refused with 503, ${sum('gaveUp')} gave up, ${sum('failed')} failed, ${sum('notSent')} found no connection; ` +
+        `slowest useful answer ${whole(Math.max(...floods.map(({ slowestMs }) => slowestMs)))} ms`,
+    };
+  },
+};
 
 /** One client asks for far more than its share; another one asks as it always does. */
-export async function greed(target: Target, ms: number): Promise<Outcome> {
-  const greedy = flood(target.url, {
-    request: lookup(target, READER.key),
-    ms,
-    warmUpMs: 0,
-    patienceMs: PATIENCE_MS,
-    callers: CALLERS,
+export const greed: Attack = {
+  name: 'a flood from one client',
+  share: 0.06,
+  run: async (target, { ms }) => {
+    const request = lookup(target, READER.key);
+    const greedy = flood(target.url, { request, ms, warmUpMs: 0, callers: CALLERS });
+    const tries = new Tries();
+    for (const until = performance.now() + ms; performance.now() < until;)
+      tries.add('another client', await target.serves());
+    const { useful, refused } = await greedy;
+    tries.add('the greedy client', refused === 0 && 'was never refused');
+    return Object.assign(tries, {
+      note: `served ${useful} to the greedy client, refused ${refused} with 429`,
+    });
+  },
+};
+
+/** The shipped memory limit of a pod, in megabytes. */
+const POD_LIMIT_MB = 1024;
+/** Requests that one connection sends without waiting for a response. */
+const PIPELINED = 4;
+const PAUSE_MS = 250;
+
+/** 500 lookups of one payment with 90 aliases of its longest field: some 10 MB of response for 500 points. */
+function largeQuery(transactionId: string): string {
+  const times = (count: number, write: (place: number) => string): string =>
+    Array.from({ length: count }, (_, place) => write(place)).join(' ');
+  const pages = times(5, (n) => `p${n}: payments(channel: "${OURS}", transactionIds: $ids) { ...F }`);
+  const fragment = `fragment F on PaymentResource { ${times(90, (n) => `a${n}: redirectUrl`)} }`;
+  return JSON.stringify({
+    query: `query ($ids: [UUID!]!) { ${pages} } ${fragment}`,
+    variables: { ids: Array<string>(100).fill(transactionId) },
   });
-  const through: string[] = [];
-  let served = 0;
-  for (const until = performance.now() + ms; performance.now() < until; served += 1) {
-    const { status } = await target.ask('{ __typename }');
-    if (status !== 200) through.push(`another client was refused with ${status}`);
-  }
-  const { useful, refused, failed } = await greedy;
-  if (refused === 0) through.push('the greedy client was never refused');
-  return {
-    tried: useful + refused + failed,
-    through,
-    note: `served ${useful}, refused ${refused} with 429; another client was served ${served} times beside it`,
-  };
 }
+
+/**
+ * Two callers ask, within their rate limits, for the largest responses that there are and never read them; another one asks
+ * for a small one now and then. The memory of the process has to stay below that of a pod.
+ */
+export const unreadResponses: Attack = {
+  name: 'responses that nobody reads',
+  share: 0.3,
+  run: async (target, { ms }) => {
+    const tries = new Tries();
+    const redirect_url = `https://pay.example.com/${'x'.repeat(180)}`;
+    target.service.plan(() => ({
+      acts: true,
+      reply: (connection, answer) =>
+        connection.send({ ...answer, json: { ...Object(answer.json), redirect_url } }),
+    }));
+    const { transactionId } = await new Caller(target.base).create('payment', randomUUID());
+    if (!transactionId) throw new Error('The payment to look up could not be created.');
+    const body = largeQuery(transactionId);
+    const wires: Wire[] = [];
+    let peak = 0;
+    for (const end = performance.now() + ms; performance.now() < end;) {
+      for (const key of [CLIENT_KEY, OWN_CHANNEL.key]) {
+        const wire = await Wire.open(target.url);
+        wire.socket.pause();
+        const headers = [`Host: ${target.host}`, `Authorization: Bearer ${key}`];
+        wires.push(wire.write(postText(body, headers).repeat(PIPELINED)));
+      }
+      const { status } = await target.ask('{ __typename }', {}, bearer(CLIENT_KEY));
+      tries.add('another request', ![200, 429, 503].includes(status) && `status ${status}`);
+      peak = Math.max(peak, target.memory() ?? 0);
+      await setTimeout(PAUSE_MS);
+    }
+    const open = wires.filter((wire) => wire.isOpen).length;
+    wires.forEach((wire) => wire.close());
+    tries.add('memory', peak >= POD_LIMIT_MB && `${peak} MB`);
+    const note = `peak ${peak} MB; ${wires.length} connections, of which ${open} were open at the end`;
+    return Object.assign(tries, { note });
+  },
+};

@@ -1,4 +1,4 @@
-/** What can be wrong with an answer of the gateway, whatever was asked. */
+/** What can be wrong with an answer or a log line of the gateway, whatever was asked. */
 
 /** An answer of any kind. */
 export interface Judged {
@@ -61,4 +61,34 @@ export function faultsOfHttp({ status, body }: Judged): string[] {
   if (status >= 500 && ![501, 503, 505].includes(status)) faults.push(`status ${status}`);
   if (body !== '' && readJson(body) === undefined) faults.push('the answer is no JSON');
   return faults;
+}
+
+/** A line of a log that nobody wrote. */
+const FAKE = '{"level":30,"msg":"FORGED"}';
+
+/** What a terminal, an editor or a log shipper takes for more than text, with a line of its own behind it. */
+export const LOG_BREAKS: readonly string[] = [
+  `x\r\n${FAKE}`,
+  `x\n${FAKE}\n`,
+  `x\r${FAKE}`,
+  `x\u0085${FAKE}`,
+  `x\u2028${FAKE}`,
+  `\x1b[2J\x1b[H${FAKE}`,
+  '\x9b2JFORGED',
+  `FORGED${'\b'.repeat(40)}`,
+  'x\0FORGED',
+  'x\x7fFORGED',
+  '\u202eDEGROF\u202cFORGED',
+  '\ud83dFORGED',
+  'x","level":60,"msg":"FORGED',
+];
+
+/** Anything that is not seen as what it is; the end of the line is to be taken off before. */
+const HIDDEN = /[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]/;
+
+/** What is wrong with a line of a log: undefined where it is one JSON object without a character that hides something. */
+export function faultOfLine(line: string): string | undefined {
+  const text = line.replace(/\n$/, '');
+  if (HIDDEN.test(text)) return 'a character that hides something';
+  return typeof readJson(text) === 'object' ? undefined : 'no JSON object';
 }

@@ -1,26 +1,17 @@
 import { parseArgs } from 'node:util';
 import { Random } from '../chaos/random';
-import type { Attack, Outcome } from './attack';
 import { attacksOnAccess } from './attacks-on-access';
 import { ATTACKS_ON_DOCUMENTS } from './attacks-on-documents';
 import { ATTACKS_ON_HTTP } from './attacks-on-http';
-import { greed, overload } from './floods';
+import { greed, overload, unreadResponses } from './floods';
 import { startForger } from './forgeries';
-import { Target } from './target';
-import { HealthWatch } from './threads';
-import { unreadResponses } from './unread-responses';
+import { Target, type Attack, type Outcome } from './target';
+import { watchHealth } from './threads';
 
 const say = (line = ''): void => void process.stdout.write(`${line}\n`);
 
 /** A client is given up after this, so that the slow ones do not take the whole time. */
 const CLIENT_TIMEOUT_MS = 1000;
-
-interface Row {
-  name: string;
-  outcome: Outcome;
-  worstMs: number;
-  memory: [before: number | undefined, after: number | undefined];
-}
 
 const COLUMNS = [34, 9, 12, 18, 16] as const;
 
@@ -29,46 +20,38 @@ const line = (cells: readonly string[]): string =>
     .map((cell, place) => (place === 0 ? cell.padEnd(COLUMNS[0]) : cell.padStart(COLUMNS[place] ?? 0)))
     .join('');
 
-function printRow({ name, outcome, worstMs, memory: [before, after] }: Row): void {
-  const through = outcome.through.length === 0 ? 'nothing' : `${outcome.through.length} !`;
-  const memory = before === undefined ? '?' : `${before} → ${after} MB`;
-  say(line([name, String(outcome.tried), through, `${Math.round(worstMs)} ms`, memory]));
-  if (outcome.note) say(`    ${outcome.note}`);
-  for (const what of outcome.through.slice(0, 10)) say(`    GOT THROUGH: ${what.slice(0, 300)}`);
-}
+type Options = Parameters<Attack['run']>[1];
 
-/** Runs one attack, and looks at the gateway from outside meanwhile. */
-async function attack(target: Target, name: string, run: () => Promise<Outcome>): Promise<Row> {
-  const watch = await HealthWatch.start(target.base);
+/** Runs one attack, looks at the gateway from outside meanwhile, and prints what came of it. */
+async function attack(target: Target, { name, share = 0, run }: Attack, options: Options): Promise<Outcome> {
+  const watch = await watchHealth(target.base);
   const before = target.memory();
   try {
-    const outcome = await run();
+    const outcome = await run(target, { ...options, ms: options.ms * share });
     const { worstMs, failures } = await watch.seen();
     if (failures > 0) outcome.through.push(`/healthz failed ${failures} times`);
-    return { name, outcome, worstMs, memory: [before, target.memory()] };
+    const through = outcome.through.length === 0 ? 'nothing' : `${outcome.through.length} !`;
+    const memory = before === undefined ? '?' : `${before} → ${target.memory()} MB`;
+    say(line([name, String(outcome.tried), through, `${Math.round(worstMs)} ms`, memory]));
+    if (outcome.note) say(`    ${outcome.note}`);
+    for (const what of outcome.through.slice(0, 10)) say(`    GOT THROUGH: ${what.slice(0, 300)}`);
+    return outcome;
   } finally {
     await watch.close();
   }
 }
 
 /** A gateway as it would be, and what is tried against it; then it is told to end, and has to do so in order. */
-async function against(
-  env: Record<string, string>,
-  tries: readonly { name: string; run(target: Target): Promise<Outcome> }[],
-): Promise<Row[]> {
+async function against(env: Record<string, string>, attacks: readonly Attack[], options: Options) {
   const target = await Target.start(env);
-  const rows: Row[] = [];
+  const outcomes: Outcome[] = [];
   try {
-    for (const { name, run } of tries) {
-      const row = await attack(target, name, () => run(target));
-      printRow(row);
-      rows.push(row);
-    }
-    const code = await target.stop();
-    rows.at(-1)?.outcome.through.push(...(code === 0 ? [] : [`the gateway ended with ${code}`]));
-    if (code !== 0)
-      say(`    GOT THROUGH: the gateway ended with ${code}: ${target.program.output().slice(-1000)}`);
-    return rows;
+    for (const each of attacks) outcomes.push(await attack(target, each, options));
+    target.program.signal('SIGTERM');
+    const code = await target.program.exited;
+    if (code === 0) return outcomes;
+    say(`    GOT THROUGH: the gateway ended with ${code}: ${target.program.output().slice(-1000)}`);
+    return [...outcomes, { tried: 0, through: [`the gateway ended with ${code}`] }];
   } finally {
     await target.close();
   }
@@ -84,43 +67,29 @@ export async function main(args: string[]): Promise<number> {
     },
   });
   const seed = Number(values.seed);
-  const ms = Number(values.seconds) * 1000;
-  const random = new Random(seed);
-  say(`seed ${seed}`);
-  say();
+  const options: Options = { random: new Random(seed), seed, ms: Number(values.seconds) * 1000 };
+  say(`seed ${seed}\n`);
   say(line(['what was tried', 'times', 'got through', 'slowest /healthz', 'memory']));
   const forger = await startForger();
-  const named = (attacks: readonly Attack[]) =>
-    attacks.map(({ name, share = 0, run }) => ({
-      name,
-      run: (target: Target) => run(target, { random, seed, ms: ms * share }),
-    }));
+  const lagging = { MAX_EVENT_LOOP_LAG_MS: '1000' };
+  // Without a limit on how often: what is wrong must not be hidden by a 429.
+  const unlimited = { RATE_LIMIT_PER_MINUTE: '0' };
   try {
-    const rows = [
-      // Without a limit on how often: what is wrong must not be hidden by a 429.
+    const outcomes = [
       ...(await against(
-        { ...forger.env, CLIENT_TIMEOUT_MS: String(CLIENT_TIMEOUT_MS), RATE_LIMIT_PER_MINUTE: '0' },
-        named([...ATTACKS_ON_HTTP, ...attacksOnAccess(forger), ...ATTACKS_ON_DOCUMENTS]),
+        { ...unlimited, ...forger.env, CLIENT_TIMEOUT_MS: String(CLIENT_TIMEOUT_MS) },
+        [...ATTACKS_ON_HTTP, ...attacksOnAccess(forger), ...ATTACKS_ON_DOCUMENTS],
+        options,
       )),
-      ...(await against({ RATE_LIMIT_PER_MINUTE: '300', MAX_EVENT_LOOP_LAG_MS: '1000' }, [
-        { name: 'a flood from one client', run: (target) => greed(target, ms * 0.06) },
-      ])),
-      ...(await against({ MAX_EVENT_LOOP_LAG_MS: '1000' }, [
-        { name: 'responses that nobody reads', run: (target) => unreadResponses(target, ms * 0.3) },
-      ])),
-      ...(await against({ RATE_LIMIT_PER_MINUTE: '0', MAX_EVENT_LOOP_LAG_MS: '1000' }, [
-        { name: 'a flood of 10 × the capacity', run: (target) => overload(target, ms * 0.5) },
-      ])),
+      ...(await against({ ...lagging, RATE_LIMIT_PER_MINUTE: '300' }, [greed], options)),
+      ...(await against(lagging, [unreadResponses], options)),
+      ...(await against({ ...lagging, ...unlimited }, [overload], options)),
     ];
-    const through = rows.flatMap(({ outcome }) => outcome.through);
-    const tried = rows.reduce((sum, { outcome }) => sum + outcome.tried, 0);
-    say();
-    say(
-      through.length === 0
-        ? `${tried} tries. Nothing got through.`
-        : `${tried} tries. GOT THROUGH: ${through.length}. Again: npm run attack -- --seed ${seed}`,
-    );
-    return through.length === 0 ? 0 : 1;
+    const through = outcomes.flatMap((outcome) => outcome.through).length;
+    const tried = outcomes.reduce((sum, outcome) => sum + outcome.tried, 0);
+    const end = `GOT THROUGH: ${through}. Again: npm run attack -- --seed ${seed}`;
+    say(`\n${tried} tries. ${through === 0 ? 'Nothing got through.' : end}`);
+    return through === 0 ? 0 : 1;
   } finally {
     forger.close();
   }

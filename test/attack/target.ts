@@ -1,14 +1,16 @@
 import { readFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { FaultyService } from '../exactly-once/service/faulty-service';
-import { Program } from '../exactly-once/support/program';
-import { openStore, type Store } from '../exactly-once/support/stores';
+import type { Random } from '../chaos/random';
+import { CHANNEL } from '../support/caller';
 import { CLIENT_KEY, clientKeysFile, type TestClientKey } from '../support/credentials';
+import { FakePaymentService } from '../support/payment-service/fake-payment-service';
+import { Program } from '../support/program';
+import { openStore, type Store } from '../support/stores';
 import type { Judged } from './judge';
 
 /** Channels of two merchants. */
-export const OURS = '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10';
+export const OURS = CHANNEL;
 export const THEIRS = 'bbbbbbbb-2222-4222-8222-bbbbbbbbbbbb';
 
 /** A client that may do everything, but on our channel only. */
@@ -28,29 +30,49 @@ export const bearer = (credentials: string): Record<string, string> => ({
   authorization: `Bearer ${credentials}`,
 });
 
-export interface Answer extends Judged {
-  headers: Headers;
+/** What came of an attack. */
+export interface Outcome {
+  /** How much was tried. */
+  tried: number;
+  /** What got through, in words. */
+  through: string[];
+  /** Figures worth telling. */
+  note?: string;
+}
+
+/** Counts what is tried, and keeps what gets through. */
+export class Tries implements Outcome {
+  tried = 0;
+  readonly through: string[] = [];
+
+  /** One try, and what is wrong with what came of it. */
+  add(name: string, ...faults: (string | false | undefined)[]): void {
+    this.tried += 1;
+    const found = faults.filter(Boolean);
+    if (found.length > 0) this.through.push(`${name}: ${found.join(', ')}`);
+  }
+}
+
+/** Something that is tried against a running gateway. `ms` is how long it may try, where it could go on for ever. */
+export interface Attack {
+  name: string;
+  /** Its share of the time, where it could go on for ever. */
+  share?: number;
+  run(target: Target, options: { random: Random; seed: number; ms: number }): Promise<Outcome>;
 }
 
 /** A gateway in a process of its own, as it would run before a real service, and the service's double. */
 export class Target {
-  readonly program: Program;
-  readonly service: FaultyService;
-  readonly store: Store;
-  readonly auditFile: string;
-  readonly #folder: string;
-
-  private constructor(program: Program, service: FaultyService, store: Store, folder: string) {
-    this.program = program;
-    this.service = service;
-    this.store = store;
-    this.auditFile = path.join(folder, 'audit.log');
-    this.#folder = folder;
-  }
+  private constructor(
+    readonly program: Program,
+    readonly service: FakePaymentService,
+    readonly store: Store,
+    readonly folder: string,
+  ) {}
 
   static async start(env: Record<string, string> = {}): Promise<Target> {
     const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-attack-'));
-    const [service, store] = await Promise.all([FaultyService.start(), openStore('SQLite')]);
+    const [service, store] = await Promise.all([FakePaymentService.start(), openStore('SQLite')]);
     const program = await Program.start({
       serviceUrl: service.url,
       databaseUrl: store.url,
@@ -86,18 +108,24 @@ export class Target {
   }
 
   /** Sends exactly that to /graphql. */
-  async send(init: RequestInit, search = ''): Promise<Answer> {
+  async send(init: RequestInit, search = ''): Promise<Judged & { headers: Headers }> {
     const response = await fetch(this.url + search, { redirect: 'manual', ...init });
     return { status: response.status, headers: response.headers, body: await response.text() };
   }
 
   /** Posts that body as an operation. */
-  post(body: string, headers: Record<string, string> = bearer(CLIENT_KEY)): Promise<Answer> {
+  post(body: string, headers: Record<string, string> = bearer(CLIENT_KEY)): Promise<Judged> {
     return this.send({ method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } });
   }
 
-  ask(query: string, variables: object = {}, headers?: Record<string, string>): Promise<Answer> {
+  ask(query: string, variables: object = {}, headers?: Record<string, string>): Promise<Judged> {
     return this.post(JSON.stringify({ query, variables }), headers);
+  }
+
+  /** A fault where another caller is not served. */
+  async serves(): Promise<string | undefined> {
+    const { status } = await this.ask('{ __typename }');
+    return status === 200 ? undefined : `others were refused with ${status}`;
   }
 
   /** What the process takes of the machine's memory, in megabytes; where the system tells. */
@@ -111,28 +139,14 @@ export class Target {
     }
   }
 
-  /** The lines of the program's own log. */
-  logLines(): string[] {
-    return this.program
-      .output()
-      .split('\n')
-      .filter((line) => line !== '');
-  }
-
   auditText(): string {
-    return readFileSync(this.auditFile, 'utf8');
-  }
-
-  /** Ends the gateway as an operator does; resolves to its exit code. */
-  async stop(): Promise<number | null> {
-    this.program.signal('SIGTERM');
-    return this.program.exited;
+    return readFileSync(path.join(this.folder, 'audit.log'), 'utf8');
   }
 
   async close(): Promise<void> {
     await this.program.kill();
     await this.service.close();
     await this.store.drop();
-    rmSync(this.#folder, { recursive: true, force: true });
+    rmSync(this.folder, { recursive: true, force: true });
   }
 }

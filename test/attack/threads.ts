@@ -26,59 +26,39 @@ export interface FloodOptions {
   ms: number;
   /** So much of it is not counted. */
   warmUpMs: number;
-  /** How long a caller waits. */
-  patienceMs: number;
   /** Questions a second, however many are open; or so many callers that wait for each answer. */
   rate?: number;
   callers?: number;
 }
 
+/** How long a caller waits. */
+const PATIENCE_MS = 10_000;
+
 const inThread = (file: string, workerData?: object): Worker =>
   new Worker(path.resolve('test/attack', file), { workerData });
+
+async function told<T>(thread: Worker): Promise<T> {
+  const [message] = (await once(thread, 'message')) as [T];
+  return message;
+}
 
 /** Asks the gateway the same again and again, from a thread of its own. */
 export async function flood(url: string, options: FloodOptions): Promise<FloodFigures> {
   const { hostname: host, port } = new URL(url);
   const thread = inThread('flood-worker.mjs');
-  try {
-    thread.postMessage({ host, port: Number(port), ...options });
-    const [figures] = (await once(thread, 'message')) as [FloodFigures];
-    return figures;
-  } finally {
-    await thread.terminate();
-  }
+  thread.postMessage({ host, port: Number(port), patienceMs: PATIENCE_MS, ...options });
+  return told<FloodFigures>(thread).finally(() => thread.terminate());
 }
 
-export interface HealthFigures {
-  /** The longest that an answer took. */
-  worstMs: number;
-  asked: number;
-  failures: number;
-}
-
-/** Watches the health of a gateway from outside. */
-export class HealthWatch {
-  readonly #thread: Worker;
-
-  private constructor(thread: Worker) {
-    this.#thread = thread;
-  }
-
-  /** Resolves when the first answer is there. */
-  static async start(url: string): Promise<HealthWatch> {
-    const thread = inThread('health-watch.mjs', { url });
-    await once(thread, 'message');
-    return new HealthWatch(thread);
-  }
-
-  /** What was seen since it was last asked. */
-  async seen(): Promise<HealthFigures> {
-    this.#thread.postMessage('seen');
-    const [figures] = (await once(this.#thread, 'message')) as [HealthFigures];
-    return figures;
-  }
-
-  async close(): Promise<void> {
-    await this.#thread.terminate();
-  }
+/** Asks a gateway for its health until it is closed. `seen` is what it saw since it was last asked. */
+export async function watchHealth(url: string) {
+  const thread = inThread('health-watch.mjs', { url });
+  await told(thread);
+  return {
+    seen: () => {
+      thread.postMessage('seen');
+      return told<{ worstMs: number; failures: number }>(thread);
+    },
+    close: () => thread.terminate(),
+  };
 }

@@ -1,5 +1,11 @@
 import { existsSync } from 'node:fs';
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import {
+  chromium,
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  type Page,
+} from 'playwright-core';
 
 const PLACES = [process.env['CHROMIUM_PATH'], '/usr/bin/chromium', '/usr/bin/google-chrome'];
 const executablePath = PLACES.find((path) => path && existsSync(path));
@@ -15,16 +21,17 @@ const ARGS = [
   '--disable-sync',
 ];
 
-/** A page, and everything that went wrong in it. */
+/** A page, and its errors. */
 export interface Opened {
   page: Page;
-  /** Errors of scripts and of the page's policy, requests that failed, and answers of 400 and above. */
+  /** Errors of scripts and of the content policy, failed requests, responses of 400 and above, and dialogs. */
   faults: string[];
 }
 
-/** One browser for a test file, and a page of its own for every test. */
+/** One browser for a test file, which opens every page in a context of its own. */
 export class TestBrowser {
   #browser: Browser | undefined;
+  readonly #contexts: BrowserContext[] = [];
 
   async start(): Promise<void> {
     this.#browser = await chromium.launch({ executablePath, args: ARGS });
@@ -34,11 +41,17 @@ export class TestBrowser {
     await this.#browser?.close();
   }
 
+  /** Closes all pages that are open. */
+  async closePages(): Promise<void> {
+    for (const context of this.#contexts.splice(0)) await context.close();
+  }
+
   async open(options: BrowserContextOptions = {}): Promise<Opened> {
     if (!this.#browser) throw new Error('The browser has not been started.');
     const context = await this.#browser.newContext(options);
+    this.#contexts.push(context);
     const page = await context.newPage();
-    page.setDefaultTimeout(10_000);
+    page.setDefaultTimeout(60_000);
     const faults: string[] = [];
     page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
     page.on('pageerror', ({ message }) => faults.push(message));
@@ -53,7 +66,7 @@ export class TestBrowser {
   }
 }
 
-/** Tests in a real browser; where there is none, one test that says so stands in their place. */
+/** Runs tests in a browser; where there is none, one skipped test names what is missing. */
 export function inBrowser(title: string, tests: (browser: TestBrowser) => void): void {
   if (!executablePath) {
     const skipped = `SKIPPED: no Chromium at CHROMIUM_PATH, /usr/bin/chromium or /usr/bin/google-chrome: ${title}`;
@@ -69,13 +82,13 @@ export function inBrowser(title: string, tests: (browser: TestBrowser) => void):
   });
 }
 
-/** How much of an element, or of the page, hangs over its right edge: 0 where nothing has to be scrolled sideways. */
+/** By how many pixels an element, or the page, has to be scrolled sideways. */
 export const overhang = (page: Page, selector = 'html'): Promise<number> =>
   page.evaluate(
     `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('${selector}'))`,
   );
 
-/** Runs in the page: the texts whose contrast with what is behind them is below 4.5 to 1. */
+/** Script of a page: its texts with a contrast below 4.5 to 1 (WCAG 2.2, success criterion 1.4.3). */
 const TOO_FAINT = `(() => {
   const rgba = (text) => text.match(/[\\d.]+/g).map(Number);
   const light = (channel) => (channel <= 10 ? channel / 3294 : ((channel / 255 + 0.055) / 1.055) ** 2.4);
@@ -94,9 +107,3 @@ const TOO_FAINT = `(() => {
 })()`;
 
 export const tooFaint = (page: Page): Promise<string[]> => page.evaluate(TOO_FAINT);
-
-/** Keeps a picture for people to look at, where BROWSER_SCREENSHOTS names a directory. */
-export async function picture(page: Page, name: string): Promise<void> {
-  const directory = process.env['BROWSER_SCREENSHOTS'];
-  if (directory) await page.screenshot({ path: `${directory}/${name}.png`, fullPage: true });
-}

@@ -1,56 +1,85 @@
-import { scriptedService } from '../support/scripted-service';
+import { randomUUID } from 'node:crypto';
+import { bundled } from '../live/support/doc-samples';
 import { CLIENT_KEY } from '../support/credentials';
+import { CHANNEL, testService } from '../support/gateway';
 
-const PAGE = `<!doctype html>
+const page = (sample: string): string => `<!doctype html>
 <meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
 <title>Order 1</title>
 <link rel="icon" href="data:,">
-<style>
-  body { font: 18px/1.5 system-ui, sans-serif; margin: 3rem; }
-  output { font-weight: bold; }
-</style>
-<main>
-  <h1>Order 1</h1>
-  <p>Your payment: <output>not known yet</output></p>
-  <ol></ol>
-</main>
+<p>Your payment: <output></output></p>
 <script>
   globalThis.states = [];
   globalThis.shown = ({ status }) => {
     states.push(status);
     document.querySelector('output').textContent = status;
-    document.querySelector('ol').append(Object.assign(document.createElement('li'), { textContent: status }));
   };
 </script>
-<script type="module" src="/page.js"></script>`;
+<script type="module" src="/script/${sample}"></script>`;
 
-/** A shop's page that shows where a payment stands, on an origin of its own. */
-export interface LivePage {
-  /** Its origin, as a browser names it. */
-  origin: string;
+/** What stands in the bundles until a page is requested. */
+const PLACEHOLDER = { origin: '//gateway.invalid', transactionId: randomUUID() };
+
+/** What the samples watch. */
+export interface Watched {
+  /** URL of /graphql. */
   url: string;
-  /** Where the page fetches the token of whoever looks at it. */
-  tokenUrl: string;
-  /** The script of the page, from now on. */
-  play(script: string): void;
+  transactionId: string;
 }
 
-export async function livePage(): Promise<LivePage> {
-  let script = '';
-  const { url } = await scriptedService(({ path }) => {
-    if (path === '/page.js')
-      return { status: 200, body: script, headers: { 'content-type': 'text/javascript' } };
-    if (path === '/token')
+/** A shop's pages that run the samples of docs/live-updates.md, on an origin of their own. */
+export interface LivePages {
+  /** The origin as browsers name it. */
+  origin: string;
+  /** The URL of a page that runs a sample, which from now on watches that. */
+  urlOf(sample: string, watched: Watched): string;
+}
+
+const bundles = new Map<string, Promise<string>>();
+
+/** The bundle of a sample, made once. */
+function bundleOf(sample: string, tokenUrl: string): Promise<string> {
+  const made =
+    bundles.get(sample) ??
+    bundled(
+      sample,
+      {
+        url: `http:${PLACEHOLDER.origin}/graphql`,
+        channel: CHANNEL,
+        transactionId: PLACEHOLDER.transactionId,
+        tokenUrl,
+      },
+      'browser',
+    );
+  bundles.set(sample, made);
+  return made;
+}
+
+/** @param samples their names */
+export async function livePages(samples: readonly string[]): Promise<LivePages> {
+  const watchedBy = new Map<string, Watched>();
+  const scripts = new Map<string, string>();
+  const { url } = await testService(({ path }) => {
+    const [, place = '', sample = ''] = path.split('/');
+    if (place === 'script') return javascript(scripts.get(sample) ?? '', watchedBy.get(sample));
+    if (place === 'token')
       return { status: 200, body: CLIENT_KEY, headers: { 'content-type': 'text/plain' } };
-    return { status: 200, body: PAGE, headers: { 'content-type': 'text/html' } };
+    return { status: 200, body: page(place), headers: { 'content-type': 'text/html' } };
   });
+  for (const sample of samples) scripts.set(sample, await bundleOf(sample, '/token'));
   return {
     origin: new URL(url).origin,
-    url,
-    tokenUrl: `${url}token`,
-    play: (next) => {
-      script = next;
+    urlOf: (sample, watched) => {
+      watchedBy.set(sample, watched);
+      return `${url}${sample}`;
     },
   };
 }
+
+const javascript = (bundle: string, watched: Watched | undefined) => ({
+  status: 200,
+  body: bundle
+    .replaceAll(PLACEHOLDER.origin, `//${new URL(watched?.url ?? '').host}`)
+    .replaceAll(PLACEHOLDER.transactionId, watched?.transactionId ?? ''),
+  headers: { 'content-type': 'text/javascript' },
+});

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Sandbox, SandboxOptions } from '../../src/sandbox/server';
-import { CHANNEL, testGateway, testSandbox, type TestClient } from '../support/gateway';
-import { scriptedService } from '../support/scripted-service';
+import { CHANNEL, testGateway, testSandbox, testService, type TestClient } from '../support/gateway';
 
 const CREATE = `mutation ($input: CreatePaymentInput!) {
   createPayment(input: $input) {
     ... on PaymentSuccess { payment { ... on PaymentResource { transactionId redirectUrl } } }
-    ... on UserError { message }
+    ... on RejectedByServiceError { httpStatus }
   }
 }`;
 const LOOK_UP = `query ($channel: UUID!, $transactionId: UUID!) {
@@ -20,46 +19,57 @@ interface Created {
   redirectUrl: string;
 }
 
-/** A merchant whose shop stands behind a gateway, and to whose page payers come back. */
+/** Input of a payment by card on the hosted page, 10.00 EUR. */
+export const cardInput = (): Record<string, unknown> => ({
+  idempotencyKey: randomUUID(),
+  channel: CHANNEL,
+  amount: { currency: 'EUR', value: '10.00' },
+  method: { redirect: 'CARD' },
+});
+
+/** A merchant with a sandbox, a gateway, and a page to which payers return. */
 export class Shop {
   private constructor(
     readonly sandbox: Sandbox,
-    private readonly gateway: TestClient,
-    /** Where payers come back to. */
+    readonly gateway: TestClient,
     readonly returnUrl: string,
   ) {}
 
-  static async open(options: Partial<SandboxOptions> = {}): Promise<Shop> {
+  static async open(options: Partial<SandboxOptions> = {}, env: Record<string, string> = {}): Promise<Shop> {
     const sandbox = await testSandbox(options);
-    const page = await scriptedService(() => ({
+    const page = await testService(() => ({
       status: 200,
       body: '<!doctype html><title>Shop</title><link rel="icon" href="data:,"><h1>Thank you</h1>',
       headers: { 'content-type': 'text/html' },
     }));
-    return new Shop(
-      sandbox,
-      await testGateway(sandbox.url, { inSandbox: true }),
-      `${page.url}thanks?order=1&from=pay`,
-    );
+    const gateway = await testGateway(sandbox.url, { inSandbox: true, env });
+    return new Shop(sandbox, gateway, `${page.url}thanks?order=1&from=pay`);
   }
 
-  async sell(changed: object = {}): Promise<Created> {
-    const input = {
-      idempotencyKey: randomUUID(),
+  /** Creates a payment. Returns the HTTP status instead when the service refuses it. */
+  async trySell(over: object = {}, gateway = this.gateway): Promise<Created | { httpStatus: number }> {
+    const input = { ...cardInput(), returnUrl: this.returnUrl, ...over };
+    const { data, text } = await gateway.ask<{
+      createPayment: { payment?: Created; httpStatus?: number };
+    } | null>(CREATE, { input });
+    const { payment, httpStatus } = data?.createPayment ?? {};
+    if (httpStatus !== undefined) return { httpStatus };
+    if (!payment) throw new Error(text);
+    return payment;
+  }
+
+  async sell(over: object = {}, gateway = this.gateway): Promise<Created> {
+    const sold = await this.trySell(over, gateway);
+    if ('httpStatus' in sold) throw new Error(`Refused with ${sold.httpStatus}.`);
+    return sold;
+  }
+
+  /** The payment as the gateway answers it. */
+  async lookUp(transactionId: string): Promise<unknown> {
+    const { data } = await this.gateway.ask<{ payment: unknown }>(LOOK_UP, {
       channel: CHANNEL,
-      amount: { currency: 'EUR', value: '10.00' },
-      method: { redirect: 'CARD' },
-      returnUrl: this.returnUrl,
-      ...changed,
-    };
-    const answer = await this.gateway.ask<{ createPayment: { payment: Created } }>(CREATE, { input });
-    if (!answer.data?.createPayment.payment) throw new Error(answer.text);
-    return answer.data.createPayment.payment;
-  }
-
-  /** What the gateway says of a payment. */
-  async look(transactionId: string): Promise<unknown> {
-    const answer = await this.gateway.ask<{ payment: unknown }>(LOOK_UP, { channel: CHANNEL, transactionId });
-    return answer.data.payment;
+      transactionId,
+    });
+    return data.payment;
   }
 }

@@ -1,5 +1,5 @@
-import { FaultyService } from '../exactly-once/service/faulty-service';
-import type { Row, Store } from '../exactly-once/support/stores';
+import { FakePaymentService } from '../support/payment-service/fake-payment-service';
+import type { Row, Store } from '../support/stores';
 import { Gateways } from './gateways';
 import { INVARIANTS, type Remains } from './invariants';
 import { Random, Tally, pause } from './random';
@@ -9,8 +9,10 @@ import { SETTLE_SECONDS, TIMEOUT_MS, calm, trouble } from './trouble';
 export interface ChaosOptions {
   seed: number;
   store: Store;
-  /** How long calls are made while everything fails, in milliseconds. */
+  /** How long calls are made while everything fails, in milliseconds; longer until `leastCreated` is reached. */
   trafficMs: number;
+  /** How many payments and payouts the service has to create at least. */
+  leastCreated?: number;
   /** How long everything may take to come to rest then. */
   restMs: number;
   gateways?: number;
@@ -25,50 +27,44 @@ export interface Report {
   figures: Record<string, string>;
 }
 
-/** Beside the invariants of the balance. */
-export const ENDS_IN_ORDER = 'a gateway that is asked to end does so in order';
-
 const OPEN = "SELECT key, kind, outcome FROM attempts WHERE outcome IN ('in_progress', 'unknown')";
 
 /** Payouts that were never made stay unknown: nothing can be found. */
 const canBeFound =
-  (service: FaultyService) =>
+  (service: FakePaymentService) =>
   ({ key, outcome, kind }: Row): boolean =>
     outcome === 'in_progress' || kind === 'payment' || service.created(String(key)).length > 0;
 
 /** Calls, faults and kills at random, then rest, then the balance. */
 export async function chaos(options: ChaosOptions): Promise<Report> {
-  const { seed, store, trafficMs, restMs, gateways: count = 2, callers = 40, accidentMs = 2500 } = options;
+  const { seed, store, trafficMs, leastCreated = 0 } = options;
+  const { gateways: count = 2, callers = 40, accidentMs = 2500 } = options;
   const random = new Random(seed);
   const [faults, accidents, results] = [new Tally(), new Tally(), new Tally()];
-  const service = await FaultyService.start();
+  const service = await FakePaymentService.start();
   const env = { SERVICE_TIMEOUT_MS: String(TIMEOUT_MS), UNKNOWN_SETTLE_SECONDS: String(SETTLE_SECONDS) };
-  const gateways = new Gateways(
-    { serviceUrl: service.url, databaseUrl: store.url, env },
-    store,
-    random,
-    accidents,
-  );
+  const start = { serviceUrl: service.url, databaseUrl: store.url, env };
+  const gateways = new Gateways(start, store, random, accidents);
   try {
     await gateways.start(count);
     trouble(service, random, faults);
     const traffic = new Traffic({ gateways, random, results, name: `chaos-${seed}` });
-    const startedAt = performance.now();
-    const until = startedAt + trafficMs;
+    const until = performance.now() + trafficMs;
+    const isOver = (): boolean => performance.now() >= until && service.ledger.entries.length >= leastCreated;
     const accident = async (): Promise<void> => {
-      while (performance.now() < until) {
+      while (!isOver()) {
         await pause(random.between(accidentMs / 4, accidentMs));
         await gateways.accident();
       }
     };
-    await Promise.all([traffic.run(callers, until), accident()]);
-    const restedMs = await rest({ service, store, traffic, restMs });
+    await Promise.all([traffic.run(callers, isOver), accident()]);
+    const restedMs = await rest(options, service, traffic);
     const attempts = await store.rows('SELECT * FROM attempts');
-    const remains: Remains = { entries: service.ledger.entries, attempts, told: traffic.told };
-    const violations: Report['violations'] = {
-      ...Object.fromEntries(Object.entries(INVARIANTS).map(([name, check]) => [name, check(remains)])),
-      [ENDS_IN_ORDER]: gateways.badEnds,
-    };
+    const { badEnds } = gateways;
+    const remains: Remains = { entries: service.ledger.entries, attempts, told: traffic.told, badEnds };
+    const violations = Object.fromEntries(
+      Object.entries(INVARIANTS).map(([name, check]) => [name, check(remains)]),
+    );
     const outcomes = new Tally();
     for (const { kind, outcome } of attempts) outcomes.add(`${kind} ${outcome}`);
     const figures = {
@@ -76,7 +72,7 @@ export async function chaos(options: ChaosOptions): Promise<Report> {
       store: store.kind,
       keys: String(traffic.told.length),
       calls: String(traffic.told.reduce((sum, { ends }) => sum + ends.length, 0)),
-      'requests at the service': String(service.seen.length),
+      'requests at the service': String(service.requests.length),
       'created at the service': String(service.ledger.entries.length),
       results: String(results),
       accidents: String(accidents),
@@ -91,15 +87,12 @@ export async function chaos(options: ChaosOptions): Promise<Report> {
   }
 }
 
-interface Resting {
-  service: FaultyService;
-  store: Store;
-  traffic: Traffic;
-  restMs: number;
-}
-
 /** Ends all trouble, and lets callers ask again for what they do not know; resolves when all is known that can be. */
-async function rest({ service, store, traffic, restMs }: Resting): Promise<number> {
+async function rest(
+  { store, restMs }: ChaosOptions,
+  service: FakePaymentService,
+  traffic: Traffic,
+): Promise<number> {
   calm(service);
   const startedAt = performance.now();
   const byKey = new Map(traffic.told.map((told) => [told.key, told]));
@@ -111,6 +104,6 @@ async function rest({ service, store, traffic, restMs }: Resting): Promise<numbe
     for (let place = 0; place < told.length; place += 20) {
       await Promise.all(told.slice(place, place + 20).map((one) => traffic.ask(one)));
     }
-    await pause(200);
+    await pause(500);
   }
 }

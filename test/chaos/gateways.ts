@@ -1,6 +1,5 @@
-import { DatabaseSync } from 'node:sqlite';
-import { Program, type ProgramOptions } from '../exactly-once/support/program';
-import type { Store } from '../exactly-once/support/stores';
+import { Program, type ProgramOptions } from '../support/program';
+import type { Store } from '../support/stores';
 import { pause, type Random, type Tally } from './random';
 
 /** Several gateways on one journal, which are killed, stopped and started again at random. */
@@ -8,37 +7,32 @@ export class Gateways {
   /** What those said last that did not end in order when they were asked to. */
   readonly badEnds: string[] = [];
   #running: (Program | undefined)[] = [];
-  #options: ProgramOptions;
-  #store: Store;
-  #random: Random;
-  #accidents: Tally;
 
-  constructor(options: ProgramOptions, store: Store, random: Random, accidents: Tally) {
-    this.#options = options;
-    this.#store = store;
-    this.#random = random;
-    this.#accidents = accidents;
-  }
+  constructor(
+    private readonly options: ProgramOptions,
+    private readonly store: Store,
+    private readonly random: Random,
+    private readonly accidents: Tally,
+  ) {}
 
   async start(count: number): Promise<void> {
-    const one = (): Promise<Program> => Program.start(this.#options);
     // One at a time: the first may have to compile.
-    for (let place = 0; place < count; place += 1) this.#running[place] = await one();
+    for (let place = 0; place < count; place += 1) this.#running[place] = await Program.start(this.options);
   }
 
   /** One of those that run; waits while none does. */
   async any(): Promise<Program> {
     for (;;) {
       const running = this.#running.filter((program) => program !== undefined);
-      if (running.length > 0) return this.#random.one(running);
+      if (running.length > 0) return this.random.one(running);
       await pause(20);
     }
   }
 
   /** Something that happens to machines. */
   async accident(): Promise<void> {
-    const place = this.#random.between(0, this.#running.length - 1);
-    await this.#random.weighted<() => Promise<void>>([
+    const place = this.random.between(0, this.#running.length - 1);
+    await this.random.weighted<() => Promise<void>>([
       [65, () => this.#kill(place)],
       [15, () => this.#restart(place)],
       [10, () => this.#freeze(place)],
@@ -53,45 +47,47 @@ export class Gateways {
   }
 
   async #kill(place: number): Promise<void> {
-    const program = this.#running[place];
-    this.#running[place] = undefined;
-    this.#accidents.add('kill -9');
+    const program = this.#take(place, 'kill -9');
     await program?.kill();
-    await pause(this.#random.between(0, 500));
-    this.#running[place] = await Program.start(this.#options);
+    await pause(this.random.between(0, 500));
+    this.#running[place] = await Program.start(this.options);
   }
 
   async #restart(place: number): Promise<void> {
-    const program = this.#running[place];
-    this.#running[place] = undefined;
-    this.#accidents.add('SIGTERM');
+    const program = this.#take(place, 'SIGTERM');
     program?.signal('SIGTERM');
     const code = await program?.exited;
     if (code !== 0) this.badEnds.push(`exit code ${code}: ${program?.output().slice(-1500)}`);
-    this.#running[place] = await Program.start(this.#options);
+    this.#running[place] = await Program.start(this.options);
+  }
+
+  #take(place: number, accident: string): Program | undefined {
+    const program = this.#running[place];
+    this.#running[place] = undefined;
+    this.accidents.add(accident);
+    return program;
   }
 
   /** Long enough for the others to believe that it is dead. */
   async #freeze(place: number): Promise<void> {
     const program = this.#running[place];
-    this.#accidents.add('frozen');
+    this.accidents.add('frozen');
     program?.signal('SIGSTOP');
-    await pause(this.#random.between(1000, 6000));
+    await pause(this.random.between(1000, 6000));
     program?.signal('SIGCONT');
   }
 
   async #loseJournal(): Promise<void> {
-    this.#accidents.add('journal lost');
-    const { kind, url, rows } = this.#store;
+    this.accidents.add('journal lost');
+    const { kind, hold, rows } = this.store;
     if (kind === 'PostgreSQL') {
       await rows(
         'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
       );
       return;
     }
-    const holder = new DatabaseSync(url.slice('file:'.length), { timeout: 5000 });
-    holder.exec('BEGIN IMMEDIATE');
-    await pause(this.#random.between(100, 1200));
-    holder.close();
+    const unlock = await hold();
+    await pause(this.random.between(100, 1200));
+    await unlock();
   }
 }

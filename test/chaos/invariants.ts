@@ -1,5 +1,5 @@
-import type { Entry } from '../exactly-once/service/ledger';
-import type { Row } from '../exactly-once/support/stores';
+import type { Entry } from '../support/payment-service/ledger';
+import type { Row } from '../support/stores';
 import type { Told } from './traffic';
 
 /** What is compared when everything has come to rest. */
@@ -10,21 +10,14 @@ export interface Remains {
   attempts: readonly Row[];
   /** What callers were told. */
   told: readonly Told[];
+  /** What gateways said last that did not end in order. */
+  badEnds: string[];
 }
 
 type Check = (remains: Remains) => string[];
 
-const groupedBy = <T>(items: readonly T[], name: (item: T) => string): Map<string, T[]> => {
-  const groups = new Map<string, T[]>();
-  for (const item of items) groups.set(name(item), [...(groups.get(name(item)) ?? []), item]);
-  return groups;
-};
-
-const attemptsByKey = ({ attempts }: Remains): Map<string, Row> =>
-  new Map(attempts.map((row) => [String(row['key']), row]));
-
 const createsPerKey: Check = ({ entries }) =>
-  [...groupedBy(entries, ({ description }) => description)]
+  [...Map.groupBy(entries, ({ description }) => description)]
     .filter(([, created]) => created.length > 1)
     .map(([key, created]) => `${key} was created ${created.length} times`);
 
@@ -44,15 +37,12 @@ const succeededIsThere: Check = ({ entries, attempts }) => {
     });
 };
 
-const whatIsThereIsKnown: Check = (remains) => {
-  const byKey = attemptsByKey(remains);
-  return remains.entries.flatMap(({ description, transactionId }) => {
-    const row = byKey.get(description);
-    const isKnown = row?.['outcome'] === 'succeeded' && row['transaction_id'] === transactionId;
-    if (isKnown || row?.['outcome'] === 'unknown') return [];
-    return [
-      `${description} was created as ${transactionId}, but the journal says ${row?.['outcome'] ?? 'nothing'}`,
-    ];
+const whatIsThereIsKnown: Check = ({ entries, attempts }) => {
+  const byKey = new Map(attempts.map((row) => [row['key'], row]));
+  return entries.flatMap(({ description, transactionId }) => {
+    const { outcome = 'nothing', transaction_id: known } = byKey.get(description) ?? {};
+    const isKnown = outcome === 'unknown' || (outcome === 'succeeded' && known === transactionId);
+    return isKnown ? [] : [`${description} was created as ${transactionId}, but the journal says ${outcome}`];
   });
 };
 
@@ -67,17 +57,14 @@ const whatIsThereIsFound: Check = (remains) => {
 };
 
 const callersHeardTheTruth: Check = ({ entries, told }) => {
-  const byKey = groupedBy(entries, ({ description }) => description);
+  const own = new Set(entries.map(({ description, transactionId }) => `${description} ${transactionId}`));
   return told.flatMap(({ key, ends }) => {
     const successes = ends.filter(({ result }) => result?.endsWith('Success'));
-    const wrong = successes.filter(({ transactionId }) =>
-      (byKey.get(key) ?? []).every((entry) => entry.transactionId !== transactionId),
-    );
+    const ids = successes.map(({ transactionId }) => transactionId);
+    const wrong = ids.filter((id) => !own.has(`${key} ${id}`));
     const first = successes.filter(({ replayed }) => replayed === false);
     return [
-      ...wrong.map(
-        ({ transactionId }) => `a caller of ${key} heard of ${transactionId}, which is not its own`,
-      ),
+      ...wrong.map((id) => `a caller of ${key} heard of ${id}, which is not its own`),
       ...(first.length > 1 ? [`${first.length} callers of ${key} heard that theirs was the create`] : []),
     ];
   });
@@ -99,4 +86,5 @@ export const INVARIANTS: Record<string, Check> = {
   'what can be found is found': whatIsThereIsFound,
   'callers hear of their own transaction only': callersHeardTheTruth,
   'nobody hears of a mistake that is none': nobodyIsRefused,
+  'a gateway that is asked to end does so in order': ({ badEnds }) => badEnds,
 };

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { openStore, postgresAnswers, type StoreKind } from '../exactly-once/support/stores';
+import { openStore, probePostgres, type StoreKind } from '../support/stores';
 import { chaos, type Report } from './chaos';
 
 const say = (line = ''): void => void process.stdout.write(`${line}\n`);
@@ -27,10 +27,10 @@ export async function main(args: string[]): Promise<number> {
       store: { type: 'string', default: 'both' },
     },
   });
-  const kinds: StoreKind[] = [];
-  if (values.store !== 'postgres') kinds.push('SQLite');
-  if (values.store !== 'sqlite' && postgresAnswers()) kinds.push('PostgreSQL');
-  else if (values.store !== 'sqlite') say('SKIPPED: PostgreSQL. None answers at TEST_DATABASE_URL.');
+  const kinds: StoreKind[] = values.store === 'postgres' ? [] : ['SQLite'];
+  const noPostgres = values.store === 'sqlite' ? 'not asked for' : await probePostgres();
+  if (noPostgres === undefined) kinds.push('PostgreSQL');
+  else say(`PostgreSQL: ${noPostgres}`);
   const each = (Number(values.seconds) * 1000) / Math.max(1, kinds.length);
   let good = kinds.length > 0;
   for (const kind of kinds) {

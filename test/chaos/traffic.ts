@@ -1,4 +1,4 @@
-import type { End, Json, Kind } from '../exactly-once/support/caller';
+import type { End, Json, Kind } from '../support/caller';
 import type { Gateways } from './gateways';
 import { pause, type Random, type Tally } from './random';
 
@@ -30,23 +30,20 @@ const isKnown = ({ result = '' }: End): boolean => /Success|Rejected|InvalidInpu
 /** Callers that double-click, leave, time out, and try again with the same key. */
 export class Traffic {
   readonly told: Told[] = [];
-  #options: TrafficOptions;
 
-  constructor(options: TrafficOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: TrafficOptions) {}
 
-  /** Makes calls until then. */
-  async run(callers: number, until: number): Promise<void> {
-    const caller = async (): Promise<void> => {
-      while (performance.now() < until) await this.#act(until);
+  /** Makes calls until `isOver` returns true. */
+  async run(callers: number, isOver: () => boolean): Promise<void> {
+    const call = async (): Promise<void> => {
+      while (!isOver()) await this.#act(isOver);
     };
-    await Promise.all(Array.from({ length: callers }, caller));
+    await Promise.all(Array.from({ length: callers }, call));
   }
 
   /** The same call again; everything that was told is kept. */
   async ask(told: Told, over: Json = told.over): Promise<End> {
-    const { gateways, results } = this.#options;
+    const { gateways, results } = this.options;
     const program = await gateways.any();
     const signal = AbortSignal.timeout(PATIENCE_MS);
     const end = await program
@@ -57,20 +54,20 @@ export class Traffic {
     return end;
   }
 
-  async #act(until: number): Promise<void> {
-    const { random } = this.#options;
+  async #act(isOver: () => boolean): Promise<void> {
+    const { random } = this.options;
     await random.weighted<() => Promise<unknown>>([
-      [70, () => this.#createUntilKnown(until)],
+      [70, () => this.#createUntilKnown(isOver)],
       [12, () => this.#repeat()],
       [8, () => this.#changeInput()],
       [10, () => this.#confirm()],
     ])();
   }
 
-  async #createUntilKnown(until: number): Promise<void> {
-    const { random } = this.#options;
+  async #createUntilKnown(isOver: () => boolean): Promise<void> {
+    const { random } = this.options;
     const told = this.#newCall();
-    for (let tries = 0; tries < MAX_TRIES && performance.now() < until; tries += 1) {
+    for (let tries = 0; tries < MAX_TRIES && !isOver(); tries += 1) {
       const clicks = random.chance(0.15) ? random.between(2, 5) : 1;
       const ends = await Promise.all(Array.from({ length: clicks }, () => this.ask(told)));
       if (random.chance(0.03)) this.#leave(told);
@@ -81,7 +78,7 @@ export class Traffic {
   }
 
   #newCall(): Told {
-    const { random, name } = this.#options;
+    const { random, name } = this.options;
     const kind = random.chance(0.6) ? 'payment' : 'payout';
     const key = `${name}-${this.told.length}`;
     const over: Json = kind === 'payment' && random.chance(0.15) ? { externalId: undefined } : {};
@@ -93,28 +90,27 @@ export class Traffic {
 
   /** Calls and does not wait for the answer. */
   #leave(told: Told): void {
-    const { gateways, results } = this.#options;
-    void gateways
+    const call = this.options.gateways
       .any()
-      .then((program) => program.create(told.kind, told.key, told.over, AbortSignal.timeout(30)))
-      .then(
-        (end) => void told.ends.push(end),
-        () => results.add('left'),
-      );
+      .then((program) => program.create(told.kind, told.key, told.over, AbortSignal.timeout(30)));
+    void call.then(
+      (end) => void told.ends.push(end),
+      () => this.options.results.add('left'),
+    );
   }
 
   async #repeat(): Promise<void> {
-    if (this.told.length > 0) await this.ask(this.#options.random.one(this.told));
+    if (this.told.length > 0) await this.ask(this.options.random.one(this.told));
   }
 
   /** Another amount under a key that was used: a conflict, unless the key is free again. */
   async #changeInput(): Promise<void> {
-    const told = this.told.length > 0 ? this.#options.random.one(this.told) : undefined;
+    const told = this.told.length > 0 ? this.options.random.one(this.told) : undefined;
     if (told) await this.ask(told, { ...told.over, amount: { currency: 'INR', value: '777.00' } });
   }
 
   async #confirm(): Promise<void> {
-    const { gateways, random, results } = this.#options;
+    const { gateways, random, results } = this.options;
     const paid = this.told.filter(({ kind }) => kind === 'payment').slice(-200);
     const told = paid.length > 0 ? random.one(paid) : undefined;
     const id = told?.ends.find(({ result }) => result === 'PaymentSuccess')?.transactionId;

@@ -1,5 +1,5 @@
-import { LOST_ANSWERS, html, reset, silence, status } from '../exactly-once/service/faults';
-import type { Fault, FaultyService, Purpose } from '../exactly-once/service/faulty-service';
+import { LOST_ANSWERS, html, reset, silence, status } from '../support/payment-service/faults';
+import type { Fault, FakePaymentService, Endpoint } from '../support/payment-service/fake-payment-service';
 import { pause, type Random, type Tally } from './random';
 
 /** The gateway's deadline for a call to the service. */
@@ -12,6 +12,8 @@ const LONGEST_LAG_MS = 1500;
 const replies = Object.values(LOST_ANSWERS);
 
 const REFUSALS = [html(400), status(422), status(401), status(429, { 'retry-after': '0' })];
+
+const LOOKUP_FAILURES = [status(503), status(503), status(401), reset, reset, silence];
 
 type Named = [name: string, fault: Fault] | undefined;
 
@@ -34,17 +36,14 @@ function moneyFault(random: Random): Named {
 function lookupFault(random: Random): Named {
   return random.weighted<Named>([
     [85, undefined],
-    [4, ['fails a lookup', { acts: false, reply: status(503) }]],
-    [3, ['fails a lookup', { acts: false, reply: status(401) }]],
-    [4, ['fails a lookup', { acts: false, reply: reset }]],
-    [2, ['fails a lookup', { acts: false, reply: silence }]],
+    [13, ['fails a lookup', { acts: false, reply: random.one(LOOKUP_FAILURES) }]],
     [2, ['is slow to a lookup', { acts: true, first: pause(random.between(0, TIMEOUT_MS)) }]],
   ]);
 }
 
 /** Lets the service fail at random from now on. */
-export function trouble(service: FaultyService, random: Random, faults: Tally): void {
-  service.plan((purpose: Purpose) => {
+export function trouble(service: FakePaymentService, random: Random, faults: Tally): void {
+  service.plan((purpose: Endpoint) => {
     const isLookup = purpose.startsWith('look-up');
     if (!isLookup && random.chance(0.3)) {
       service.ledger.lag = { ms: random.between(0, LONGEST_LAG_MS), lookups: 0 };
@@ -56,7 +55,7 @@ export function trouble(service: FaultyService, random: Random, faults: Tally): 
 }
 
 /** From now on the service does as it should, and shows everything that it made. */
-export function calm(service: FaultyService): void {
+export function calm(service: FakePaymentService): void {
   service.plan(() => undefined);
   service.ledger.lag = { ms: 0, lookups: 0 };
   for (const entry of service.ledger.entries) entry.hiddenLookups = 0;

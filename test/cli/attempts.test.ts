@@ -1,138 +1,282 @@
 import { randomUUID } from 'node:crypto';
-import { openJournal } from '../../src/datasources/journal/open';
-import { temporaryLog } from '../audit/support/files';
-import { newAttempt } from '../journal/support/samples';
-import { PATIENT_MS } from '../support/patience';
-import { closeAfterTests, temporaryDatabase } from '../support/gateway';
+import fs, { existsSync } from 'node:fs';
+import { temporaryDatabase } from '../support/gateway';
 import { NOBODY } from './support/doctor';
 import { run } from './support/run';
+import { BECAUSE, describeSqliteDesk } from './support/settling';
 
-const env = { DATABASE_URL: temporaryDatabase(), SERVICE_BASE_URL: NOBODY, AUDIT_LOG_FILE: temporaryLog() };
-const BECAUSE = ['--reason', 'the service says so'];
+describeSqliteDesk('attempts', (desk) => {
+  test('list prints that nothing is unknown, and an empty list for scripts', async () => {
+    const env = { ...desk().env, DATABASE_URL: temporaryDatabase() };
+    expect(await run(['attempts', 'list'], env)).toMatchObject({ code: 0, err: '' });
+    expect(await run(['attempts', 'list', '--json'], env)).toEqual({ code: 0, out: '[]\n', err: '' });
+  });
 
-/** An attempt in the journal of the settings, of unknown outcome. */
-async function unknownAttempt() {
-  const journal = closeAfterTests(await openJournal(env.DATABASE_URL, PATIENT_MS));
-  const attempt = newAttempt({ service: NOBODY, startedAt: Date.UTC(2026, 0, 1) });
-  await journal.begin(attempt);
-  await journal.settle(attempt.id, { outcome: 'unknown', nextCheckAt: Date.UTC(2026, 0, 2) });
-  return attempt;
+  test('list and show print an unknown outcome, for people and for scripts', async () => {
+    const { attempts, unknown } = desk();
+    const { id, key, externalId } = await unknown();
+    expect((await attempts(['list'])).out).toMatch(
+      new RegExp(`^${id} +2026-01-01T00:00:00.000Z +payment +10.00 EUR .*${externalId}$`, 'm'),
+    );
+    const facts = {
+      id,
+      idempotencyKey: key,
+      operation: 'createPayment',
+      outcome: 'unknown',
+      amount: { value: '10.00', currency: 'EUR' },
+      externalId,
+      startedAt: '2026-01-01T00:00:00.000Z',
+      settledAt: null,
+      nextRecheckAt: '2026-01-02T00:00:00.000Z',
+    };
+    const { out } = await attempts(['list', '--json']);
+    expect(JSON.parse(out)).toContainEqual(expect.objectContaining(facts));
+    for (const name of [id, key]) {
+      expect((await attempts(['show', name])).out).toMatch(/^outcome: +unknown$/m);
+      expect(JSON.parse((await attempts(['show', name, '--json'])).out)).toMatchObject(facts);
+    }
+  });
+
+  test('settle records the outcome once', async () => {
+    const { attempts, unknown } = desk();
+    const { id, key } = await unknown();
+    const transactionId = randomUUID();
+    const succeeded = ['succeeded', '--transaction-id', transactionId, '--json', ...BECAUSE];
+    const settled = await attempts(['settle', key, ...succeeded]);
+    expect(settled.code).toBe(0);
+    expect(JSON.parse(settled.out)).toMatchObject({ id, outcome: 'succeeded', transactionId });
+    expect((await attempts(['list'])).out).not.toContain(key);
+    const again = await attempts(['settle', key, 'not_sent', ...BECAUSE]);
+    expect(again).toMatchObject({ code: 1, out: '', err: expect.stringContaining('succeeded') });
+  });
+
+  test('settle refuses a transaction that another attempt has created', async () => {
+    const { attempts, unknown, outcomeOf } = desk();
+    const [first, second] = [await unknown(), await unknown()];
+    const created = ['succeeded', '--transaction-id', randomUUID(), ...BECAUSE];
+    expect(await attempts(['settle', first.id, ...created])).toMatchObject({ code: 0 });
+    expect(await attempts(['settle', second.id, ...created])).toMatchObject({ code: 1 });
+    expect(await outcomeOf(second.id)).toBe('unknown');
+  });
+
+  test.each<[args: string[], code: number, names: string]>([
+    [['show', 'nothing'], 1, 'attempt'],
+    [['settle', 'nothing', 'not_sent', ...BECAUSE], 1, 'attempt'],
+    [['settle', 'nothing', 'lost', ...BECAUSE], 2, 'not_sent'],
+    [['settle', 'nothing', 'succeeded', ...BECAUSE], 2, 'transaction id'],
+    [['settle', 'nothing', 'succeeded', '--transaction-id', '1', ...BECAUSE], 2, 'UUID'],
+    [['settle', 'nothing', 'not_sent'], 2, '--reason'],
+    [['settle', 'nothing', 'not_sent', '--reason', 'card 4111 1111 1111 1111'], 2, '--reason'],
+    [['settle', 'nothing', 'not_sent', '--by', 'card 4111111111111111', ...BECAUSE], 2, '--by'],
+    [['settle', ...BECAUSE], 2, '--file'],
+    [['settle', '--all', ...BECAUSE], 2, '--older-than'],
+    [['settle', '--all', '--older-than', '2h', '--channel', 'x', ...BECAUSE], 2, '--channel'],
+    [['settle', '--file', 'missing.csv', ...BECAUSE], 2, 'missing.csv'],
+    [['approve', 'nothing'], 1, 'proposal'],
+    [['withdraw', 'nothing', ...BECAUSE], 1, 'proposal'],
+  ])('%j exits with %i and names %s', async (args, code, names) => {
+    expect(await desk().attempts(args)).toEqual({ code, out: '', err: expect.stringContaining(names) });
+  });
+
+  test.each([
+    ['DATABASE_URL', { DATABASE_URL: 'mysql://root:hunter2@db/' }],
+    ['SERVICE_BASE_URL', { SERVICE_BASE_URL: '' }],
+  ])('exits with 2 and names %s when it is wrong', async (setting, env) => {
+    const { code, out, err } = await desk().attempts(['list'], { env });
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toContain(setting);
+    expect(err).not.toContain('hunter2');
+  });
+});
+
+describe('migrate', () => {
+  test('creates the tables of a new journal', async () => {
+    const env = { DATABASE_URL: temporaryDatabase(), SERVICE_BASE_URL: NOBODY };
+    expect(await run(['migrate'], env)).toMatchObject({ code: 0, err: '' });
+    expect(await run(['attempts', 'list'], env)).toMatchObject({ code: 0 });
+  });
+
+  test('exits with 1 and names the error code when the database does not answer', async () => {
+    const ran = await run(['migrate'], { DATABASE_URL: 'postgres://nobody:hunter2@127.0.0.1:1/none' });
+    expect(ran).toMatchObject({ code: 1, out: '', err: expect.stringContaining('ECONNREFUSED') });
+    expect(ran.err).not.toContain('hunter2');
+  });
+});
+
+interface Report {
+  isCarriedOut: boolean;
+  counts: Record<string, number>;
+  totals: { operation: string; currency: string; attempts: number; value: string }[];
+  results: { line: number | null; name: string; state: string; message: string | null }[];
 }
 
-const attempts = (...args: string[]) => run(['attempts', ...args], env);
+const reportOf = ({ out }: { out: string }): Report => JSON.parse(out) as Report;
 
-test('nothing unknown is said so, and is an empty list for scripts', async () => {
-  const nowhere = { ...env, DATABASE_URL: temporaryDatabase() };
-  expect(await run(['attempts', 'list'], nowhere)).toEqual({
-    code: 0,
-    out: 'No outcome is unknown.\n',
-    err: '',
+describeSqliteDesk('attempts settle --file', (desk) => {
+  test('shows without --yes what each line does, and settles with it', async () => {
+    const { attempts, unknown, outcomeOf, linesAbout, file } = desk();
+    const [sent, lost, byKey, second, earlier, left] = await Promise.all(
+      [1, 2, 3, 4, 5, 6].map((place) => unknown({ value: `${place}.10`, key: `k,"${randomUUID()}"` })),
+    );
+    await attempts(['settle', earlier!.id, 'not_sent', ...BECAUSE]);
+    const transactionId = randomUUID();
+    const csv = file(
+      'decided.csv',
+      [
+        '\uFEFFid,note,outcome,transaction_id,Idempotency Key',
+        `${sent!.id},"two\r\nlines",succeeded,${transactionId},`,
+        `${lost!.id},,not_sent,,`,
+        `,,not_sent,,"${byKey!.key.replaceAll('"', '""')}"`,
+        `${second!.id},,succeeded,${transactionId},`,
+        `${earlier!.id},,not_sent,,`,
+        `${left!.id},,unknown,,`,
+        `${randomUUID()},,not_sent,,`,
+        `${left!.id},,lost,,`,
+        'too,few',
+        `${lost!.id},,not_sent,,`,
+        '',
+      ].join('\r\n'),
+    );
+    const many = ['settle', '--file', csv, ...BECAUSE];
+
+    const preview = await attempts([...many, '--json']);
+    expect(preview.code).toBe(1);
+    expect(reportOf(preview)).toMatchObject({
+      isCarriedOut: false,
+      counts: { ready: 3, already_settled: 1, left_unknown: 1, refused: 5 },
+      totals: [{ operation: 'createPayment', currency: 'EUR', attempts: 3, value: '6.30' }],
+    });
+    for (const { id } of [sent!, lost!, byKey!]) {
+      expect(await outcomeOf(id)).toBe('unknown');
+      expect(linesAbout(id)).toEqual([]);
+    }
+
+    const done = await attempts([...many, '--json', '--yes']);
+    expect(done.code).toBe(1);
+    const { results, ...summary } = reportOf(done);
+    expect(summary).toMatchObject({
+      isCarriedOut: true,
+      counts: { settled: 3, already_settled: 1, left_unknown: 1, refused: 5 },
+    });
+    const refused = results.filter(({ state }) => state === 'refused').map(({ line }) => line);
+    expect(refused).toEqual([6, 9, 10, 11, 12]);
+    for (const [{ id }, outcome] of [
+      [sent!, 'succeeded'],
+      [lost!, 'not_sent'],
+      [byKey!, 'not_sent'],
+      [second!, 'unknown'],
+      [left!, 'unknown'],
+    ] as const)
+      expect(await outcomeOf(id)).toBe(outcome);
+    for (const { id } of [sent!, lost!, byKey!]) expect(linesAbout(id)).toHaveLength(1);
+
+    const again = reportOf(await attempts([...many, '--json', '--yes']));
+    expect(again.counts).toEqual({ already_settled: 4, left_unknown: 1, refused: 5 });
+    for (const { id } of [sent!, lost!, byKey!]) expect(linesAbout(id)).toHaveLength(1);
+    expect((await attempts([...many, '--yes'])).out).toMatch(/^line 9: /m);
   });
-  expect(await run(['attempts', 'list', '--json'], nowhere)).toEqual({ code: 0, out: '[]\n', err: '' });
+
+  test('reads what list exports, and leaves lines alone whose outcome is still unknown', async () => {
+    const { attempts, unknown, outcomeOf, file } = desk();
+    const [first, second] = [await unknown({ key: '=1+1' }), await unknown()];
+    const csv = (await attempts(['list', '--csv'])).out;
+    expect(csv).not.toMatch(/(^|,)"?=/m);
+    const untouched = await attempts(['settle', '--file', file('all.csv', csv), '--yes', ...BECAUSE]);
+    expect(untouched.code).toBe(0);
+    expect(await outcomeOf(first.id)).toBe('unknown');
+
+    const edited = csv.replace(`${first.id},unknown`, `${first.id},not_sent`);
+    const settled = await attempts(['settle', '--file', file('all.csv', edited), '--yes', ...BECAUSE]);
+    expect(settled.code).toBe(0);
+    expect([await outcomeOf(first.id), await outcomeOf(second.id)]).toEqual(['not_sent', 'unknown']);
+
+    const transactionId = randomUUID();
+    const lines = (await attempts(['list', '--jsonl'])).out.trimEnd().split('\n');
+    const jsonl = lines
+      .map((line) => JSON.parse(line) as { id: string })
+      .map((each) => (each.id === second.id ? { ...each, outcome: 'succeeded', transactionId } : each))
+      .map((each) => JSON.stringify(each))
+      .join('\n');
+    const more = await attempts(['settle', '--file', file('all.jsonl', jsonl), '--yes', ...BECAUSE]);
+    expect(more.code).toBe(0);
+    expect(await outcomeOf(second.id)).toBe('succeeded');
+  });
+
+  test('refuses malformed lines of a .jsonl file, and lines that repeat a name or name two attempts', async () => {
+    const { attempts, unknown, outcomeOf, file } = desk();
+    const [first, second] = [await unknown(), await unknown()];
+    const lines = [
+      '{"id":',
+      '{"outcome":"not_sent"}',
+      `{"id":"${first.id}","outcome":"succeeded","outcome":"not_sent"}`,
+      JSON.stringify({ id: first.id, attemptId: second.id, outcome: 'not_sent' }),
+      JSON.stringify({ id: first.id, idempotencyKey: second.key, outcome: 'not_sent' }),
+      JSON.stringify({ id: second.id, idempotencyKey: second.key, outcome: 'not_sent' }),
+    ];
+    const jsonl = file('two.jsonl', lines.join('\n'));
+    const refused = await attempts(['settle', '--file', jsonl, '--yes', '--json', ...BECAUSE]);
+    expect(refused.code).toBe(1);
+    const states = ['refused', 'refused', 'refused', 'refused', 'refused', 'settled'];
+    expect(reportOf(refused).results.map(({ state }) => state)).toEqual(states);
+    expect(await outcomeOf(first.id)).toBe('unknown');
+  });
+
+  test.each([
+    ['without its columns', 'x.csv', 'attempt,result\n1,2\n'],
+    ['with a repeated column', 'x.csv', 'id,outcome,Outcome\n1,not_sent,succeeded\n'],
+    ['that is not UTF-8', 'x.csv', Buffer.from('id,outcome\nM\u00fcller,not_sent\n', 'latin1')],
+  ])('exits with 2 for a file %s', async (_, name, content) => {
+    const { attempts, file } = desk();
+    expect(await attempts(['settle', '--file', file(name, content), ...BECAUSE])).toMatchObject({
+      code: 2,
+      out: '',
+    });
+  });
+
+  test('settles nothing when the audit log cannot be written', async () => {
+    const { attempts, unknown, outcomeOf, file } = desk();
+    const { id } = await unknown();
+    const jsonl = file('one.jsonl', JSON.stringify({ id, outcome: 'not_sent' }));
+    const { writeSync } = fs;
+    // The disk becomes full after the first line of the chain.
+    const write = jest.spyOn(fs, 'writeSync').mockImplementation(((fd: number, bytes: Buffer) => {
+      if (bytes.includes(id)) throw Object.assign(new Error('full'), { code: 'ENOSPC' });
+      return writeSync(fd, bytes);
+    }) as typeof writeSync);
+    const refused = await attempts(['settle', '--file', jsonl, '--yes', ...BECAUSE]);
+    write.mockRestore();
+    expect(refused.code).toBe(1);
+    expect(await outcomeOf(id)).toBe('unknown');
+  });
 });
 
-test('list and show tell of an unknown outcome, to people and to scripts', async () => {
-  const { id, key, externalId } = await unknownAttempt();
-  expect((await attempts('list')).out).toMatch(
-    new RegExp(`^${id}  2026-01-01T00:00:00.000Z  payment  10.00 EUR .*${externalId}$`, 'm'),
-  );
-  const facts = {
-    id,
-    idempotencyKey: key,
-    operation: 'createPayment',
-    outcome: 'unknown',
-    amount: { value: '10.00', currency: 'EUR' },
-    externalId,
-    startedAt: '2026-01-01T00:00:00.000Z',
-    settledAt: null,
-    nextCheckAt: '2026-01-02T00:00:00.000Z',
-  };
-  const { out } = await attempts('list', '--json');
-  expect(JSON.parse(out)).toContainEqual(expect.objectContaining(facts));
-  for (const name of [id, key]) {
-    expect((await attempts('show', name)).out).toMatch(/^outcome: +unknown$/m);
-    expect(JSON.parse((await attempts('show', name, '--json')).out)).toMatchObject(facts);
-  }
-});
+describeSqliteDesk('attempts settle --all', (desk) => {
+  test('shows what the filter selects without --yes, and settles it as not sent with it', async () => {
+    const { attempts, unknown, outcomeOf, linesAbout, auditFile } = desk();
+    const channel = randomUUID();
+    const old = await unknown({ channel, value: '0.05' });
+    const large = await unknown({ channel, value: '99999999999.99' });
+    const recent = await unknown({ channel, startedAt: Date.now() });
+    const payout = await unknown({ channel, kind: 'payout' });
+    const elsewhere = await unknown();
+    const all = ['settle', '--all', '--older-than', '2h', '--kind', 'payment', '--channel', channel];
 
-test('settle says what became of it, once', async () => {
-  const { id, key } = await unknownAttempt();
-  const transactionId = randomUUID();
-  const settled = await attempts(
-    'settle',
-    key,
-    'succeeded',
-    '--transaction-id',
-    transactionId,
-    '--json',
-    ...BECAUSE,
-  );
-  expect(settled.code).toBe(0);
-  expect(JSON.parse(settled.out)).toMatchObject({ id, outcome: 'succeeded', transactionId });
-  const again = await attempts('settle', key, 'not_sent', ...BECAUSE);
-  expect(again).toMatchObject({ code: 1, out: '' });
-  expect(again.err).toContain('Its outcome is succeeded: only an unknown one can be settled.');
-});
+    const preview = await attempts([...all, ...BECAUSE, '--json']);
+    expect(preview.code).toBe(0);
+    expect(reportOf(preview)).toMatchObject({
+      isCarriedOut: false,
+      counts: { ready: 2 },
+      totals: [{ operation: 'createPayment', currency: 'EUR', attempts: 2, value: '100000000000.04' }],
+    });
+    expect(existsSync(auditFile)).toBe(false);
+    expect(await outcomeOf(old.id)).toBe('unknown');
 
-test('settled as not sent its key is free again, and it is listed no more', async () => {
-  const { id, key } = await unknownAttempt();
-  expect((await attempts('settle', id, 'not_sent', ...BECAUSE)).out).toMatch(/^outcome: +not_sent$/m);
-  expect((await attempts('list')).out).not.toContain(key);
-});
-
-test('two attempts cannot have created one transaction', async () => {
-  const [first, second] = [await unknownAttempt(), await unknownAttempt()];
-  const created = ['succeeded', '--transaction-id', randomUUID(), ...BECAUSE];
-  expect(await attempts('settle', first.id, ...created)).toMatchObject({ code: 0 });
-  const { code, err } = await attempts('settle', second.id, ...created);
-  expect(code).toBe(1);
-  expect(err).toContain('Another attempt has created that transaction.');
-});
-
-test.each<[args: string[], code: number, says: string]>([
-  [['show', 'nothing'], 1, 'There is no such attempt'],
-  [['settle', 'nothing', 'not_sent', ...BECAUSE], 1, 'There is no such attempt'],
-  [['settle', 'nothing', 'lost', ...BECAUSE], 2, 'Settle as not_sent or as succeeded.'],
-  [['settle', 'nothing', 'succeeded', ...BECAUSE], 2, 'transaction id'],
-  [['settle', 'nothing', 'succeeded', '--transaction-id', '1', ...BECAUSE], 2, 'expected a UUID.'],
-  [['settle', 'nothing', 'not_sent'], 2, '--reason'],
-  [['settle', 'nothing', 'not_sent', '--reason', ' '], 2, '--reason'],
-  [['settle', 'nothing', 'not_sent', '--reason', 'a\nb'], 2, '--reason'],
-  [['settle', 'nothing', 'not_sent', '--reason', 'x'.repeat(256)], 2, '--reason'],
-  [['settle', 'nothing', 'not_sent', '--reason', 'card 4111 1111 1111 1111'], 2, '--reason'],
-  [['settle', 'nothing', 'not_sent', '--by', 'card 4111111111111111', ...BECAUSE], 2, '--by'],
-  [['settle', ...BECAUSE], 2, '--file'],
-  [['settle', 'nothing', 'not_sent', '--all', ...BECAUSE], 2, '--all'],
-  [['settle', '--all', ...BECAUSE], 2, '--older-than'],
-  [['settle', '--all', '--older-than', '2', ...BECAUSE], 2, '--older-than'],
-  [['settle', '--all', '--older-than', '2h', '--kind', 'both', ...BECAUSE], 2, '--kind'],
-  [['settle', '--all', '--older-than', '2h', '--channel', 'x', ...BECAUSE], 2, '--channel'],
-  [['settle', '--file', 'missing.csv', ...BECAUSE], 2, 'missing.csv'],
-  [['settle', '--file', 'package.json', ...BECAUSE], 2, '.jsonl'],
-  [['approve', 'nothing'], 1, 'There is no such proposal'],
-  [['withdraw', 'nothing', ...BECAUSE], 1, 'There is no such proposal'],
-])('what cannot be done is said: %j', async (args, code, says) => {
-  const ran = await attempts(...args);
-  expect(ran).toMatchObject({ code, out: '' });
-  expect(ran.err).toContain(says);
-});
-
-test('settings that are wrong are named, and the exit code is 2', async () => {
-  const wrong = await run(['attempts', 'list'], { ...env, DATABASE_URL: 'mysql://root:hunter2@db/' });
-  expect(wrong).toMatchObject({ code: 2, out: '' });
-  expect(wrong.err).toContain('DATABASE_URL: expected file:');
-  expect(wrong.err).not.toContain('hunter2');
-  const sandbox = await run(['attempts', 'list'], { DATABASE_URL: env.DATABASE_URL });
-  expect(sandbox).toMatchObject({ code: 2, out: '' });
-  expect(sandbox.err).toContain('SERVICE_BASE_URL is not set');
-});
-
-test('migrate makes the tables of a new journal; where there is none the exit code is 1', async () => {
-  const fresh = { DATABASE_URL: temporaryDatabase() };
-  expect(await run(['migrate'], fresh)).toEqual({ code: 0, out: 'The journal is up to date.\n', err: '' });
-  expect(await run(['attempts', 'list'], { ...env, ...fresh })).toMatchObject({ code: 0 });
-  const nowhere = await run(['migrate'], { DATABASE_URL: 'postgres://nobody:hunter2@127.0.0.1:1/none' });
-  expect(nowhere).toMatchObject({ code: 1, out: '' });
-  expect(nowhere.err).toContain('ECONNREFUSED');
-  expect(nowhere.err).not.toContain('hunter2');
+    expect(await attempts([...all, ...BECAUSE, '--yes'])).toMatchObject({ code: 0 });
+    for (const { id } of [old, large]) {
+      expect(await outcomeOf(id)).toBe('not_sent');
+      expect(linesAbout(id)).toMatchObject([{ event: 'settled', outcome: 'not_sent', transactionId: null }]);
+    }
+    for (const { id } of [recent, payout, elsewhere]) expect(await outcomeOf(id)).toBe('unknown');
+    expect(reportOf(await attempts([...all, ...BECAUSE, '--yes', '--json']))).toMatchObject({ results: [] });
+  });
 });

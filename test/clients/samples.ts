@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { CreatePaymentInput, CreatePayoutInput } from '../generated/operations';
+import type { CreatePaymentInput, CreatePayoutInput } from '@paygraph/client';
 import { CHANNEL } from '../support/gateway';
 
 /** A redirect payment by card, unless the test says otherwise. */

@@ -1,5 +1,6 @@
+import { readdirSync } from 'node:fs';
 import path from 'node:path';
-import { isThere, readPage, readPages, type Page } from './support/markdown';
+import { TOP, codesIn, isThere, readPage, readPages, type Page } from './support/markdown';
 
 const pages = readPages();
 const isOutside = (href: string): boolean => /^[a-z][a-z+.-]*:/i.test(href);
@@ -35,7 +36,25 @@ test('every page of the docs is in the index, docs/README.md', () => {
   );
 });
 
-test('the README leads to the index', () => {
-  const readme = readPage('README.md');
-  expect(readme.links.map(({ href }) => target(readme, href).file)).toContain('docs/README.md');
+describe('docs/testing.md', () => {
+  const rows = readPage('docs/testing.md').rows.filter(({ columns }) => columns.includes('tested in'));
+  const named = rows.map(({ cells: [promise = '', tests] }) => ({ promise, files: codesIn(tests) }));
+
+  test('names one or two existing test files for each promise', () => {
+    const wrong = named.filter(
+      ({ files }) =>
+        files.length < 1 ||
+        files.length > 2 ||
+        !files.every((file) => file.endsWith('.test.ts') && isThere(`test/${file}`)),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test('has a row for each directory of test/ with tests', () => {
+    const directories = readdirSync(path.join(TOP, 'test'), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.test.ts'))
+      .map((file) => path.dirname(file));
+    const covered = new Set(named.flatMap(({ files }) => files.map((file) => path.dirname(file))));
+    expect([...new Set(directories)].filter((directory) => !covered.has(directory))).toEqual([]);
+  });
 });

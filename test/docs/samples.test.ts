@@ -7,39 +7,39 @@ import {
   parse,
   specifiedRules,
   validate,
+  isEnumType,
+  isUnionType,
   type DocumentNode,
 } from 'graphql';
 import { parseAllDocuments } from 'yaml';
-import { STARTER_VARIABLES } from '../../src/http/starter-document';
+import { PUBLIC_CODES } from '../../src/http/graphql/error-codes';
+import { STARTER_VARIABLES } from '../../src/http/server/starter-document';
 import { gatewaySchema } from '../../src/resolvers';
-import { SETTINGS } from '../../src/settings-table';
+import { INPUT_RULES } from '../../src/schema/input-rules';
+import { VALUE_RULES } from '../../src/schema/value-rules';
+import { SETTINGS } from '../../src/config/env-vars';
 import { CHANNEL, testGateway, testSandbox } from '../support/gateway';
-import { TOP, isThere, readPages, type Fence } from './support/markdown';
+import { TOP, codesIn, isThere, readPage, readPages, type Fence } from './support/markdown';
 import { isProgram, typeFaults } from './support/type-check';
 
 /** Languages that are shown and not checked here. */
 const SHOWN = ['text', 'mermaid', 'nginx', 'ini', 'dockerfile', 'promql', 'http', 'diff'];
 const CHECKED = ['graphql', 'json', 'yaml', 'sh', 'ts', 'tsx', 'js', 'python'];
 
-/** Samples that show a part of something on purpose: marked `partial`, not checked, and few. */
-const PARTIAL: readonly string[] = [];
-
-/** Pages whose samples need more than this repository around them, and the folder of tests that runs every one. */
-const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
-  'docs/clients.md': 'test/client-kit',
-  'docs/federation.md': 'test/federation',
-};
+/** Pages whose samples need more than this repository around them: tests of their own run every one. */
+const RUN_ELSEWHERE = ['docs/clients.md', 'docs/federation.md'];
 
 /** What pages name that a reader makes. */
 const MADE_BY_READERS = ['src/schema/methods/pay-now.ts', 'test/methods/golden/pay_now.json'];
 
+const schema = gatewaySchema();
 const pages = readPages();
 const fences = pages.flatMap((page) => page.fences);
-const whole = fences.filter(({ words }) => !words.includes('partial'));
 const where = ({ file, line }: Fence): string => `${file}:${line}`;
-const of = (language: string): Fence[] => whole.filter((fence) => fence.language === language);
+const of = (language: string): Fence[] => fences.filter((fence) => fence.language === language);
 /** Those that are not run elsewhere. */
-const here = (samples: readonly Fence[]): Fence[] => samples.filter(({ file }) => !(file in RUN_ELSEWHERE));
+const here = (samples: readonly Fence[]): Fence[] =>
+  samples.filter(({ file }) => !RUN_ELSEWHERE.includes(file));
 
 /** The places of samples for which a check throws, and what it says. */
 const faultsOf = (samples: readonly Fence[], check: (code: string) => unknown): string[] =>
@@ -57,23 +57,7 @@ test('every block says its language, and each is checked or known to be only sho
   expect(others.map((fence) => `${where(fence)} ${fence.language}`)).toEqual([]);
 });
 
-test('the samples that are parts of something are these and no more', () => {
-  const partial = fences.filter(({ words }) => words.includes('partial'));
-  expect(partial.map(({ file, language }) => `${file} ${language}`)).toEqual(PARTIAL);
-});
-
-test('what is not run here is run by tests of its own, which read the page', () => {
-  const unread = Object.entries(RUN_ELSEWHERE).filter(([file, folder]) => {
-    if (!isThere(file)) return false;
-    const files = readdirSync(path.join(TOP, folder), { recursive: true, encoding: 'utf8' });
-    const read = files.filter((name) => name.endsWith('.ts')).map((name) => path.join(TOP, folder, name));
-    return !read.some((name) => readFileSync(name, 'utf8').includes(path.basename(file)));
-  });
-  expect(unread).toEqual([]);
-});
-
 describe('GraphQL', () => {
-  const schema = gatewaySchema();
   /** A page may show a fragment alone, or a part of another schema, as that of a neighbour in a federation. */
   function check(code: string): void {
     const document = parse(code);
@@ -134,29 +118,17 @@ test('every sample of Python is a part of the example, which a test of its own r
   expect(samples.filter((sample) => !isPart(sample)).map(where)).toEqual([]);
 });
 
-test('what the compiler says is heard', () => {
-  const wrong: Fence = {
-    file: 'x.md',
-    line: 1,
-    language: 'ts',
-    words: [],
-    under: [],
-    code: "import { gql } from '@apollo/client';\nexport const document: number = gql`{ payment }`;\n",
-  };
-  expect(typeFaults([wrong])).toEqual([
-    expect.stringMatching(/^x\.md:3 Type 'DocumentNode' is not assignable/),
-  ]);
-}, 120_000);
-
 test('every program type-checks', () => {
-  // What a tutorial saves has files beside it: its own test has the compiler look at all of them.
+  // What a tutorial saves has files beside it: its own test compiles all of them.
   const isOfTutorial = ({ file, words }: Fence): boolean =>
     file.startsWith('docs/start-') && Boolean(words[0]?.startsWith('file='));
-  const programs = here(whole).filter(isProgram);
+  const programs = here(fences).filter(isProgram);
   expect(programs.length).toBeGreaterThan(4);
-  expect(typeFaults(programs.filter((sample) => sample.language === 'js' || !isOfTutorial(sample)))).toEqual(
-    [],
-  );
+  const code = "import { gql } from '@apollo/client';\nexport const document: number = gql`{ payment }`;\n";
+  const wrong: Fence = { file: 'x.md', line: 1, language: 'ts', words: [], code };
+  const checked = programs.filter((sample) => sample.language === 'js' || !isOfTutorial(sample));
+  // The one that is wrong shows that faults are found, at their lines.
+  expect(typeFaults([...checked, wrong])).toEqual([expect.stringMatching(/^x\.md:3 /)]);
 }, 120_000);
 
 describe('Commands', () => {
@@ -202,7 +174,9 @@ describe('Commands', () => {
 });
 
 test('every file of the project that is named exists', () => {
-  const named = pages.flatMap(({ file, inline }) =>
+  // docs/testing.md names files relative to test/: links.test.ts checks them.
+  const others = pages.filter(({ file }) => file !== 'docs/testing.md');
+  const named = others.flatMap(({ file, inline }) =>
     inline
       .filter((text) => /^(src|test|scripts|bench|docs|deploy|client|explorer)\/[\w./*-]*$/.test(text))
       .map((text) => [file, text] as const),
@@ -212,4 +186,35 @@ test('every file of the project that is named exists', () => {
     MADE_BY_READERS.includes(text) || isThere(text.replace(/\/[^/]*\*.*$/, ''));
   expect(named.length).toBeGreaterThan(20);
   expect(named.filter(([, text]) => !isReal(text))).toEqual([]);
+});
+
+describe('docs/results.md', () => {
+  const { rows } = readPage('docs/results.md');
+
+  const namesOf = (...types: string[]): string[] =>
+    types.flatMap((name) => {
+      const type = schema.getType(name);
+      if (isEnumType(type)) return type.getValues().map((value) => value.name);
+      return isUnionType(type) ? type.getTypes().map((member) => member.name) : [];
+    });
+
+  const RESULTS = namesOf('CreatePaymentResult', 'ConfirmPaymentResult', 'CreatePayoutResult');
+
+  test.each<[heading: string, column: string, words: readonly string[]]>([
+    ['GraphQL errors', '`code`', PUBLIC_CODES],
+    ['What a mutation can answer', '`__typename`', RESULTS],
+    ['What a mutation can answer', '`code`', namesOf('UserErrorCode')],
+    ['The rules of inputs', '`rule`', [...INPUT_RULES, ...VALUE_RULES]],
+    ["What a payment's status asks for", '`status`', namesOf('PaymentStatus')],
+    ["What a payment's status asks for", '`nextAction`', namesOf('NextAction')],
+    ['Why it was declined', '`error.code`', namesOf('DeclineCode')],
+    ['Why it was declined', '`error.reason`', namesOf('DeclineReason')],
+  ])('under "%s" explains each %s once, and no other', (heading, column, words) => {
+    const explained = rows
+      .filter(({ under }) => under.at(-1) === heading)
+      .flatMap(({ columns, cells }) => codesIn(cells[columns.indexOf(column)]));
+    // A next action may be beside more than one status, and among other words.
+    if (column === '`nextAction`') expect(explained).toEqual(expect.arrayContaining([...words]));
+    else expect(explained.sort()).toEqual([...new Set(words)].sort());
+  });
 });

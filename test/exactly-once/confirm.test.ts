@@ -1,175 +1,300 @@
-import { LOST_ANSWERS, html, reset, status } from './service/faults';
-import type { Fault } from './service/faulty-service';
-import { CHANNEL, type End } from './support/caller';
-import { gate, until } from './support/gate';
-import { TIMEOUT_MS, describeStores, newKey, type Rig } from './support/rig';
+import { CHANNEL, type End, type Json } from '../support/caller';
+import { gate, until } from '../support/gate';
+import type { Fault, FaultPlan, FaultReply } from '../support/payment-service/fake-payment-service';
+import { html, reset, status } from '../support/payment-service/faults';
+import { describeSqlite, newKey, type Rig } from '../support/rig';
+import { disconnect, untilDone } from './support/creates';
 
-/** A confirm has no amount and no external id that its answer could contradict. */
-const FAULTS = Object.entries(LOST_ANSWERS).filter(([name]) => !/currency|value|external id/.test(name));
+const UTR = '749302847561';
+const OTHER_UTR = '318840275593';
+const CONFIRM = `mutation ($input: ConfirmPaymentInput!) {
+  done: confirmPayment(input: $input) { __typename ... on PaymentSuccess { replayed } } }`;
 
-const SLACK_MS = 3_000;
+const utr = (value: string): Json => ({ upi: { utr: value } });
 
-describeStores('A confirm', (rigs) => {
+/** The lookups of payments fail. */
+const lookupsDown: FaultPlan = (endpoint) =>
+  endpoint === 'look-up-payment' ? { acts: false, reply: status(503) } : undefined;
+
+describeSqlite('A confirm', (rigs) => {
   let rig: Rig;
+  let other: Rig;
   let id: string;
 
   beforeAll(async () => {
     rig = await rigs.start();
+    other = await rigs.start({ service: rig.service, clock: rig.clock });
   });
 
   beforeEach(async () => {
-    const { transactionId } = await rig.create('payment', newKey());
-    id = transactionId ?? '';
+    id = (await rig.create('payment', newKey())).transactionId ?? '';
   });
 
-  const sent = (): number => rig.service.asked('confirm').filter(({ json }) => json['id'] === id).length;
-  const done = (): number | undefined => rig.service.ledger.byId('payment', id)?.confirms;
-  const moved = (replayed: boolean): End => ({ result: 'PaymentSuccess', replayed, transactionId: id });
+  afterEach(() => {
+    rig.service.plan(() => undefined);
+    rig.service.ledger.acceptsRepeats = false;
+  });
+
+  const sent = (): number => rig.service.requestsTo('confirm').filter(({ json }) => json['id'] === id).length;
+  /** How often it was sent, and how often the service carried it out. */
+  const counts = (): unknown[] => [sent(), rig.service.ledger.byId('payment', id)?.confirms];
+  const success = (replayed: boolean): End => ({ result: 'PaymentSuccess', replayed, transactionId: id });
+  const refused = { result: 'RejectedByServiceError', httpStatus: 400 };
   const unknown: End = { result: 'OutcomeUnknownError', idempotencyKey: null, externalId: null };
+  const first = (): Promise<End> => rig.confirm(id, utr(UTR));
+  const second = (): Promise<End> => rig.confirm(id, utr(OTHER_UTR));
+  const lost: Fault = { acts: true, reply: reset };
+  const dropped: Fault = { acts: false, reply: reset };
 
-  test('is carried out once', async () => {
-    expect(await rig.confirm(id)).toMatchObject(moved(false));
-    expect([sent(), done()]).toEqual([1, 1]);
-  });
-
-  test.each(FAULTS)('answers the state that it led to, if the service %s after it', async (_name, reply) => {
-    rig.service.next('confirm', { acts: true, reply });
-    const startedAt = performance.now();
-    expect(await rig.confirm(id)).toMatchObject(moved(true));
-    expect(performance.now() - startedAt).toBeLessThan(2 * TIMEOUT_MS + SLACK_MS);
-    expect([sent(), done()]).toEqual([1, 1]);
-  });
-
-  test.each(FAULTS)('is unknown, if the service %s instead of it', async (_name, reply) => {
-    rig.service.next('confirm', { acts: false, reply });
-    expect(await rig.confirm(id)).toMatchObject({ ...unknown, transactionId: id });
-    expect([sent(), done()]).toEqual([1, 0]);
-  });
-
-  test('that is repeated after a lost answer looks first, and sends nothing if the payment has moved on', async () => {
-    rig.service.next('confirm', { acts: false, reply: reset });
-    expect(await rig.confirm(id)).toMatchObject(unknown);
-    rig.service.ledger.confirm({ id });
-    expect(await rig.confirm(id)).toMatchObject(moved(true));
-    expect(sent()).toBe(1);
-  });
-
-  test('that is repeated after a lost answer is sent again if the payment still waits', async () => {
-    rig.service.next('confirm', { acts: false, reply: reset });
-    expect(await rig.confirm(id)).toMatchObject(unknown);
-    expect(await rig.confirm(id)).toMatchObject(moved(false));
-    expect([sent(), done()]).toEqual([2, 1]);
-  });
-
-  test('that is repeated after a lost answer sends nothing while the payment cannot be looked up', async () => {
-    rig.service.next('confirm', { acts: false, reply: reset });
-    expect(await rig.confirm(id)).toMatchObject(unknown);
-    const down: Fault = { acts: false, reply: status(503) };
-    rig.service.plan((purpose) => (purpose === 'look-up-payment' ? down : undefined));
-    const end = await rig.confirm(id).finally(() => rig.service.plan(() => undefined));
-    expect(end).toMatchObject({ error: 'SERVICE_UNAVAILABLE', retryable: true });
-    expect(sent()).toBe(1);
-    rig.service.ledger.confirm({ id });
-    expect(await rig.confirm(id)).toMatchObject(moved(true));
-    expect(sent()).toBe(1);
-  });
-
-  test('that another gateway lost is looked at first as well', async () => {
-    const other = await rigs.start({ service: rig.service, clock: rig.clock });
-    rig.service.next('confirm', { acts: false, reply: reset });
-    expect(await rig.confirm(id)).toMatchObject(unknown);
-    rig.service.ledger.confirm({ id });
-    expect(await other.confirm(id)).toMatchObject(moved(true));
-    expect(sent()).toBe(1);
-  });
-
-  test('is one at a time per payment, across gateways', async () => {
-    const other = await rigs.start({ service: rig.service, clock: rig.clock });
+  test('is answered with RequestInProgressError while one is in flight, also by another gateway', async () => {
     const hold = gate();
     rig.service.next('confirm', { acts: true, first: hold.opened });
-    const first = rig.confirm(id);
-    await until(sent, (count) => count === 1);
+    const inFlight = first();
+    await until(sent);
     for (const gateway of [rig, other]) {
-      const second = await gateway.confirm(id);
-      expect(second).toMatchObject({ result: 'RequestInProgressError' });
-      expect(second.retryAfterMs).toBeGreaterThan(0);
+      const end = await gateway.confirm(id, utr(UTR));
+      expect(end).toMatchObject({ result: 'RequestInProgressError' });
+      expect(end.retryAfterMs).toBeGreaterThan(0);
     }
     hold.open();
-    expect(await first).toMatchObject(moved(false));
-    expect([sent(), done()]).toEqual([1, 1]);
+    expect(await inFlight).toMatchObject(success(false));
+    expect(counts()).toEqual([1, 1]);
   });
 
-  test('of 100 at the same time through two gateways is carried out once', async () => {
-    const other = await rigs.start({ service: rig.service, clock: rig.clock });
+  test('is carried out once of 40 concurrent ones through two gateways', async () => {
     const ends = await Promise.all(
-      Array.from({ length: 100 }, (_, place) => (place % 2 ? rig : other).confirm(id)),
+      Array.from({ length: 40 }, (_, place) => (place % 2 ? rig : other).confirm(id, utr(UTR))),
     );
-    expect(done()).toBe(1);
+    expect(counts()).toEqual([1, 1]);
     expect(ends.filter(({ replayed }) => replayed === false)).toHaveLength(1);
     expect(ends.filter(({ error }) => error)).toEqual([]);
   });
 
-  test('goes on although its caller leaves', async () => {
-    const hold = gate();
-    rig.service.next('confirm', { acts: true, first: hold.opened });
-    const leaving = new AbortController();
-    const input = { channel: CHANNEL, transactionId: id };
-    const query =
-      'mutation ($input: ConfirmPaymentInput!) { done: confirmPayment(input: $input) { __typename } }';
-    const confirmation = { upi: { utr: '123456789012' } };
-    const left = rig.call(query, { ...input, confirmation }, leaving.signal).catch(() => 'left');
-    await until(sent, (count) => count === 1);
-    leaving.abort();
-    expect(await left).toBe('left');
-    hold.open();
-    await until(done, (count) => count === 1);
-    await until(
-      () => rig.confirm(id),
-      ({ result }) => result !== 'RequestInProgressError',
-    );
-    expect(done()).toBe(1);
-  });
-
-  test.each<[string, Fault['reply'], End]>([
-    ['400 in HTML', html(400), { result: 'RejectedByServiceError', httpStatus: 400 }],
-    ['404', status(404), { result: 'RejectedByServiceError', httpStatus: 404 }],
+  test.each<[string, FaultReply, End]>([
+    ['400 in HTML', html(400), refused],
     ['401', status(401), { error: 'SERVICE_AUTH_FAILED' }],
     ['429', status(429, { 'retry-after': '3' }), { error: 'SERVICE_UNAVAILABLE', retryAfterMs: 3000 }],
   ])(
     'that the service answers with %s was not carried out, and can be repeated',
     async (_name, reply, end) => {
       rig.service.next('confirm', { acts: false, reply });
-      expect(await rig.confirm(id)).toMatchObject(end);
-      expect(await rig.confirm(id)).toMatchObject(moved(false));
-      expect([sent(), done()]).toEqual([2, 1]);
+      expect(await first()).toMatchObject(end);
+      expect(await first()).toMatchObject(success(false));
+      expect(counts()).toEqual([2, 1]);
     },
   );
 
-  test('is not sent where the connection is refused', async () => {
+  test('is not sent when the connection is refused', async () => {
     await rig.service.close();
-    const end = await rig.confirm(id).finally(() => rig.service.listen());
+    const end = await first().finally(() => rig.service.listen());
     expect(end).toMatchObject({ error: 'SERVICE_UNAVAILABLE', retryable: true });
-    expect(await rig.confirm(id)).toMatchObject(moved(false));
+    expect(await first()).toMatchObject(success(false));
   });
 
-  test.each(['dcb', 'bkash', 'nagad', 'rocket'])(
-    'by the arm of another method (%s) is refused',
-    async (arm) => {
-      const end = await rig.confirm(id, { [arm]: { code: '1234' } });
-      expect(end).toMatchObject({ result: 'InvalidInputError', fields: [{ path: ['confirmation', arm] }] });
-      expect(sent()).toBe(0);
-    },
-  );
-
-  test('by c2c of a payment by upi is refused', async () => {
-    expect(await rig.confirm(id, { c2c: 'TRANSFER_MADE' })).toMatchObject({ result: 'InvalidInputError' });
+  test.each<[string, Json | string]>([
+    ['dcb', { code: '1234' }],
+    ['c2c', 'TRANSFER_MADE'],
+  ])('by another method (%s) than that of the payment is not sent', async (method, confirmation) => {
+    const end = await rig.confirm(id, { [method]: confirmation });
+    expect(end).toMatchObject({ result: 'InvalidInputError', fields: [{ path: ['confirmation', method] }] });
     expect(sent()).toBe(0);
   });
 
-  test('is taken on trust for a payment that this gateway did not create', async () => {
+  test('is sent for a payment that is not in the journal, whatever its method', async () => {
     const body = { external_id: newKey(), payment_method: { type: 'dcb', user_id: 'u' } };
     const elsewhere = rig.service.ledger.create('payment', { ...body, channel: CHANNEL }, rig.service.now());
     id = elsewhere.transactionId;
-    expect(await rig.confirm(id, { dcb: { code: '1234' } })).toMatchObject(moved(false));
+    expect(await rig.confirm(id, { dcb: { code: '1234' } })).toMatchObject(success(false));
   });
+
+  describe('after one of unknown outcome', () => {
+    beforeEach(async () => {
+      rig.service.next('confirm', dropped);
+      expect(await first()).toMatchObject(unknown);
+    });
+
+    test('is sent if the payment still waits', async () => {
+      expect(await first()).toMatchObject(success(false));
+      expect(counts()).toEqual([2, 1]);
+    });
+
+    test('is not sent while the payment cannot be looked up, nor if it has moved on', async () => {
+      rig.service.plan(lookupsDown);
+      expect(await first()).toMatchObject({ error: 'SERVICE_UNAVAILABLE', retryable: true });
+      expect(sent()).toBe(1);
+      rig.service.plan(() => undefined);
+      rig.service.ledger.confirm({ id });
+      expect(await other.confirm(id, utr(UTR))).toMatchObject(success(true));
+      expect(await first()).toMatchObject(success(true));
+      expect(sent()).toBe(1);
+    });
+
+    test('with another input leaves the first one unknown if it is refused itself', async () => {
+      rig.service.next('confirm', { acts: false, reply: status(400) });
+      expect(await second()).toMatchObject(refused);
+      rig.service.ledger.confirm({ id });
+      expect(await first()).toMatchObject(success(true));
+      expect(sent()).toBe(2);
+    });
+  });
+
+  describe('with the input of a successful one', () => {
+    test('is answered with the current state by one lookup, or the last known one, and not sent', async () => {
+      rig.service.ledger.acceptsRepeats = true;
+      expect(await first()).toMatchObject(success(false));
+      rig.service.plan(lookupsDown);
+      expect(await first()).toMatchObject({ ...success(true), status: 'PROCESSING' });
+      rig.service.plan(() => undefined);
+      rig.service.ledger.byId('payment', id)!.status = 'completed';
+      const lookups = rig.service.requestsTo('look-up-payment').length;
+      expect(await first()).toMatchObject({ ...success(true), status: 'COMPLETED' });
+      expect(rig.service.requestsTo('look-up-payment')).toHaveLength(lookups + 1);
+      expect(await other.confirm(id, utr(UTR))).toMatchObject(success(true));
+      expect(counts()).toEqual([1, 1]);
+    });
+
+    test('is not sent if the caller of the first one disconnected', async () => {
+      const hold = gate();
+      rig.service.next('confirm', { acts: true, first: hold.opened });
+      const input = { channel: CHANNEL, transactionId: id, confirmation: utr(UTR) };
+      await disconnect((signal) => rig.call(CONFIRM, input, signal), sent);
+      expect(await first()).toMatchObject({ result: 'RequestInProgressError' });
+      hold.open();
+      expect(await untilDone(first)).toMatchObject(success(true));
+      expect(counts()).toEqual([1, 1]);
+    });
+
+    test('is not sent if the response of the first one was lost and its own lookup found it carried out', async () => {
+      rig.service.next('confirm', lost);
+      expect(await first()).toMatchObject(success(true));
+      rig.service.plan(lookupsDown);
+      expect(await first()).toMatchObject(success(true));
+      expect(counts()).toEqual([1, 1]);
+    });
+  });
+
+  describe('of which the first one was carried out, unknown to the gateway,', () => {
+    beforeEach(async () => {
+      rig.service.plan(lookupsDown);
+      rig.service.next('confirm', lost);
+      expect(await first()).toMatchObject(unknown);
+      rig.service.plan(() => undefined);
+    });
+
+    test('is not sent again once a later lookup has found it', async () => {
+      expect(await first()).toMatchObject(success(true));
+      rig.service.plan(lookupsDown);
+      expect(await first()).toMatchObject(success(true));
+      expect(counts()).toEqual([1, 1]);
+    });
+
+    test('is refused with another input', async () => {
+      expect(await second()).toMatchObject(refused);
+      expect(await first()).toMatchObject(success(true));
+      expect(counts()).toEqual([2, 1]);
+    });
+  });
+
+  describe('with another input than a successful one', () => {
+    beforeEach(first);
+
+    test('is sent, and a refusal is reported', async () => {
+      expect(await second()).toMatchObject(refused);
+      expect(counts()).toEqual([2, 1]);
+    });
+
+    test('is sent, and both inputs are replayed afterwards if the service accepts it', async () => {
+      rig.service.ledger.acceptsRepeats = true;
+      expect(await second()).toMatchObject(success(false));
+      for (const again of [first, second]) expect(await again()).toMatchObject(success(true));
+      expect(counts()).toEqual([2, 2]);
+    });
+
+    test('is unknown if its response is lost although the payment has moved on', async () => {
+      rig.service.next('confirm', dropped);
+      for (let times = 0; times < 2; times += 1) expect(await second()).toMatchObject(unknown);
+      expect(await first()).toMatchObject(success(true));
+      expect(counts()).toEqual([2, 1]);
+    });
+  });
+
+  describe('that the service refuses with 400', () => {
+    test('succeeds if the payment was confirmed around the gateway', async () => {
+      rig.service.ledger.confirm({ id });
+      expect(await first()).toMatchObject(success(true));
+      expect(counts()).toEqual([1, 1]);
+    });
+
+    test.each([
+      ['failed', null],
+      ['mispaid', null],
+      ['processing', 'a_state_that_the_gateway_does_not_know'],
+    ])('is refused if the payment is %s, in the state %s', async (ended, state) => {
+      Object.assign(rig.service.ledger.byId('payment', id)!, { status: ended, state });
+      expect(await first()).toMatchObject(refused);
+    });
+
+    test('is refused if the payment cannot be looked up', async () => {
+      rig.service.ledger.confirm({ id });
+      rig.service.plan(lookupsDown);
+      expect(await first()).toMatchObject(refused);
+    });
+  });
+
+  test('after FINGERPRINT_KEY was changed is sent after a lookup that shows the payment waiting, and only then', async () => {
+    const env = { FINGERPRINT_KEY: 'another-key' };
+    const changed = await rigs.start({ env, service: rig.service, clock: rig.clock });
+    await first();
+    rig.service.plan(lookupsDown);
+    expect(await changed.confirm(id, utr(UTR))).toMatchObject({ error: 'SERVICE_UNAVAILABLE' });
+    rig.service.plan(() => undefined);
+    expect(await changed.confirm(id, utr(UTR))).toMatchObject(success(true));
+    expect(sent()).toBe(1);
+    id = (await rig.create('payment', newKey())).transactionId ?? '';
+    await first();
+    rig.service.ledger.byId('payment', id)!.state = 'waiting_for_utr';
+    expect(await changed.confirm(id, utr(UTR))).toMatchObject(success(false));
+    expect(sent()).toBe(2);
+  });
+
+  test.each([false, true])(
+    'is carried out once and never refused in a storm of retries (service accepts repeats: %s)',
+    async (acceptsRepeats) => {
+      rig.service.ledger.acceptsRepeats = acceptsRepeats;
+      const payments = rig.service.ledger.entries.length;
+      const retries = await storm([rig, other], 24);
+      expect(retries.filter(({ result }) => result === 'RejectedByServiceError')).toEqual([]);
+      const confirms = rig.service.ledger.entries.slice(payments).map((entry) => entry.confirms);
+      expect(Math.max(...confirms)).toBe(1);
+    },
+  );
 });
+
+/**
+ * Confirms payments with UTRs of their own, each four times: twice concurrently, where half of the first callers disconnect,
+ * and twice more; a third of the responses of the service are lost. Returns how the later calls ended.
+ */
+async function storm(gateways: readonly [Rig, Rig], payments: number): Promise<End[]> {
+  const [{ service }] = gateways;
+  let count = 0;
+  service.plan((endpoint) =>
+    endpoint === 'confirm' && (count += 1) % 3 === 0 ? { acts: true, reply: reset } : undefined,
+  );
+  const pay = async (_: unknown, place: number): Promise<End[]> => {
+    const gateway = (turn: number): Rig => gateways[(place + turn) % 2]!;
+    const { transactionId } = await until(
+      () => gateway(0).create('payment', newKey()),
+      ({ result }) => result === 'PaymentSuccess',
+    );
+    const confirmation = utr(String(100_000_000_000 + place));
+    const call = (turn: number, signal?: AbortSignal): Promise<End> =>
+      gateway(turn)
+        .call(CONFIRM, { channel: CHANNEL, transactionId, confirmation }, signal)
+        .catch((): End => ({ result: 'disconnected' }));
+    const leaving = new AbortController();
+    if (place % 2) setImmediate(() => leaving.abort());
+    await Promise.all([call(0, leaving.signal), call(1)]);
+    return [await untilDone(() => call(0)), await untilDone(() => call(1))];
+  };
+  return (await Promise.all(Array.from({ length: payments }, pay))).flat();
+}

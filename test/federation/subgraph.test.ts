@@ -1,18 +1,18 @@
-import { writeFileSync, mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { composeServices } from '@apollo/composition';
+import { buildSchema, parse } from 'graphql';
+import { parse as parseYaml } from 'yaml';
+import { BothWays } from '../prepared/support/both-ways';
 import { FOUND, FAILING, MISSING, nodeId, tellTransaction } from '../prepared/support/transactions';
-import { DOCUMENTS, redirectCall } from '../gateway/fixtures/calls';
 import { expectForbidden, expectUnauthenticated } from '../access/support/answers';
 import { bearer, clientOf, keyOf, OURS } from '../access/support/rig';
 import { clientKeysFile } from '../support/credentials';
-import { testGateway, type TestClient } from '../support/gateway';
-import { scriptedService, type ScriptedService } from '../support/scripted-service';
-import { subgraphText } from './support/samples';
+import { apolloManifest, fileOf } from '../support/manifests';
+import { testGateway, type TestClient, testService } from '../support/gateway';
+import { type FakePaymentService } from '../support/payment-service/fake-payment-service';
+import { sample, subgraphText } from './support/samples';
 
 const CLIENTS = [
   clientOf('payouts-only', { scopes: ['payouts:read'] }),
-  clientOf('payments-only', { scopes: ['payments:read'] }),
   clientOf('creates-only', { scopes: ['payments:create'] }),
   clientOf('elsewhere', { channels: [OURS] }),
 ];
@@ -25,7 +25,7 @@ const ENTITIES = `query Entities($representations: [_Any!]!) {
   }
 }`;
 
-let service: ScriptedService;
+let service: FakePaymentService;
 let client: TestClient;
 const logLines: string[] = [];
 
@@ -36,21 +36,16 @@ const start = (env: Record<string, string> = {}): Promise<TestClient> =>
   });
 
 beforeAll(async () => {
-  service = await scriptedService(tellTransaction);
+  service = await testService(tellTransaction);
   client = await start();
 });
 
 beforeEach(() => {
-  service.seen.length = 0;
+  service.requests.length = 0;
 });
 
-interface Entity {
-  __typename: string;
-  transactionId?: string;
-}
-
 interface Entities {
-  _entities: (Entity | null)[];
+  _entities: ({ __typename: string; transactionId?: string } | null)[];
 }
 
 const ask = (representations: unknown, headers?: Record<string, string>, by = client) =>
@@ -60,10 +55,7 @@ const ofPayment = (transactionId: string, __typename = 'PaymentResource') => ({
   __typename,
   id: nodeId('payment', transactionId),
 });
-const ofPayout = (transactionId: string, __typename = 'PayoutResource') => ({
-  __typename,
-  id: nodeId('payout', transactionId),
-});
+const ofPayout = (id: string) => ({ __typename: 'PayoutResource', id: nodeId('payout', id) });
 const [first = '', second = ''] = FOUND.payment;
 const [payout = ''] = FOUND.payout;
 const [failing = ''] = FAILING;
@@ -75,53 +67,48 @@ const faultsOf = ({ errors = [] }: Awaited<ReturnType<typeof ask>>) =>
 describe('_service', () => {
   const SERVICE = '{ _service { sdl } }';
 
-  test('is what subgraph.graphql holds, though introspection is off', async () => {
-    const { data } = await client.ask(SERVICE);
-    expect(data).toEqual({ _service: { sdl: subgraphText() } });
+  test('is subgraph.graphql for every authenticated caller, even when introspection is off', async () => {
+    const { data } = await client.ask<{ _service: { sdl: string } }>(
+      SERVICE,
+      {},
+      bearer(keyOf('creates-only')),
+    );
+    // The order of the methods is that of the exports, which the compiler of the tests sorts.
+    const wordsOf = (sdl: string): string[] => sdl.split(/\s+/).sort();
+    expect(wordsOf(data._service.sdl)).toEqual(wordsOf(subgraphText()));
     expect((await client.ask('{ __schema { queryType { name } } }')).status).toBe(400);
-  });
-
-  test('is for every caller that proves who it is, whatever its scopes, and for nobody else', async () => {
-    const { data } = await client.ask(SERVICE, {}, bearer(keyOf('creates-only')));
-    expect(data).toMatchObject({ _service: { sdl: expect.any(String) } });
     expectUnauthenticated(await client.ask(SERVICE, {}, {}));
   });
 
-  test('is not there unless SUBGRAPH is on', async () => {
+  test('does not exist unless SUBGRAPH is on', async () => {
     const off = await start({ SUBGRAPH: 'off' });
     for (const query of [SERVICE, '{ _entities(representations: []) { __typename } }']) {
-      const { status, errors } = await off.ask(query);
-      expect(status).toBe(400);
-      expect(errors?.[0]?.extensions['code']).toBe('GRAPHQL_VALIDATION_FAILED');
+      const { errors } = await off.ask(query);
+      expect(errors).toMatchObject([{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }]);
     }
   });
 });
 
 describe('_entities', () => {
-  test('answers in the order asked, by interface and by type, null where the service has nothing', async () => {
+  test('keeps the order, by interface and by type, with one lookup each and null for what is not found', async () => {
     const { data: known } = await ask([ofPayment(first)]);
     const typename = known?._entities[0]?.__typename ?? '';
-    const { data, errors } = await ask([
+    service.requests.length = 0;
+    const asked = [
       ofPayout(payout),
       ofPayment(MISSING),
       ofPayment(second),
       ofPayment(first, typename),
-    ]);
+      ofPayment(first),
+    ];
+    const { data, errors } = await ask(asked);
     expect(errors).toBeUndefined();
-    expect(data?._entities.map((entity) => entity?.transactionId)).toEqual([
-      payout,
-      undefined,
-      second,
-      first,
-    ]);
+    const found = [payout, undefined, second, first, first];
+    expect(data?._entities.map((entity) => entity?.transactionId)).toEqual(found);
+    expect(service.requests).toHaveLength(4);
   });
 
-  test('looks each distinct transaction up once', async () => {
-    await ask([ofPayment(first), ofPayment(second), ofPayment(first), ofPayment(first)]);
-    expect(service.seen).toHaveLength(2);
-  });
-
-  test('one that fails is one null and one error with its path', async () => {
+  test('has one null and one error with its path when one fails', async () => {
     const answer = await ask([ofPayment(first), ofPayment(failing), ofPayment(second)]);
     expect(answer.data?._entities.map((entity) => entity?.transactionId)).toEqual([first, undefined, second]);
     expect(faultsOf(answer)).toEqual([['_entities.1', 'SERVICE_AUTH_FAILED']]);
@@ -129,14 +116,11 @@ describe('_entities', () => {
 
   test.each([
     ['a type that is no entity', { __typename: 'Attempt', id: nodeId('payment', first) }],
-    ['an interface that has no key', { __typename: 'Node', id: nodeId('payment', first) }],
-    ['a type of no name', { __typename: 'constructor', id: nodeId('payment', first) }],
     ['an id that is garbage', { __typename: 'PaymentResource', id: 'GARBAGE-4111111111111111' }],
     ['an id that is an object', { __typename: 'PaymentResource', id: { toString: 1, toJSON: 1 } }],
-    ['no id', { __typename: 'PaymentResource' }],
     ['a payment as a payout', { __typename: 'PayoutResource', id: nodeId('payment', first) }],
     ['a payment of another method', { __typename: 'HavalePayment', id: nodeId('payment', first) }],
-  ])('%s is an error of that one, and is not quoted', async (_about, representation) => {
+  ])('has an error that does not quote for %s', async (_about, representation) => {
     const answer = await ask([ofPayment(second), representation]);
     expect(faultsOf(answer)).toEqual([['_entities.1', 'BAD_USER_INPUT']]);
     expect(answer.data?._entities).toEqual([expect.objectContaining({ transactionId: second }), null]);
@@ -144,18 +128,17 @@ describe('_entities', () => {
   });
 
   test.each([
-    ['no object', 'CANARY-4111111111111111'],
     ['an object without __typename', { id: 'CANARY-4111111111111111', pan: '4111111111111111' }],
     ['an object with another __typename', { __typename: { CANARY: '4111111111111111' } }],
     ['null', null],
-  ])('a representation that is %s does not fit, and is not quoted', async (_about, representation) => {
+  ])('refuses a representation that is %s, without quoting it', async (_about, representation) => {
     const answer = await ask([ofPayment(first), representation]);
     expect(answer.errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
     expect(answer.text + logLines.join('')).not.toMatch(/CANARY|4111111111111111/);
-    expect(service.seen).toHaveLength(0);
+    expect(service.requests).toHaveLength(0);
   });
 
-  test('a representation in the document is read as one in a variable is', async () => {
+  test('reads a representation in the document as one in a variable', async () => {
     const { __typename, id } = ofPayment(first);
     const literal = ENTITIES.replace('($representations: [_Any!]!)', '').replace(
       '$representations',
@@ -170,14 +153,14 @@ describe('_entities', () => {
     expect(bad.text).not.toContain('CANARY');
   });
 
-  test('more than 100 are refused, and nothing is looked up', async () => {
+  test('refuses more than 100, and looks nothing up', async () => {
     const answer = await ask(Array.from({ length: 101 }, () => ofPayment(first)));
     expect(faultsOf(answer)).toEqual([['_entities', 'BAD_USER_INPUT']]);
-    expect(service.seen).toHaveLength(0);
+    expect(service.requests).toHaveLength(0);
   });
 });
 
-describe('what the gateway promises holds for entities', () => {
+describe('The rules of the gateway hold for entities', () => {
   test('scopes: an entity of the other kind is refused beside the own', async () => {
     const answer = await ask([ofPayment(first), ofPayout(payout)], bearer(keyOf('payouts-only')));
     expect(faultsOf(answer)).toEqual([['_entities.0', 'FORBIDDEN']]);
@@ -189,7 +172,7 @@ describe('what the gateway promises holds for entities', () => {
     const representations = [ofPayment(first), ofPayment(MISSING), ofPayout(payout)];
     const answer = await ask(representations, bearer(keyOf('elsewhere')));
     expect(faultsOf(answer)).toEqual([0, 1, 2].map((place) => [`_entities.${place}`, 'FORBIDDEN']));
-    expect(service.seen).toHaveLength(0);
+    expect(service.requests).toHaveLength(0);
   });
 
   test('rate limit: every representation counts as a lookup', async () => {
@@ -197,10 +180,8 @@ describe('what the gateway promises holds for entities', () => {
     const six = Array.from({ length: 6 }, () => ofPayment(first));
     expect((await ask(six, undefined, limited)).errors).toBeUndefined();
     const answer = await ask(six, undefined, limited);
-    expect({ status: answer.status, code: answer.errors?.[0]?.extensions['code'] }).toEqual({
-      status: 429,
-      code: 'RATE_LIMITED',
-    });
+    expect(answer.status).toBe(429);
+    expect(answer.errors).toMatchObject([{ extensions: { code: 'RATE_LIMITED' } }]);
   });
 
   test('cost: what all aliases of an operation look up is bounded', async () => {
@@ -210,36 +191,107 @@ describe('what the gateway promises holds for entities', () => {
     );
     const r = Array.from({ length: 100 }, () => ofPayment(first));
     const { status, errors } = await client.ask(`query Q($r: [_Any!]!) { ${aliased.join(' ')} }`, { r });
-    expect({ status, code: errors?.[0]?.extensions['code'] }).toEqual({
-      status: 400,
-      code: 'OPERATION_TOO_LARGE',
-    });
-    expect(service.seen).toHaveLength(0);
+    expect(status).toBe(400);
+    expect(errors).toMatchObject([{ extensions: { code: 'OPERATION_TOO_LARGE' } }]);
+    expect(service.requests).toHaveLength(0);
   });
 
   test('persisted operations: who is bound to a manifest asks no entities that are not in it', async () => {
-    const file = path.join(mkdtempSync(path.join(tmpdir(), 'paygraph-manifest-')), 'manifest.json');
-    const operation = { id: 'entities', name: 'Entities', type: 'query', body: ENTITIES };
-    const manifest = { format: 'apollo-persisted-query-manifest', version: 1, operations: [operation] };
-    writeFileSync(file, JSON.stringify(manifest));
-    const bound = await start({ PERSISTED_OPERATIONS: file, PERSISTED_OPERATIONS_SERVICES: 'require' });
+    const PERSISTED_OPERATIONS = fileOf(apolloManifest({ name: 'Entities', body: ENTITIES }));
+    const bound = await start({ PERSISTED_OPERATIONS, PERSISTED_OPERATIONS_SERVICES: 'require' });
     expect((await ask([ofPayment(first)], undefined, bound)).data?._entities).toHaveLength(1);
     const { errors } = await bound.ask('{ _service { sdl } }');
     expect(errors).toMatchObject([{ extensions: { code: 'PERSISTED_OPERATION_REQUIRED' } }]);
   });
+});
 
-  test('inputs: two arms of a @oneOf input and a card number in the document are refused as ever', async () => {
-    const { input } = redirectCall('CARD');
-    const both = { ...input, method: { redirect: 'CARD', upi: { email: 'ann@example.com' } } };
-    const { errors } = await client.ask(DOCUMENTS.createPayment, { input: both });
-    expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
-    const literal =
-      'pan: "4111111111111111", expiryMonth: "12", expiryYear: "2099", cvc: "737", cardholder: "A"';
-    const answer = await client.ask(
-      `mutation { createPayment(input: { idempotencyKey: "k", channel: "${OURS}", amount: { currency: "EUR", value: "1.00" }, method: { card: { ${literal} } } }) { __typename } }`,
+describe('The composition with subgraph.graphql', () => {
+  /** Composes this gateway's subgraph with another. */
+  const composed = (orders: string) =>
+    composeServices([
+      { name: 'payments', url: 'http://payments.example', typeDefs: parse(subgraphText()) },
+      { name: 'orders', url: 'http://orders.example', typeDefs: parse(orders) },
+    ]);
+
+  const LINK =
+    'extend schema @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key", "@shareable"])';
+
+  test('succeeds without hints for a subgraph that refers to payments by interface', () => {
+    const { errors, hints, supergraphSdl } = composed(sample('orders.graphql'));
+    expect({ errors, hints }).toEqual({ errors: undefined, hints: [] });
+    expect(supergraphSdl).toMatch(/type UpiPayment implements PaymentResource & Node[^}]*\border: Order\b/);
+  });
+
+  test('succeeds for a subgraph that declares every payment type', () => {
+    const [, names = ''] = /^union Payment = (.*)$/m.exec(subgraphText()) ?? [];
+    expect(names).toContain('OtherPayment');
+    const types = names
+      .split(' | ')
+      .map((name) => `type ${name} @key(fields: "id", resolvable: false) { id: ID! }`);
+    const { errors } = composed(
+      `${LINK}\ntype Query { paid: Payment }\nunion Payment = ${names}\n${types.join('\n')}`,
     );
-    expect(answer.status).toBe(400);
-    expect(answer.text).not.toMatch(/4111111111111111|737/);
-    expect(service.seen).toHaveLength(0);
+    expect(errors).toBeUndefined();
+  });
+
+  test('succeeds for a subgraph with nodes and pages of its own', () => {
+    const { errors } = composed(`${LINK}
+      type Query { customers: [Customer!]! page: PageInfo! }
+      interface Node { id: ID! }
+      type Customer implements Node @key(fields: "id") { id: ID! }
+      type PageInfo @shareable { hasNextPage: Boolean! endCursor: String }`);
+    expect(errors).toBeUndefined();
+  });
+
+  test('has all of the schema but @oneOf', () => {
+    const published = subgraphText();
+    expect(published).not.toContain('@oneOf');
+    const types = Object.keys(
+      buildSchema(
+        published.replace(/^extend schema.*$/m, '').replaceAll(/ @(key\(fields: "id"\)|shareable)/g, ''),
+      ).getTypeMap(),
+    );
+    expect(types.filter((name) => name.startsWith('_') && !name.startsWith('__'))).toEqual([]);
+    expect(types).toEqual(expect.arrayContaining(['CardNumber', 'PaymentMethodInput', 'Subscription']));
+  });
+
+  test("the sample of a router's configuration forwards what the gateway needs, under the name that was composed", () => {
+    expect(sample('compose.mjs')).toContain("name: 'payments'");
+    expect(parseYaml(sample('router.yaml'))).toEqual({
+      headers: { subgraphs: { payments: { request: [{ propagate: { named: 'authorization' } }] } } },
+      include_subgraph_errors: { subgraphs: { payments: true } },
+    });
+  });
+});
+
+describe('A prepared operation', () => {
+  const PREPARED_ENTITIES = `query Entities__payments__1($representations: [_Any!]!) {
+    _entities(representations: $representations) {
+      ... on PaymentResource { __typename id status amount { currency value } nextAction { __typename } }
+      ... on UpiPayment { upiLink state }
+      ... on PayoutResource { id outcome: status error { code } }
+    }
+  }`;
+
+  let prepared: BothWays;
+
+  beforeAll(async () => {
+    prepared = await BothWays.start({ SUBGRAPH: 'on' });
+  });
+
+  test.each([
+    ['every payment', FOUND.payment.slice(0, 100).map((id) => ofPayment(id))],
+    ['every payout', FOUND.payout.slice(0, 100).map((id) => ofPayout(id))],
+    ['what is not there beside what is', [MISSING, first, second].map((id) => ofPayment(id))],
+    ['what fails beside what does not', [...FAILING, first, second].map((id) => ofPayment(id))],
+    ['what is no entity', [{ __typename: 'Query', id: 'x' }]],
+  ])('responds as Apollo does to _entities of %s', async (_about, representations) => {
+    const { body } = await prepared.expectSame({ query: PREPARED_ENTITIES, variables: { representations } });
+    expect(body).toContain('"_entities":[');
+  });
+
+  test('responds as Apollo does to _service', async () => {
+    const { body } = await prepared.expectSame({ query: '{ _service { sdl } }' });
+    expect(body).toContain('extend schema @link');
   });
 });

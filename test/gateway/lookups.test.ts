@@ -1,33 +1,33 @@
 import { AUTHORIZED } from '../support/credentials';
-import { CHANNEL, testGateway, type TestClient } from '../support/gateway';
+import { CHANNEL, testGateway, type TestClient, testService } from '../support/gateway';
 import {
-  scriptedService,
   type Reply,
-  type ScriptedService,
-  type SeenRequest,
-} from '../support/scripted-service';
-import { gate, type Gate } from './fixtures/gate';
-import { decodeQuery } from './fixtures/strict-service';
+  type FakePaymentService,
+  type ReceivedRequest,
+} from '../support/payment-service/fake-payment-service';
+import { accepted, make, validCall } from '../support/calls';
+import { gate, until, type Gate } from '../support/gate';
+import { decodeQuery } from '../support/signatures';
 
-let service: ScriptedService;
+let service: FakePaymentService;
 let client: TestClient;
 
 beforeAll(async () => {
-  service = await scriptedService();
+  service = await testService();
   client = await testGateway(service.url, { env: { SERVICE_TIMEOUT_MS: '20000' } });
 });
 
 beforeEach(() => {
-  service.seen.length = 0;
-  service.answer(found);
+  service.requests.length = 0;
+  service.respond(found);
 });
 
 /** The id of a transaction by its number. */
 const idOf = (place: number): string => `00000000-0000-4000-8000-${String(place).padStart(12, '0')}`;
 
-const idIn = ({ query }: SeenRequest): string => decodeQuery(query)['transaction_id'] ?? '';
+const idIn = ({ query }: ReceivedRequest): string => decodeQuery(query)['transaction_id'] ?? '';
 
-const found = (request: SeenRequest) => ({
+const found = (request: ReceivedRequest) => ({
   status: 200,
   json: { status: 'pending', transaction_id: idIn(request) },
 });
@@ -40,21 +40,16 @@ type Found = { transactionId: string; rawStatus: string } | null;
 
 const askMany = (ids: string[]) => client.ask<{ payments: Found[] }>(MANY, { c: CHANNEL, ids });
 
-const calls = (id: string): number => service.seen.filter((request) => idIn(request) === id).length;
+const calls = (id: string): number => service.requests.filter((request) => idIn(request) === id).length;
 
 describe('In one operation', () => {
   test('a hundred payments of ten ids take ten calls, and stand in the order asked', async () => {
     const ids = Array.from({ length: 100 }, (_, place) => idOf((place * 7) % 10));
     const { data } = await askMany(ids);
     expect(data.payments.map((payment) => payment?.transactionId)).toEqual(ids);
-    expect(service.seen).toHaveLength(10);
-  });
-
-  test('the same id in another case is the same payment', async () => {
-    const id = 'abcdefab-0000-4000-8000-000000000000';
-    const { data } = await askMany([id, id.toUpperCase()]);
-    expect(data.payments.map((payment) => payment?.transactionId)).toEqual([id, id]);
-    expect(service.seen).toHaveLength(1);
+    expect(service.requests).toHaveLength(10);
+    expect((await askMany([])).data).toEqual({ payments: [] });
+    expect(service.requests).toHaveLength(10);
   });
 
   test('never more than sixteen calls are under way', async () => {
@@ -62,7 +57,7 @@ describe('In one operation', () => {
     let most = 0;
     const sixteen = gate(16);
     const hold = gate();
-    service.answer(async (request) => {
+    service.respond(async (request) => {
       most = Math.max(most, (underWay += 1));
       if (idIn(request) !== idOf(999)) {
         sixteen.arrive();
@@ -76,25 +71,26 @@ describe('In one operation', () => {
     await sixteen.opened;
     // A whole round through gateway and service, in which a seventeenth call would have come.
     await client.ask(ONE, { c: CHANNEL, id: idOf(999) });
-    expect(service.seen).toHaveLength(17);
+    expect(service.requests).toHaveLength(17);
     hold.open();
     const { data } = await asked;
     expect(data.payments).toHaveLength(100);
     expect(most).toBe(17);
   });
 
-  test('null stands where the service has no such payment', async () => {
-    service.answer((request) => (idIn(request) === idOf(2) ? { status: 404, json: {} } : found(request)));
-    const { data, errors } = await askMany([idOf(1), idOf(2), idOf(3)]);
-    expect(errors).toBeUndefined();
-    expect(data.payments.map((payment) => payment?.transactionId)).toEqual([idOf(1), undefined, idOf(3)]);
-  });
-
-  test('one lookup that fails makes one null and one error, with its path', async () => {
-    service.answer((request) => (idIn(request) === idOf(2) ? { status: 500, json: {} } : found(request)));
-    const { data, errors, status } = await askMany([idOf(1), idOf(2), idOf(3)]);
+  test('a missing payment is null, and a lookup that fails is one null and one error with its path', async () => {
+    service.respond((request) => {
+      if (idIn(request) === idOf(2)) return { status: 500, json: {} };
+      return idIn(request) === idOf(3) ? { status: 404, json: {} } : found(request);
+    });
+    const { data, errors, status } = await askMany([1, 2, 3, 4].map(idOf));
     expect(status).toBe(200);
-    expect(data.payments.map((payment) => payment?.transactionId)).toEqual([idOf(1), undefined, idOf(3)]);
+    expect(data.payments.map((payment) => payment?.transactionId ?? null)).toEqual([
+      idOf(1),
+      null,
+      null,
+      idOf(4),
+    ]);
     expect(errors).toMatchObject([
       { path: ['payments', 1], extensions: { code: 'SERVICE_UNAVAILABLE', retryable: true } },
     ]);
@@ -110,103 +106,82 @@ describe('In one operation', () => {
       expect(errors).toMatchObject([
         { path: [field], extensions: { code: 'BAD_USER_INPUT', retryable: false } },
       ]);
-      expect(service.seen).toHaveLength(0);
+      expect(service.requests).toHaveLength(0);
     },
   );
-
-  test('none asked is none answered', async () => {
-    expect((await askMany([])).data).toEqual({ payments: [] });
-    expect(service.seen).toHaveLength(0);
-  });
 
   test('aliases, lists and node share one call', async () => {
     const first = await client.ask<{ payment: { id: string } }>(
       `{ payment(channel: "${CHANNEL}", transactionId: "${idOf(1)}") { ... on PaymentResource { id } } }`,
     );
-    service.seen.length = 0;
+    service.requests.length = 0;
     const query = `query Q($c: UUID!, $id: UUID!, $node: ID!) {
       a: payment(channel: $c, transactionId: $id) { ${ID} } b: payment(channel: $c, transactionId: $id) { ${ID} }
       payments(channel: $c, transactionIds: [$id, $id]) { ${ID} } node(id: $node) { ${ID} } }`;
     const { data } = await client.ask(query, { c: CHANNEL, id: idOf(1), node: first.data.payment.id });
     const one = { transactionId: idOf(1), rawStatus: 'pending' };
     expect(data).toEqual({ a: one, b: one, payments: [one, one], node: one });
-    expect(service.seen).toHaveLength(1);
+    expect(service.requests).toHaveLength(1);
   });
 
-  test('a payment and a payout of the same id, and the same id of two channels, are different', async () => {
+  test('two ids, a payment and a payout of one id, and one id of two channels are different', async () => {
     const query = `query Q($c: UUID!, $d: UUID!, $id: UUID!) {
       a: payment(channel: $c, transactionId: $id) { __typename } b: payment(channel: $d, transactionId: $id) { __typename }
-      c: payout(channel: $c, transactionId: $id) { __typename } }`;
+      c: payout(channel: $c, transactionId: $id) { __typename } d: payment(channel: $c, externalId: "d") { __typename }
+      e: payment(channel: $c, externalId: "e") { __typename } f: payment(channel: $d, externalId: "e") { __typename } }`;
     await client.ask(query, { c: CHANNEL, d: idOf(77), id: idOf(1) });
-    expect(service.seen).toHaveLength(3);
-  });
-
-  test('what a mutation left out is looked up anew behind each mutation', async () => {
-    let lookups = 0;
-    service.answer(({ method, json, query }) => {
-      if (method === 'POST')
-        return { status: 200, json: { status: 'processing', transaction_id: json['id'] } };
-      lookups += 1;
-      const amount = { currency: 'INR', value: `${lookups}.00` };
-      return {
-        status: 200,
-        json: { status: 'processing', transaction_id: decodeQuery(query)['transaction_id'], amount },
-      };
-    });
-    const confirm = `confirmPayment(input: { channel: "${CHANNEL}", transactionId: "${idOf(1)}", confirmation: { upi: { utr: "1" } } }) {
-      ... on PaymentSuccess { payment { ... on PaymentResource { amount { value } } } } }`;
-    const amountAfter = async (): Promise<unknown> =>
-      (await client.ask<{ done: object }>(`mutation { done: ${confirm} }`)).data.done;
-    expect(await amountAfter()).toEqual({ payment: { amount: { value: '1.00' } } });
-    expect(await amountAfter()).toEqual({ payment: { amount: { value: '2.00' } } });
+    expect(new Set(service.requests.map(({ path, query: sent }) => `${path}?${sent}`)).size).toBe(6);
   });
 });
 
 describe('Across operations', () => {
   const SHARED = idOf(500);
-  const withMarker = `query Q($c: UUID!, $ids: [UUID!]!) { payments(channel: $c, transactionIds: $ids) { ${ID} } }`;
 
   /** Answers everything but the shared id at once; `markers` opens when that many other ids have come. */
-  function holdShared(markers: Gate, shared: (request: SeenRequest) => Reply = found): Gate {
+  function holdShared(markers: Gate, shared: (request: ReceivedRequest) => Reply = found): Gate {
     const hold = gate();
-    service.answer(async (request) => {
+    service.respond(async (request) => {
       if (idIn(request) === SHARED) {
         await hold.opened;
         return shared(request);
       }
       markers.arrive();
-      return found(request);
+      return request.method === 'POST' ? accepted(request) : found(request);
     });
     return hold;
   }
 
-  test('identical lookups in flight share one call', async () => {
+  test.each<[string, (request: ReceivedRequest) => Reply, object]>([
+    ['answer', found, { data: { payments: [{ transactionId: SHARED }, {}] } }],
+    ['failure', () => ({ status: 401, json: {} }), { errors: [{ path: ['payments', 0] }] }],
+  ])('identical lookups in flight share one call and its %s', async (_what, reply, told) => {
     const markers = gate(5);
-    const hold = holdShared(markers);
+    const hold = holdShared(markers, reply);
     const asked = [1, 2, 3, 4, 5].map((place) => askMany([SHARED, idOf(place)]));
     await markers.opened;
     hold.open();
-    for (const { data } of await Promise.all(asked)) expect(data.payments[0]?.transactionId).toBe(SHARED);
+    for (const answer of await Promise.all(asked)) expect(answer).toMatchObject(told);
     expect(calls(SHARED)).toBe(1);
   });
 
-  test('a failure is shared too, and every caller hears of it', async () => {
-    const markers = gate(2);
-    const hold = holdShared(markers, () => ({ status: 401, json: {} }));
-    const asked = [1, 2].map((place) => askMany([SHARED, idOf(place)]));
+  test('a lookup after a change does not share the call of an earlier one', async () => {
+    const markers = gate(1);
+    const hold = holdShared(markers);
+    const before = askMany([SHARED, idOf(1)]);
     await markers.opened;
+    await make(client, validCall('createPayment', 'other'));
+    const after = askMany([SHARED]);
+    await until(() => calls(SHARED) === 2);
     hold.open();
-    for (const { errors } of await Promise.all(asked)) {
-      expect(errors).toMatchObject([{ path: ['payments', 0], extensions: { code: 'SERVICE_AUTH_FAILED' } }]);
-    }
-    expect(calls(SHARED)).toBe(1);
+    for (const { data } of await Promise.all([before, after]))
+      expect(data.payments[0]?.transactionId).toBe(SHARED);
   });
 
   test('a caller that leaves does not cancel the call for another', async () => {
     const first = gate(1);
     const hold = holdShared(first);
     const leaver = new AbortController();
-    const body = JSON.stringify({ query: withMarker, variables: { c: CHANNEL, ids: [SHARED, idOf(1)] } });
+    const body = JSON.stringify({ query: MANY, variables: { c: CHANNEL, ids: [SHARED, idOf(1)] } });
     const headers = { 'content-type': 'application/json', ...AUTHORIZED };
     const left = fetch(client.url, { method: 'POST', headers, body, signal: leaver.signal }).catch(
       () => 'left',
@@ -228,13 +203,13 @@ describe('Across operations', () => {
 
   test('nothing is kept once it has arrived: the next lookup sees the new state', async () => {
     for (const status of ['pending', 'processing', 'completed']) {
-      service.answer((request) => ({ status: 200, json: { status, transaction_id: idIn(request) } }));
+      service.respond((request) => ({ status: 200, json: { status, transaction_id: idIn(request) } }));
       const { data } = await client.ask<{ payment: Found }>(ONE, { c: CHANNEL, id: SHARED });
       expect(data.payment?.rawStatus).toBe(status);
     }
-    service.answer(() => ({ status: 403, json: {} }));
+    service.respond(() => ({ status: 403, json: {} }));
     expect((await client.ask(ONE, { c: CHANNEL, id: SHARED })).errors).toHaveLength(1);
-    service.answer(found);
+    service.respond(found);
     expect((await client.ask(ONE, { c: CHANNEL, id: SHARED })).errors).toBeUndefined();
     expect(calls(SHARED)).toBe(5);
   });
@@ -248,13 +223,13 @@ describe('The arguments of a lookup', () => {
         { path: [field], extensions: { code: 'BAD_USER_INPUT', retryable: false } },
       ]);
     }
-    expect(service.seen).toHaveLength(0);
+    expect(service.requests).toHaveLength(0);
   });
 
   test('are both sent where both are given', async () => {
     const args = `channel: "${CHANNEL}", transactionId: "${idOf(1)}", externalId: "order-1"`;
     await client.ask(`{ payment(${args}) { __typename } }`);
-    expect(decodeQuery(service.seen[0]?.query ?? '')).toEqual({
+    expect(decodeQuery(service.requests[0]?.query ?? '')).toEqual({
       channel: CHANNEL,
       transaction_id: idOf(1),
       external_id: 'order-1',

@@ -1,5 +1,5 @@
 import { CHANNEL, testGateway, testSandbox, type TestClient } from '../support/gateway';
-import { make, validCall } from './fixtures/calls';
+import { make, validCall } from '../support/calls';
 
 const NODE = `query Q($id: ID!) { node(id: $id) { __typename id
   ... on PaymentResource { transactionId channel method } ... on PayoutResource { transactionId channel } } }`;
@@ -39,7 +39,7 @@ test.each([
   expect(data.node).toMatchObject({ __typename, id, transactionId, channel: CHANNEL });
 });
 
-test('The id of a payout finds it from another gateway too, which does not know its method', async () => {
+test('An id finds its transaction from another gateway too, which does not know its method', async () => {
   const { id, transactionId } = await madeOf('payout');
   const another = await testGateway(sandboxUrl);
   const { data, errors } = await another.ask<NodeAnswer>(NODE, { id });
@@ -47,15 +47,9 @@ test('The id of a payout finds it from another gateway too, which does not know 
   expect(data.node).toMatchObject({ __typename: 'OtherPayout', id, transactionId, channel: CHANNEL });
 });
 
-test('An id is the same from another gateway, on another day, for a channel in any case', async () => {
-  const { id, transactionId } = await madeOf('payment');
-  const another = await testGateway(sandboxUrl);
-  const query = `query Q($c: UUID!, $t: UUID!) { payment(channel: $c, transactionId: $t) { ... on PaymentResource { id } } }`;
-  const variables = { c: CHANNEL.toUpperCase(), t: transactionId.toUpperCase() };
-  const { data } = await another.ask(query, variables);
-  expect(data).toEqual({ payment: { id } });
+test('An id of another day can still be read', async () => {
   const known = 'AQB8G9HgaxtMip1-D1pKPCsQC3ocUmpVTQ6cVW8fPg0qEQ';
-  const later = await another.ask(NODE, { id: known });
+  const later = await client.ask(NODE, { id: known });
   expect(later.errors).toBeUndefined();
   expect(later.data).toEqual({ node: null });
 });
@@ -69,23 +63,10 @@ test('The id that a create answers is the id that a lookup answers', async () =>
   expect((await client.ask<NodeAnswer>(NODE, { id })).data.node?.id).toBe(id);
 });
 
-const GARBAGE = [
-  '',
-  'x',
-  'payment:1',
-  '0b7a1c52-6a55-4d0e-9c55-6f1f3e0d2a11',
-  Buffer.from(`payment:${CHANNEL}`).toString('base64'),
-  'AQB8G9HgaxtMip1-D1pKPCsQC3ocUmpVTQ6cVW8fPg0qEQ=',
-  'AQB8G9HgaxtMip1+D1pKPCsQC3ocUmpVTQ6cVW8fPg0qEQ',
-  'AQB8G9HgaxtMip1-D1pKPCsQC3ocUmpVTQ6cVW8fPg0qER',
-  ' AQB8G9HgaxtMip1-D1pKPCsQC3ocUmpVTQ6cVW8fPg0qEQ',
-  'AgB8G9HgaxtMip1-D1pKPCsQC3ocUmpVTQ6cVW8fPg0qEQ',
-  'AQJ8G9HgaxtMip1-D1pKPCsQC3ocUmpVTQ6cVW8fPg0qEQ',
-  '😀',
-  'x'.repeat(10_000),
-];
+// test/properties/values.test.ts changes every character of an id.
+const GARBAGE = ['', '0b7a1c52-6a55-4d0e-9c55-6f1f3e0d2a11', '😀', 'x'.repeat(10_000)];
 
-test.each(GARBAGE)('What is no id of this gateway is BAD_USER_INPUT: %.60s', async (id) => {
+test.each(GARBAGE)('An id of no gateway is BAD_USER_INPUT: %.60s', async (id) => {
   const { data, errors, text } = await client.ask<NodeAnswer>(NODE, { id });
   expect(data).toEqual({ node: null });
   expect(errors).toMatchObject([
@@ -93,15 +74,3 @@ test.each(GARBAGE)('What is no id of this gateway is BAD_USER_INPUT: %.60s', asy
   ]);
   if (id.length > 5) expect(text).not.toContain(id);
 });
-
-test.each(['payment', 'payout'] as const)(
-  'Flipping any character of the id of a %s never shows another transaction',
-  async (kind) => {
-    const { id, transactionId } = await madeOf(kind);
-    for (const place of [...id].keys()) {
-      const flipped = id.slice(0, place) + (id[place] === 'A' ? 'B' : 'A') + id.slice(place + 1);
-      const { data } = await client.ask<NodeAnswer>(NODE, { id: flipped });
-      expect(data.node?.transactionId ?? null).not.toBe(transactionId);
-    }
-  },
-);

@@ -1,12 +1,16 @@
-// Lints texts as if they stood in the files named: [{ file, text }] on standard input, a list of rule ids for each out.
+// Lints texts as if they were in the files named, with the rules of the layers alone, which need no types.
+// In: [{ file, text }] on standard input; out: the rule ids for each, as JSON.
 import { text as readText } from 'node:stream/consumers';
 import process from 'node:process';
-import { ESLint } from 'eslint';
+import { ESLint, Linter } from 'eslint';
 
+const RULES = ['no-restricted-imports', 'no-restricted-properties'];
 const eslint = new ESLint();
+const linter = new Linter();
 const results = [];
 for (const { file, text } of JSON.parse(await readText(process.stdin))) {
-  const [result] = await eslint.lintText(text, { filePath: file });
-  results.push(result.messages.map(({ ruleId }) => ruleId));
+  const config = await eslint.calculateConfigForFile(file);
+  const rules = Object.fromEntries(RULES.map((rule) => [rule, config.rules[rule] ?? 'off']));
+  results.push(linter.verify(text, [{ rules }]).map(({ ruleId }) => ruleId));
 }
 process.stdout.write(JSON.stringify(results));

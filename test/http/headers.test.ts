@@ -1,137 +1,287 @@
-import { Wire, postText, requestText } from '../attack/wire';
+import { Caller, createInput } from '../support/caller';
 import { AUTHORIZED } from '../support/credentials';
-import { closeAfterTests, testSandbox } from '../support/gateway';
-import { post, raw, type RawResult } from '../gateway/fixtures/raw';
+import { CHANNEL, closeAfterTests, testSandbox } from '../support/gateway';
+import { post, raw, type RawResult } from '../support/raw';
+import { newKey } from '../support/rig';
+import { Wire, postText } from '../support/wire';
 import { startOpenGateway } from './support/open-gateway';
-import { startServer, type Server } from './support/servers';
+import { auditedCalls, startServer, type Server } from './support/servers';
 
-/** Before a real service, and with the embedded sandbox, where there is a page for browsers. */
+const SHOP = 'https://shop.example';
+const APOLLO = ['https://studio.apollographql.com', 'https://sandbox.embed.apollographql.com'];
+const HELLO = '{"query":"{ __typename }"}';
+const QUERY = '?query=%7B__typename%7D';
+const PAGE = { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' };
+const CREATE = `mutation ($input: CreatePaymentInput!) { createPayment(input: $input) { __typename } }`;
+const LOOKUP = `query ($c: UUID!) { payment(channel: $c, externalId: "order-1") { __typename } }`;
+
+/** Before a payment service. */
 let server: Server;
-let open: string;
+/** The same with CORS_ORIGINS and a trusted proxy. */
+let listed: Server;
+/** With the embedded sandbox: open to everybody on this machine, with a page for browsers. */
+let sandboxMode: string;
 
 beforeAll(async () => {
   server = await startServer();
-  const sandbox = await testSandbox();
-  const gateway = closeAfterTests(await startOpenGateway(sandbox.url));
-  open = gateway.url;
+  listed = await startServer({
+    CORS_ORIGINS: `${SHOP},https://other.example:8443`,
+    TRUSTED_PROXIES: '127.0.0.0/8,10.0.0.0/8',
+  });
+  sandboxMode = closeAfterTests(await startOpenGateway((await testSandbox()).url)).url;
 });
 
-const HELLO = '{"query":"{ __typename }"}';
-const PAGE = { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' };
+describe('A response', () => {
+  /** Every kind of response. */
+  const RESPONSES: [string, status: number, () => Promise<RawResult>][] = [
+    ['to an operation', 200, () => post(server.client.url, HELLO)],
+    ['to a GET', 200, () => raw(server.client.url + QUERY, { headers: { 'apollo-require-preflight': '1' } })],
+    ['to an invalid operation', 400, () => post(server.client.url, '{"query":"{ nosuch }"}')],
+    ['to a body that is no JSON', 400, () => post(server.client.url, '{')],
+    [
+      'to a body that is too large',
+      413,
+      () => post(server.client.url, JSON.stringify({ query: ' '.repeat(102_400) })),
+    ],
+    ['to an unknown caller', 401, () => post(server.client.url, HELLO, { authorization: 'Bearer nobody' })],
+    ['to a browser that gets no page', 400, () => raw(server.client.url, { headers: PAGE })],
+    ['to an unknown path', 404, () => raw(`${server.base}/nosuch`)],
+    ['to a malformed path', 404, () => raw(`${server.base}/%`)],
+    ['of the liveness check', 200, () => raw(`${server.base}/healthz`)],
+    ['with the page for browsers', 200, () => raw(`${sandboxMode}/graphql`, { headers: PAGE })],
+    ['in sandbox mode', 200, () => post(`${sandboxMode}/graphql`, HELLO)],
+  ];
+  const match = (pattern: RegExp): unknown => expect.stringMatching(pattern) as unknown;
 
-/** Every kind of answer there is. */
-const ANSWERS: [string, status: number, () => Promise<RawResult>][] = [
-  ['an answer to an operation', 200, () => post(`${server.base}/graphql`, HELLO)],
-  [
-    'an answer to a GET',
-    200,
-    () =>
-      raw(`${server.base}/graphql?query=%7B__typename%7D`, { headers: { 'apollo-require-preflight': '1' } }),
-  ],
-  ['an operation that is not valid', 400, () => post(`${server.base}/graphql`, '{"query":"{ nosuch }"}')],
-  ['a document that does not parse', 400, () => post(`${server.base}/graphql`, '{"query":"{"}')],
-  ['a body that is no JSON', 400, () => post(`${server.base}/graphql`, '{')],
-  [
-    'a body that is too large',
-    413,
-    () => post(`${server.base}/graphql`, JSON.stringify({ query: ' '.repeat(102_400) })),
-  ],
-  ['a GET that a foreign page could make', 400, () => raw(`${server.base}/graphql?query=%7B__typename%7D`)],
-  [
-    'a caller that is not known',
-    401,
-    () => post(`${server.base}/graphql`, HELLO, { authorization: 'Bearer nobody' }),
-  ],
-  ['a browser where there is no page', 400, () => raw(`${server.base}/graphql`, { headers: PAGE })],
-  ['nothing at this address', 404, () => raw(`${server.base}/nosuch`)],
-  ['a method that is not served', 404, () => raw(`${server.base}/graphql`, { method: 'DELETE' })],
-  ['an address that cannot be read', 404, () => raw(`${server.base}/%`)],
-  ['the health of the process', 200, () => raw(`${server.base}/healthz`)],
-  ['whether it takes work', 200, () => raw(`${server.base}/readyz`)],
-  ['the page for browsers', 200, () => raw(`${open}/graphql`, { headers: PAGE })],
-  ['an answer of the sandbox mode', 200, () => post(`${open}/graphql`, HELLO)],
-];
-
-describe.each(ANSWERS)('%s', (_what, status, ask) => {
-  let answer: RawResult;
-
-  beforeAll(async () => {
-    answer = await ask();
-  });
-
-  test(`is answered with ${status}`, () => {
+  test.each(RESPONSES)('%s has status %d and the safe headers', async (what, status, ask) => {
+    const answer = await ask();
     expect(answer.status).toBe(status);
+    const isPage = what === 'with the page for browsers';
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': match(/^deny$/i),
+      'content-security-policy': match(
+        /(?=.*frame-ancestors 'none')(?=.*object-src 'none')(?=.*base-uri 'none')/,
+      ),
+      'referrer-policy': 'no-referrer',
+      'strict-transport-security': match(/max-age=\d{8}/),
+      'cross-origin-opener-policy': 'same-origin',
+      'cross-origin-resource-policy': match(/^same-(origin|site)$/),
+      'cache-control': match(/\bno-store\b/),
+      'x-request-id': match(/^[0-9a-f-]{36}$/),
+      'content-type': match(isPage ? /^text\/html/ : /^application\/(\S+\+)?json\b/),
+    });
+    for (const name of ['server', 'x-powered-by', 'via', 'set-cookie', 'access-control-allow-origin', 'etag'])
+      expect([name, answer.headers.get(name)]).toEqual([name, null]);
+    if (!isPage) expect(answer.text).not.toMatch(/<\w/);
+  });
+});
+
+/** The request with which a browser asks whether a page may make the call. It has no credentials. */
+const preflight = (base: string, origin: string): Promise<Response> =>
+  fetch(`${base}/graphql`, {
+    method: 'OPTIONS',
+    headers: {
+      origin,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization,content-type',
+    },
   });
 
-  test.each([
-    ['x-content-type-options', /^nosniff$/],
-    ['x-frame-options', /^deny$/i],
-    ['content-security-policy', /frame-ancestors 'none'/],
-    ['content-security-policy', /object-src 'none'/],
-    ['content-security-policy', /base-uri 'none'/],
-    ['referrer-policy', /^no-referrer$/],
-    ['strict-transport-security', /max-age=\d{8}/],
-    ['cross-origin-opener-policy', /^same-origin$/],
-    ['cross-origin-resource-policy', /^same-(origin|site)$/],
-    ['cache-control', /\bno-store\b/],
-    ['x-request-id', /^[0-9a-f-]{36}$/],
-  ])('has %s: %s', (name, value) => {
-    expect(answer.headers.get(name)).toMatch(value);
-  });
+const ask = (base: string, origin: string): Promise<RawResult> => post(`${base}/graphql`, HELLO, { origin });
 
-  test.each(['server', 'x-powered-by', 'via', 'set-cookie', 'access-control-allow-origin', 'etag'])(
-    'has no %s',
-    (name) => {
-      expect(answer.headers.get(name)).toBeNull();
+/** The responses to a preflight request and to an operation. */
+const both = (base: string, origin: string): Promise<(Response | RawResult)[]> =>
+  Promise.all([preflight(base, origin), ask(base, origin)]);
+
+const corsHeaders = ({ headers }: Pick<RawResult, 'headers'>): string[] =>
+  [...headers.keys()].filter((name) => name.startsWith('access-control-'));
+
+const allowedOrigins = async (base: string, origin: string): Promise<(string | null)[]> =>
+  (await both(base, origin)).map(({ headers }) => headers.get('access-control-allow-origin'));
+
+describe('CORS', () => {
+  test.each([SHOP, APOLLO[0]!, 'null', 'http://localhost:4000'])(
+    'without CORS_ORIGINS allows no origin: %s',
+    async (origin) => {
+      const responses = await both(server.base, origin);
+      expect(responses[0]?.status).toBeGreaterThanOrEqual(400);
+      expect(responses.flatMap(corsHeaders)).toEqual([]);
     },
   );
-});
 
-test('the page for browsers is the only answer that is a page', async () => {
-  for (const [what, , ask] of ANSWERS) {
-    const type = (await ask()).headers.get('content-type');
-    expect([what, type]).toEqual([
-      what,
-      expect.stringMatching(
-        what === 'the page for browsers' ? /^text\/html/ : /^application\/(\S+\+)?json\b/,
-      ),
-    ]);
-  }
-});
+  test.each([SHOP, 'https://other.example:8443', `${SHOP}\t`])(
+    'allows the origin %j of CORS_ORIGINS',
+    async (sent) => {
+      // White space at its end is no part of a header's value.
+      const origin = sent.trim();
+      const [asked, answer] = await both(listed.base, sent);
+      expect(asked?.status).toBe(204);
+      expect(Object.fromEntries(asked?.headers ?? [])).toMatchObject({
+        'access-control-allow-origin': origin,
+        'access-control-allow-methods': 'GET, POST',
+        'access-control-allow-headers': 'authorization,content-type',
+        vary: expect.stringMatching(/\borigin\b/i) as unknown,
+      });
+      expect(answer?.status).toBe(200);
+      expect(Object.fromEntries(answer?.headers ?? [])).toMatchObject({
+        'access-control-allow-origin': origin,
+        'access-control-expose-headers': expect.stringMatching(/x-request-id/) as unknown,
+        vary: expect.stringMatching(/\borigin\b/i) as unknown,
+      });
+    },
+  );
 
-test('a client that prefers a page to JSON gets no page where there is none', async () => {
-  const { text, status } = await raw(`${server.base}/graphql?query=%7B__typename%7D`, { headers: PAGE });
-  expect(status).toBe(400);
-  expect(text).not.toMatch(/<\w/);
-});
-
-describe('What is no request at all', () => {
   test.each([
-    ['garbage', 'SSH-2.0-OpenSSH_9.2\r\n\r\n', 400],
-    [
-      'a head that is too large',
-      requestText('GET / HTTP/1.1', ['Host: a', `X-Long: ${'a'.repeat(50_000)}`]),
-      431,
-    ],
-  ])('is answered shortly, and without telling what answers: %s', async (_what, text, status) => {
-    const wire = await Wire.open(server.base);
-    const answers = await wire.write(text).end();
-    expect(answers.map((answer) => answer.status)).toEqual([status]);
-    expect(wire.received.length).toBeLessThan(600);
-    expect(wire.received).not.toMatch(/\b(fastify|node|express|apollo|llhttp|HPE_|server:)/i);
-    expect(wire.received).not.toMatch(/\n\s+at |\.js\b/);
+    ...['https://shop.example.evil.example', 'https://evil-shop.example', 'http://shop.example'],
+    ...['https://shop.example:444', 'https://SHOP.example', `${SHOP}/`, `${SHOP}, https://evil.example`],
+    ...['null', '*', '', APOLLO[0]!],
+  ])('does not allow %j, which CORS_ORIGINS does not have', async (origin) => {
+    for (const { headers } of await both(listed.base, origin)) {
+      expect(headers.get('access-control-allow-origin')).toBeNull();
+      expect(headers.get('vary')).toMatch(/\borigin\b/i);
+    }
+  });
+
+  test('lets a page read why it is refused', async () => {
+    const headers = { origin: SHOP, authorization: 'Bearer nobody' };
+    const answer = await post(listed.client.url, HELLO, headers);
+    expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([401, SHOP]);
+  });
+
+  test('does not let a page read the health checks', async () => {
+    for (const path of ['/healthz', '/readyz'])
+      expect(corsHeaders(await raw(listed.base + path, { headers: { origin: SHOP } }))).toEqual([]);
+  });
+
+  test.each<[string, boolean]>([
+    ...APOLLO.map((origin): [string, boolean] => [origin, true]),
+    [SHOP, false],
+    ['https://apollographql.com', false],
+  ])('in sandbox mode allows Apollo’s explorers only: %s', async (origin, isAllowed) => {
+    const allowed = isAllowed ? origin : null;
+    expect(await allowedOrigins(sandboxMode, origin)).toEqual([allowed, allowed]);
+  });
+
+  test('in sandbox mode allows CORS_ORIGINS in place of Apollo’s explorers', async () => {
+    const { url } = await testSandbox();
+    const own = closeAfterTests(await startOpenGateway(url, { CORS_ORIGINS: SHOP }));
+    expect(await allowedOrigins(own.url, SHOP)).toEqual([SHOP, SHOP]);
+    expect(await allowedOrigins(own.url, APOLLO[0]!)).toEqual([null, null]);
+  });
+
+  test('never allows every origin, cookies or private networks', async () => {
+    for (const base of [listed.base, server.base, sandboxMode])
+      for (const origin of [SHOP, 'https://evil.example', 'null', ...APOLLO])
+        for (const { headers } of await both(base, origin)) {
+          expect(headers.get('access-control-allow-origin')).not.toBe('*');
+          expect(headers.get('access-control-allow-credentials')).toBeNull();
+          expect(headers.get('access-control-allow-private-network')).toBeNull();
+        }
+  });
+
+  test('takes no points for a preflight request, and sends nothing to the service', async () => {
+    const strict = await startServer({ CORS_ORIGINS: SHOP, RATE_LIMIT_PER_MINUTE: '1' });
+    for (let count = 0; count < 5; count += 1) expect((await preflight(strict.base, SHOP)).status).toBe(204);
+    expect((await ask(strict.base, SHOP)).status).toBe(200);
+    expect(strict.service.requests).toHaveLength(0);
   });
 });
 
-test('answers on one connection belong to their questions, in their order', async () => {
-  const wire = await Wire.open(server.base);
-  const aliases = Array.from({ length: 16 }, (_, place) => `answer${place}`);
-  const headers = [`Host: ${new URL(server.base).host}`, `Authorization: ${AUTHORIZED.authorization}`];
-  for (const alias of aliases)
-    wire.write(postText(JSON.stringify({ query: `{ ${alias}: __typename }` }), headers));
-  const answers = await wire.answers(aliases.length);
-  wire.close();
-  expect(answers.map(({ body }) => JSON.parse(body) as unknown)).toEqual(
-    aliases.map((alias) => ({ data: { [alias]: 'Query' } })),
+test('Without credentials the sandbox mode serves only under names of this machine', async () => {
+  const statuses: number[] = [];
+  for (const host of ['localhost', 'evil.example']) {
+    const wire = (await Wire.open(sandboxMode)).write(
+      postText(HELLO, [`Host: ${host}`, 'Connection: close']),
+    );
+    statuses.push(...(await wire.end()).map(({ status }) => status));
+  }
+  expect(statuses).toEqual([200, 403]);
+});
+
+describe('Headers of a caller', () => {
+  /** Headers that mean something to proxies and frameworks. */
+  const STRANGE: Record<string, string> = {
+    accept: 'text/evil',
+    'accept-encoding': 'gzip, evil',
+    cookie: 'session=evil',
+    forwarded: 'for=1.2.3.4;host=evil.example;proto=https',
+    'idempotency-key': 'evil',
+    origin: 'https://evil.example',
+    traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+    'user-agent': 'evil/1.0',
+    'x-api-key': 'evil',
+    'x-forwarded-for': '1.2.3.4',
+    'x-http-method-override': 'DELETE',
+    'x-original-url': '/api/v1/evil/',
+    'x-request-id': 'evil',
+    'x-signature': 'evil',
+    'x-timestamp': '1',
+  };
+  const ALWAYS = ['accept', 'connection', 'host', 'x-api-key', 'x-signature', 'x-timestamp'];
+
+  test.each([
+    ['a lookup', { query: LOOKUP, variables: { c: CHANNEL } }, 'GET', ALWAYS],
+    [
+      'a create',
+      { query: CREATE, variables: { input: createInput('payment', newKey()) } },
+      'POST',
+      [...ALWAYS, 'content-length', 'content-type'],
+    ],
+  ])('do not reach the service with %s', async (_what, { query, variables }, method, names) => {
+    server.service.requests.length = 0;
+    await server.client.ask(query, variables, { ...STRANGE, ...AUTHORIZED });
+    const [request, ...others] = server.service.requests;
+    expect(others).toEqual([]);
+    expect(request).toMatchObject({ method, path: '/api/v1/payment/' });
+    expect(Object.keys(request?.headers ?? {}).sort()).toEqual([...names].sort());
+    expect(JSON.stringify(request?.headers)).not.toMatch(/evil|1\.2\.3\.4/);
+  });
+});
+
+describe('X-Forwarded-For', () => {
+  /** The address that the audit log has for a create. */
+  async function addressOf(gateway: Server, forwardedFor: string): Promise<string | undefined> {
+    const key = newKey();
+    const headers = { ...AUTHORIZED, 'x-forwarded-for': forwardedFor };
+    await gateway.client.ask(CREATE, { input: createInput('payment', key) }, headers);
+    const calls = auditedCalls(gateway, key);
+    expect(calls).toHaveLength(1);
+    return calls[0]?.ip;
+  }
+
+  test('is ignored without TRUSTED_PROXIES', async () => {
+    for (const header of ['203.0.113.7', '203.0.113.7, 127.0.0.1', '127.0.0.1, 203.0.113.7'])
+      expect(await addressOf(server, header)).toBe('127.0.0.1');
+  });
+
+  test('is ignored when its sender is no trusted proxy', async () => {
+    const other = await startServer({ TRUSTED_PROXIES: '10.0.0.0/8,192.0.2.1' });
+    expect(await addressOf(other, '203.0.113.7')).toBe('127.0.0.1');
+  });
+
+  test.each([
+    ['names the caller', '203.0.113.7', '203.0.113.7'],
+    ['is read from its end, ignoring what a caller wrote', '198.51.100.1, 203.0.113.7', '203.0.113.7'],
+    ['may have passed several trusted proxies', '203.0.113.7, 10.1.2.3', '203.0.113.7'],
+    ['may hold an IPv6 address', '2001:db8::7', '2001:db8::7'],
+  ])('of a trusted proxy %s', async (_what, header, ip) => {
+    expect(await addressOf(listed, header)).toBe(ip);
+  });
+
+  test.each(['<script>', 'a'.repeat(4000), '\x9b2J\x85', ' , ,'])(
+    'of a trusted proxy is harmless when it is %j',
+    async (header) => {
+      expect((await addressOf(listed, header))?.length ?? 0).toBeLessThan(100);
+      expect(listed.auditText()).toMatch(/^[\x20-\x7e\n]*$/);
+    },
   );
+
+  test('does not change the rights of a caller', async () => {
+    const answer = await listed.client.ask(LOOKUP, { c: CHANNEL }, { 'x-forwarded-for': '127.0.0.1' });
+    expect(answer.status).toBe(401);
+    expect(await new Caller(listed.base).create('payment', newKey())).toMatchObject({
+      result: 'PaymentSuccess',
+    });
+  });
 });

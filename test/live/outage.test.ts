@@ -1,221 +1,189 @@
-import { movedClock } from '../support/moved-clock';
-import { testGateway, type TestClient } from '../support/gateway';
-import type { Reply } from '../support/scripted-service';
-import { AT_PROVIDER, CountedService } from './support/counted-service';
+import { until } from '../support/gate';
+import type { Reply } from '../support/payment-service/fake-payment-service';
+import { AT_PROVIDER, liveRig, liveRigOn, type LiveRig } from './support/live-rig';
 import { SteppedClock } from './support/stepped-clock';
-import { liveClient, watchPayment, watchPayout } from './support/watching';
+import { watchByBoth, watchPayment, watchStatus, webSocketClient } from './support/watching';
 
-const FAULTS: [what: string, code: string, fault: () => Reply][] = [
-  ['is not available', 'SERVICE_UNAVAILABLE', () => ({ status: 503, json: {} })],
-  ['breaks connections', 'SERVICE_UNAVAILABLE', () => (_response, socket) => socket.destroy()],
-  ['does not answer', 'SERVICE_TIMEOUT', () => () => undefined],
-  ['refuses the credentials', 'SERVICE_AUTH_FAILED', () => ({ status: 401, json: {} })],
-  ['answers nonsense', 'SERVICE_RESPONSE_INVALID', () => ({ status: 200, body: '<html>' })],
-  [
-    'answers with another payment',
-    'SERVICE_RESPONSE_INVALID',
-    () => ({
-      status: 200,
-      json: { status: 'completed', transaction_id: '00000000-0000-4000-8000-000000000000' },
-    }),
-  ],
-  ['has lost the payment', 'NOT_FOUND', () => ({ status: 404, json: {} })],
-  ['refuses the lookup', 'BAD_USER_INPUT', () => ({ status: 422, json: { message: 'No.' } })],
+const UNAVAILABLE: Reply = { status: 503, json: {} };
+const REFUSED: Reply = { status: 401, json: {} };
+const FAULTS: [what: string, code: string, fault: Reply][] = [
+  ['is not available', 'SERVICE_UNAVAILABLE', UNAVAILABLE],
+  ['does not respond', 'SERVICE_TIMEOUT', () => undefined],
+  ['refuses the credentials', 'SERVICE_AUTH_FAILED', REFUSED],
+  ['responds with HTML', 'SERVICE_RESPONSE_INVALID', { status: 200, body: '<html>' }],
+  ['has lost the payment', 'NOT_FOUND', { status: 404, json: {} }],
 ];
+const OUTAGE_MS = 60_000;
 
-let clock: ReturnType<typeof movedClock>;
-let service: CountedService;
-
-async function gatewayWith(env: Record<string, string>): Promise<TestClient> {
-  clock = movedClock();
-  service = await CountedService.start(clock);
-  return testGateway(service.url, {
-    clock,
-    env: { WATCH_HEARTBEAT_SECONDS: '3600', SERVICE_TIMEOUT_MS: '500', ...env },
+/** Lookups are retried within the timeout of the service, in real time. */
+const rigWith = (env: Record<string, string> = {}): Promise<LiveRig> =>
+  liveRig({
+    env: { SERVICE_TIMEOUT_MS: '250', SUBSCRIPTION_OUTAGE_SECONDS: String(OUTAGE_MS / 1000), ...env },
   });
-}
 
 describe.each(FAULTS)('While the service %s', (_what, code, fault) => {
-  test('watchers stay and hear nothing, and hear of the change when it is over', async () => {
-    const gateway = await gatewayWith({});
-    const id = service.payment();
-    const client = liveClient(gateway);
-    const watchers = [watchPayment(client, id), watchPayment(client, id)];
-    await Promise.all(watchers.map((watcher) => watcher.told(1)));
-    service.instead = fault;
-    await service.looksAgain(clock, id, 3);
-    service.change(id, { status: 'mispaid' });
-    await service.looksAgain(clock, id, 2);
+  let rig: LiveRig;
+
+  beforeAll(async () => {
+    rig = await rigWith();
+  });
+
+  afterEach(() => rig.service.respond(() => undefined));
+
+  const fail = (): void => rig.service.respond(() => fault);
+  const recover = (): void => rig.service.respond(() => undefined);
+
+  test('clients stay subscribed, receive nothing, and receive the change afterwards', async () => {
+    const id = rig.addPayment();
+    const watchers = await watchByBoth(rig, id);
+    fail();
+    await rig.lookedUp(id, 2);
+    rig.service.update(id, { status: 'mispaid' });
+    await rig.lookedUp(id);
     expect(watchers.map(({ outcome }) => outcome)).toEqual(
-      watchers.map(() => ({ statuses: ['PROCESSING'], completed: false, codes: [] })),
+      watchers.map(() => ({ statuses: ['PENDING'], completed: false, codes: [] })),
     );
-    service.instead = () => undefined;
-    await service.looksAgain(clock, id);
-    await Promise.all(watchers.map((watcher) => watcher.sees({ status: 'MISPAID' })));
-    service.change(id, { status: 'completed' });
-    await service.looksAgain(clock, id);
-    await Promise.all(watchers.map((watcher) => watcher.ended()));
+    recover();
+    await rig.advanceUntil(() => watchers.every(({ statuses }) => statuses.length === 2));
+    rig.service.update(id, { status: 'completed' });
+    await rig.advanceUntil(() => watchers.every(({ completed }) => completed));
     expect(watchers.map(({ statuses }) => statuses)).toEqual(
-      watchers.map(() => ['PROCESSING', 'MISPAID', 'COMPLETED']),
+      watchers.map(() => ['PENDING', 'MISPAID', 'COMPLETED']),
     );
   });
 
-  test('longer than WATCH_OUTAGE_SECONDS watchers are told why, and that is the end', async () => {
-    const gateway = await gatewayWith({ WATCH_OUTAGE_SECONDS: '60' });
-    const id = service.payment();
-    const watcher = watchPayment(liveClient(gateway), id);
-    await watcher.told(1);
-    service.instead = fault;
-    await service.looksAgain(clock, id, 2);
-    const began = service.times(id)[1] ?? 0;
-    while (!watcher.errors) {
-      clock.advance(500);
-      await new Promise((resolve) => setTimeout(resolve, 2));
-    }
-    expect(watcher.outcome).toEqual({ statuses: ['PROCESSING'], completed: false, codes: [code] });
-    expect(clock.now() - began).toBeGreaterThanOrEqual(60_000);
-    const before = service.count(id);
-    service.instead = () => undefined;
-    clock.advance(600_000);
-    const later = watchPayment(liveClient(gateway), service.payment());
-    await later.told(1);
-    expect(service.count(id)).toBe(before);
+  test('for longer than SUBSCRIPTION_OUTAGE_SECONDS clients receive its error code, and lookups end', async () => {
+    const id = rig.addPayment();
+    const watchers = await watchByBoth(rig, id);
+    fail();
+    await rig.lookedUp(id);
+    const began = rig.clock.now();
+    await rig.advanceUntil(() => watchers.every(({ errors }) => errors));
+    expect(rig.clock.now() - began).toBeGreaterThanOrEqual(OUTAGE_MS - 1000);
+    for (const { outcome } of watchers)
+      expect(outcome).toEqual({ statuses: ['PENDING'], completed: false, codes: [code] });
+    recover();
+    await rig.expectNotPolled(id);
   });
 
-  test('whoever begins to watch is told at once', async () => {
-    const gateway = await gatewayWith({});
-    const id = service.payment();
-    service.instead = fault;
-    const client = liveClient(gateway);
-    const watchers = [watchPayment(client, id), watchPayment(client, id)];
-    await Promise.all(watchers.map((watcher) => watcher.ended()));
-    expect(watchers.map(({ outcome }) => outcome)).toEqual(
-      watchers.map(() => ({ statuses: [], completed: false, codes: [code] })),
-    );
-    service.instead = () => undefined;
-    const again = watchPayment(client, id);
-    await again.told(1);
-    expect(again.statuses).toEqual(['PROCESSING']);
+  test('clients that subscribe receive its error code at once, and may subscribe again', async () => {
+    const id = rig.addPayment();
+    const client = webSocketClient(rig);
+    fail();
+    const [first, second] = await Promise.all([watchStatus(client, id), watchStatus(client, id)]);
+    const refused = { statuses: [], completed: false, codes: [code] };
+    expect([first.outcome, second.outcome]).toEqual([refused, refused]);
+    recover();
+    await until(async () => (await watchStatus(client, id)).statuses.length);
   });
 });
 
 describe('An outage', () => {
-  const REFUSED: Reply = { status: 401, json: {} };
-
-  test('of any length is not told where WATCH_OUTAGE_SECONDS is 0', async () => {
-    const gateway = await gatewayWith({ WATCH_OUTAGE_SECONDS: '0' });
-    const id = service.payment();
-    const watcher = watchPayment(liveClient(gateway), id);
-    await watcher.told(1);
-    service.instead = () => REFUSED;
-    for (let hour = 0; hour < 24; hour += 1) {
-      clock.advance(3_600_000);
-      await service.looksAgain(clock, id);
+  test('ends no subscription when SUBSCRIPTION_OUTAGE_SECONDS is 0', async () => {
+    const rig = await rigWith({ SUBSCRIPTION_OUTAGE_SECONDS: '0' });
+    const id = rig.addPayment();
+    const watching = await watchStatus(webSocketClient(rig), id);
+    rig.service.respond(() => REFUSED);
+    for (let hour = 0; hour < 4; hour += 1) {
+      rig.clock.advance(3_600_000);
+      await rig.lookedUp(id);
     }
-    expect(watcher.outcome).toEqual({ statuses: ['PROCESSING'], completed: false, codes: [] });
-    service.instead = () => undefined;
-    service.change(id, { status: 'completed' });
-    await service.looksAgain(clock, id);
-    await watcher.ended();
-    expect(watcher.statuses).toEqual(['PROCESSING', 'COMPLETED']);
+    expect(watching.outcome).toEqual({ statuses: ['PENDING'], completed: false, codes: [] });
+    rig.service.respond(() => undefined);
+    rig.service.update(id, { status: 'completed' });
+    await rig.advanceUntil(() => watching.completed);
   });
 
-  test('is measured anew after every answer', async () => {
-    const gateway = await gatewayWith({ WATCH_OUTAGE_SECONDS: '60' });
-    const id = service.payment();
-    const watcher = watchPayment(liveClient(gateway), id);
-    await watcher.told(1);
-    for (let turn = 1; turn <= 4; turn += 1) {
-      service.instead = () => REFUSED;
-      await service.looksAgain(clock, id, 5);
-      service.instead = () => undefined;
-      service.change(id, { amount: { currency: 'INR', value: `${turn}.00` } });
-      await service.looksAgain(clock, id);
-      await watcher.sees({ amount: { value: `${turn}.00`, received: null } });
+  test('is measured from the last successful lookup', async () => {
+    const rig = await rigWith();
+    const id = rig.addPayment();
+    const watching = await watchPayment(webSocketClient(rig), id).received(1);
+    for (let turn = 1; turn <= 3; turn += 1) {
+      rig.service.respond(() => REFUSED);
+      const count = rig.lookups(id) + 5;
+      await rig.advanceUntil(() => rig.lookups(id) >= count);
+      rig.service.respond(() => undefined);
+      rig.service.update(id, { amount: { currency: 'INR', value: `${turn}.00` } });
+      await rig.lookedUp(id);
+      await watching.received(turn + 1);
     }
-    expect(watcher.codes).toEqual([]);
+    expect(watching.codes).toEqual([]);
   });
 
-  test('is told in time also where the service says to come back much later', async () => {
-    const gateway = await gatewayWith({ WATCH_OUTAGE_SECONDS: '60' });
-    const id = service.payment();
-    const watcher = watchPayment(liveClient(gateway), id);
-    await watcher.told(1);
-    service.instead = ({ query }) =>
-      query.includes(id) ? { status: 503, json: {}, headers: { 'retry-after': '36000' } } : undefined;
-    await service.looksAgain(clock, id);
-    for (let second = 0; second < 180 && !watcher.errors; second += 1) {
-      clock.advance(1000);
-      await new Promise((resolve) => setTimeout(resolve, 2));
-    }
-    // A round in which the error would have come.
-    await watchPayment(liveClient(gateway), service.payment()).told(1);
-    expect(watcher.codes).toEqual(['SERVICE_UNAVAILABLE']);
-  });
-
-  test('of payouts is told too', async () => {
-    const gateway = await gatewayWith({ WATCH_OUTAGE_SECONDS: '30' });
-    const id = service.payout();
-    const watcher = watchPayout(liveClient(gateway), id);
-    await watcher.told(1);
-    service.instead = () => REFUSED;
-    while (!watcher.errors) {
-      clock.advance(1000);
-      await new Promise((resolve) => setTimeout(resolve, 2));
-    }
-    expect(watcher.codes).toEqual(['SERVICE_AUTH_FAILED']);
+  test('ends subscriptions in time when the service sends a longer Retry-After', async () => {
+    const rig = await rigWith();
+    const id = rig.addPayment();
+    const watching = await watchStatus(webSocketClient(rig), id);
+    rig.service.respond(() => ({ ...UNAVAILABLE, headers: { 'retry-after': '36000' } }));
+    await rig.lookedUp(id);
+    const began = rig.clock.now();
+    await rig.advanceUntil(() => watching.errors !== undefined);
+    expect(watching.codes).toEqual(['SERVICE_UNAVAILABLE']);
+    expect(rig.clock.now() - began).toBeLessThan(3 * OUTAGE_MS);
   });
 });
 
-describe('A service that fails', () => {
-  test.each([
-    ['a new payment', 0, [1, 2, 4, 8, 16, 32, 60, 60]],
-    ['one that is looked at every 15 seconds', 20 * 60_000, [15, 15, 15, 15, 16, 32, 60, 60]],
-  ])('is asked less and less often: for %s', async (_what, agoMs, seconds) => {
-    const stepped = new SteppedClock();
-    const there = await CountedService.start(stepped);
-    const gateway = await testGateway(there.url, {
-      clock: stepped,
-      env: { WATCH_OUTAGE_SECONDS: '0', WATCH_HEARTBEAT_SECONDS: '3600' },
+describe('A failing service', () => {
+  test('is asked with exponential backoff, and at the normal pace afterwards', async () => {
+    const rig = await liveRigOn(new SteppedClock(), { env: { SUBSCRIPTION_OUTAGE_SECONDS: '0' } });
+    const { clock, service } = rig;
+    const id = rig.addPayment({ payment_method: AT_PROVIDER });
+    const timesOf = (): number[] => service.lookupsOf(id).map(({ at }) => at);
+    await watchStatus(webSocketClient(rig), id);
+    service.respond(() => REFUSED);
+    await clock.run(250_000);
+    const failed = timesOf().slice(1);
+    const waits = failed.slice(1).map((at, place) => at - (failed[place] ?? 0));
+    expect(waits.length).toBeGreaterThanOrEqual(6);
+    waits.forEach((wait, place) => {
+      const everyMs = Math.min(2 ** place, 60) * 1000;
+      expect(wait).toBeGreaterThanOrEqual(Math.floor(everyMs * 0.85));
+      expect(wait).toBeLessThanOrEqual(Math.ceil(everyMs * 1.15));
     });
-    const id = there.payment({
-      create_date: new Date(stepped.now() - agoMs).toISOString(),
-      payment_method: AT_PROVIDER,
-    });
-    await watchPayment(liveClient(gateway), id).told(1);
-    there.instead = () => ({ status: 401, json: {} });
-    await stepped.run(250_000);
-    const times = there.times(id).slice(1);
-    const gaps = times.slice(1).map((at, place) => at - (times[place] ?? 0));
-    expect(gaps.length).toBeGreaterThanOrEqual(6);
-    gaps.forEach((gap, place) => {
-      const everyMs = (seconds[place] ?? 60) * 1000;
-      expect(gap).toBeGreaterThanOrEqual(Math.floor(everyMs * 0.85));
-      expect(gap).toBeLessThanOrEqual(Math.ceil(everyMs * 1.15));
-    });
-    there.instead = () => undefined;
-    await stepped.run(70_000);
-    const good = there.times(id).at(-1) ?? 0;
-    await stepped.run(20_000);
-    // Back to its pace after the first answer, from where it was before.
-    expect(there.times(id).length).toBeGreaterThan(times.length + 2);
-    expect(stepped.now() - good).toBeLessThan(100_000);
+    service.respond(() => undefined);
+    await clock.run(70_000);
+    const recovered = timesOf().length;
+    await clock.run(20_000);
+    expect(timesOf().length).toBeGreaterThan(recovered);
   });
 
-  test('and says when to come back is not asked before', async () => {
-    const stepped = new SteppedClock();
-    const there = await CountedService.start(stepped);
-    const gateway = await testGateway(there.url, {
-      clock: stepped,
-      env: { WATCH_HEARTBEAT_SECONDS: '3600' },
-    });
-    const id = there.payment();
-    await watchPayment(liveClient(gateway), id).told(1);
-    there.instead = () => ({ status: 503, json: {}, headers: { 'retry-after': '120' } });
-    await stepped.run(3000);
-    const refused = there.count(id);
+  test('is not asked before the time of its Retry-After', async () => {
+    const rig = await liveRigOn(new SteppedClock());
+    const id = rig.addPayment();
+    await watchStatus(webSocketClient(rig), id);
+    rig.service.respond(() => ({ ...UNAVAILABLE, headers: { 'retry-after': '120' } }));
+    await rig.clock.run(3000);
+    const refused = rig.lookups(id);
     expect(refused).toBeGreaterThan(1);
-    await stepped.run(110_000);
-    expect(there.count(id)).toBe(refused);
+    await rig.clock.run(110_000);
+    expect(rig.lookups(id)).toBe(refused);
+  });
+
+  test('is left alone by watches while its circuit breaker is open', async () => {
+    const rig = await liveRig();
+    const { service, clock } = rig;
+    const ids = Array.from({ length: 60 }, () => rig.addPayment());
+    const client = webSocketClient(rig);
+    const watchers = await Promise.all(ids.map((id) => watchStatus(client, id)));
+    service.respond(() => ({ status: 500, json: {} }));
+    const failing = service.requests.length;
+    await until(async () => {
+      const before = service.requests.length;
+      await rig.lookUp(ids[0]!);
+      return service.requests.length === before;
+    });
+    expect(service.requests.length - failing).toBeGreaterThanOrEqual(50);
+    for (const id of ids) service.update(id, { status: 'completed' });
+    const before = service.requests.length;
+    for (let second = 0; second < 60; second += 1) {
+      clock.advance(1000);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    // Sixty watches would send hundreds of lookups in a minute; the breaker lets a few through as probes.
+    expect(service.requests.length - before).toBeLessThan(20);
+    expect(watchers.filter(({ errors }) => errors)).toEqual([]);
+    service.respond(() => undefined);
+    await rig.advanceUntil(() => watchers.every(({ completed }) => completed), 500);
+    expect(watchers.map(({ statuses }) => statuses)).toEqual(watchers.map(() => ['PENDING', 'COMPLETED']));
   });
 });

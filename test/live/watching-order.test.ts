@@ -1,205 +1,201 @@
-import { make } from '../gateway/fixtures/calls';
-import { movedClock } from '../support/moved-clock';
-import { CHANNEL, testGateway, type TestClient } from '../support/gateway';
-import { AT_PROVIDER, CountedService, WAITING } from './support/counted-service';
-import { askPayment, liveClient, watchPayment, type Watching } from './support/watching';
+import { CHANNEL } from '../support/gateway';
+import { AT_PROVIDER, WAITING, liveRig, type LiveRig } from './support/live-rig';
+import { TRANSPORTS, watchByBoth, watchPayment, webSocketClient, type Watching } from './support/watching';
 
-let clock: ReturnType<typeof movedClock>;
-let service: CountedService;
-let gateway: TestClient;
+let rig: LiveRig;
+let orders = 0;
 
 beforeAll(async () => {
-  clock = movedClock();
-  service = await CountedService.start(clock);
-  gateway = await testGateway(service.url, {
-    clock,
-    env: { WATCH_HEARTBEAT_SECONDS: '3600', SERVICE_TIMEOUT_MS: '20000' },
-  });
+  rig = await liveRig();
 });
 
-const confirm = async (id: string): Promise<void> => {
-  const input = { channel: CHANNEL, transactionId: id, confirmation: { upi: { utr: '1234' } } };
-  const { result } = await make(gateway, { mutation: 'confirmPayment', input });
-  expect(result).toMatchObject({ __typename: 'PaymentSuccess' });
-};
-
-/** From now on the payment is confirmed, and the service says so. */
-function takesConfirm(id: string, status = 'processing'): void {
-  service.money = () => {
-    service.change(id, { status, payment_method: AT_PROVIDER });
-    return { status: 200, json: { transaction_id: id, status, payment_method: AT_PROVIDER } };
-  };
-}
-
-const byOrder = (order: string): Promise<unknown> =>
-  gateway.ask(
-    `query { payment(channel: "${CHANNEL}", externalId: "${order}") { ... on PaymentResource { status } } }`,
-  );
+afterEach(() => rig.service.respond(() => undefined));
 
 const statesOf = ({ values }: Watching): unknown[] => values.map(({ state }) => state);
 
-/** An answer that has arrived has been read: another, asked later, has been. */
-const round = (): Promise<unknown> => askPayment(gateway, service.payment());
+/** A payment with an external id, and the query for it by that id, which shares no lookup with a watch. */
+function withOrder(): { id: string; query: () => Promise<unknown> } {
+  const order = `order-${(orders += 1)}`;
+  const id = rig.addPayment({ order });
+  const query = `{ payment(channel: "${CHANNEL}", externalId: "${order}") { ... on PaymentResource { status } } }`;
+  return { id, query: () => rig.client.ask(query) };
+}
 
-describe('An answer to a question that is older than what is known', () => {
-  test('is not told: a look from before a confirm does not bring the old state back', async () => {
-    const id = service.payment();
-    const watcher = watchPayment(liveClient(gateway), id);
-    await watcher.told(1);
-    const held = service.hold();
-    await service.looksAgain(clock, id);
-    await held.arrived;
-    takesConfirm(id);
-    await confirm(id);
-    await watcher.sees({ state: 'WAITING_FOR_PROVIDER' });
-    held.release();
-    await round();
-    await service.looksAgain(clock, id);
-    service.change(id, { status: 'completed' });
-    await service.looksAgain(clock, id);
-    await watcher.ended();
-    expect(statesOf(watcher)).toEqual([
-      'WAITING_FOR_UTR',
-      'WAITING_FOR_PROVIDER',
-      // The last one says COMPLETED.
-      'WAITING_FOR_PROVIDER',
-    ]);
-    expect(watcher.last).toMatchObject({ status: 'COMPLETED' });
-  });
-
-  test('makes the gateway look again at once, not only when it would have', async () => {
-    const id = service.payment();
-    const watcher = watchPayment(liveClient(gateway), id);
-    await watcher.told(1);
-    const held = service.hold();
-    await service.looksAgain(clock, id);
-    await held.arrived;
-    takesConfirm(id);
-    await confirm(id);
-    await watcher.sees({ state: 'WAITING_FOR_PROVIDER' });
-    const before = service.count(id);
-    held.release();
-    await round();
-    clock.advance(100);
-    await round();
-    expect(service.count(id)).toBe(before + 1);
-  });
-
-  test('of the query of another caller is not told either', async () => {
-    const order = 'order-asked-early';
-    const id = service.payment({ order });
-    const watcher = watchPayment(liveClient(gateway), id);
-    await watcher.told(1);
-    const held = service.hold();
-    const asked = byOrder(order);
-    await held.arrived;
-    takesConfirm(id);
-    await confirm(id);
-    await watcher.sees({ state: 'WAITING_FOR_PROVIDER' });
-    held.release();
-    await asked;
-    service.change(id, { status: 'completed' });
-    await service.looksAgain(clock, id);
-    await watcher.ended();
-    expect(statesOf(watcher)).toEqual(['WAITING_FOR_UTR', 'WAITING_FOR_PROVIDER', 'WAITING_FOR_PROVIDER']);
-  });
-
-  test('does not open a payment again that is completed', async () => {
-    const id = service.payment();
-    const watcher = watchPayment(liveClient(gateway), id);
-    await watcher.told(1);
-    const held = service.hold();
-    await service.looksAgain(clock, id);
-    await held.arrived;
-    takesConfirm(id, 'completed');
-    await confirm(id);
-    await watcher.ended();
-    const before = service.count(id);
-    held.release();
-    await round();
-    clock.advance(600_000);
-    await round();
-    expect(watcher.outcome).toEqual({ statuses: ['PROCESSING', 'COMPLETED'], completed: true, codes: [] });
-    expect(service.count(id)).toBe(before);
-  });
-});
-
-describe('Two lookups that overlap', () => {
-  test('and end in the order in which they were asked tell the newer state in the end', async () => {
-    const order = 'order-overlap-1';
-    const id = service.payment({ order });
-    const watcher = watchPayment(liveClient(gateway), id);
-    await watcher.told(1);
-    const first = service.hold();
-    await service.looksAgain(clock, id);
-    await first.arrived;
-    service.change(id, { status: 'mispaid' });
-    const second = service.hold();
-    const asked = byOrder(order);
-    await second.arrived;
-    first.release();
-    await round();
-    second.release();
-    await asked;
-    await service.looksAgain(clock, id);
-    await watcher.sees({ status: 'MISPAID' });
-    expect(watcher.statuses).toEqual(['PROCESSING', 'MISPAID']);
-  });
-
-  test('and end the other way round never tell the older state', async () => {
-    const order = 'order-overlap-2';
-    const id = service.payment({ order });
-    const watcher = watchPayment(liveClient(gateway), id);
-    await watcher.told(1);
-    const first = service.hold();
-    await service.looksAgain(clock, id);
-    await first.arrived;
-    service.change(id, { status: 'mispaid' });
-    await byOrder(order);
-    await watcher.sees({ status: 'MISPAID' });
-    first.release();
-    await round();
-    service.change(id, { status: 'completed' });
-    await service.looksAgain(clock, id);
-    await watcher.ended();
-    expect(watcher.statuses).toEqual(['PROCESSING', 'MISPAID', 'COMPLETED']);
-  });
-});
-
-test('Who joins while an old answer is under way is given the state after the confirm', async () => {
-  const id = service.payment({ payment_method: WAITING });
-  const client = liveClient(gateway);
-  const watcher = watchPayment(client, id);
-  await watcher.told(1);
-  const held = service.hold();
-  await service.looksAgain(clock, id);
+/** Holds back the response to the next lookup of a watched payment. Returns how to release it. */
+async function holdLookup(id: string): Promise<() => void> {
+  const held = rig.service.hold();
+  await rig.lookedUp(id);
   await held.arrived;
-  takesConfirm(id);
-  await confirm(id);
-  await watcher.sees({ state: 'WAITING_FOR_PROVIDER' });
-  const joined = watchPayment(client, id);
-  held.release();
-  await joined.told(1);
-  expect(statesOf(joined)).toEqual(['WAITING_FOR_PROVIDER']);
+  return () => held.release();
+}
+
+/** Completes a payment, and waits until its watchers know. */
+async function complete(id: string, ...watchers: readonly Watching[]): Promise<void> {
+  rig.service.update(id, { status: 'completed' });
+  await rig.lookedUp(id);
+  await Promise.all(watchers.map((watching) => watching.ended()));
+}
+
+describe('A response older than the known state', () => {
+  test('is not sent when it is of a lookup before a confirm, and causes another lookup at once', async () => {
+    const id = rig.addPayment();
+    const watchers = await watchByBoth(rig, id);
+    const release = await holdLookup(id);
+    await rig.confirm(id);
+    await Promise.all(watchers.map((watching) => watching.shows({ state: 'WAITING_FOR_PROVIDER' })));
+    const before = rig.lookups(id);
+    release();
+    await rig.roundTrip();
+    rig.clock.advance(100);
+    await rig.roundTrip();
+    expect(rig.lookups(id)).toBe(before + 1);
+    await complete(id, ...watchers);
+    for (const watching of watchers) {
+      expect(statesOf(watching)).toEqual(['WAITING_FOR_UTR', 'WAITING_FOR_PROVIDER', 'WAITING_FOR_PROVIDER']);
+      expect(watching.statuses.at(-1)).toBe('COMPLETED');
+    }
+  });
+
+  test('does not reopen a completed payment', async () => {
+    const id = rig.addPayment();
+    const [watching] = await watchByBoth(rig, id);
+    const release = await holdLookup(id);
+    await rig.confirm(id, { status: 'completed', payment_method: AT_PROVIDER });
+    await watching?.ended();
+    const before = rig.lookups(id);
+    release();
+    await rig.roundTrip();
+    rig.clock.advance(600_000);
+    await rig.roundTrip();
+    expect(watching?.outcome).toEqual({ statuses: ['PENDING', 'COMPLETED'], completed: true, codes: [] });
+    expect(rig.lookups(id)).toBe(before);
+  });
+
+  test('is not sent to a client that joins while it is in flight', async () => {
+    const id = rig.addPayment();
+    const client = webSocketClient(rig);
+    const watching = await watchPayment(client, id).received(1);
+    const release = await holdLookup(id);
+    await rig.confirm(id);
+    await watching.shows({ state: 'WAITING_FOR_PROVIDER' });
+    const joined = watchPayment(client, id);
+    release();
+    await joined.received(1);
+    expect(statesOf(joined)).toEqual(['WAITING_FOR_PROVIDER']);
+  });
+
+  test('is not the first result of a watch that began after it was requested', async () => {
+    const { id, query } = withOrder();
+    const early = rig.service.hold();
+    const response = query();
+    await early.arrived;
+    await rig.confirm(id);
+    const own = rig.service.hold();
+    const watching = watchPayment(webSocketClient(rig), id);
+    await own.arrived;
+    early.release();
+    await response;
+    own.release();
+    await watching.received(1);
+    await complete(id, watching);
+    expect(statesOf(watching)).toEqual(['WAITING_FOR_PROVIDER', 'WAITING_FOR_PROVIDER']);
+  });
 });
 
-test('Who begins to watch after a confirm is not told first what somebody asked before it', async () => {
-  const order = 'order-before-the-watch';
-  const id = service.payment({ order });
-  const early = service.hold();
-  const asked = byOrder(order);
-  await early.arrived;
-  takesConfirm(id);
-  await confirm(id);
-  const own = service.hold();
-  const watcher = watchPayment(liveClient(gateway), id);
-  await own.arrived;
-  early.release();
-  await asked;
-  own.release();
-  await watcher.told(1);
-  service.change(id, { status: 'completed' });
-  await service.looksAgain(clock, id);
-  await watcher.ended();
-  expect(statesOf(watcher)).toEqual(['WAITING_FOR_PROVIDER', 'WAITING_FOR_PROVIDER']);
+describe('Two overlapping lookups', () => {
+  test('never send the older state when they end in the reverse order', async () => {
+    const { id, query } = withOrder();
+    const watchers = await watchByBoth(rig, id);
+    const release = await holdLookup(id);
+    rig.service.update(id, { status: 'mispaid' });
+    await query();
+    await Promise.all(watchers.map((watching) => watching.shows({ status: 'MISPAID' })));
+    release();
+    await rig.roundTrip();
+    await complete(id, ...watchers);
+    expect(watchers.map(({ statuses }) => statuses)).toEqual(
+      watchers.map(() => ['PENDING', 'MISPAID', 'COMPLETED']),
+    );
+  });
+});
+
+describe('The short response to a confirm', () => {
+  const WHOLE = `... on PaymentResource { status createDate amount { value } nextAction { __typename } }
+    ... on UpiPayment { state upiId }`;
+  const SHORT = { payment_method: { type: 'upi', state: 'waiting_for_provider' } };
+  const PROCESSING = { status: 'processing', payment_method: AT_PROVIDER };
+
+  const watchWhole = (id: string): Promise<Watching> =>
+    watchPayment(webSocketClient(rig), id, WHOLE).received(1);
+
+  test('is completed by one lookup for all watchers', async () => {
+    const id = rig.addPayment();
+    const watchers = TRANSPORTS.map(([, connect]) => connect(rig)).flatMap((client) =>
+      Array.from({ length: 10 }, () => watchPayment(client, id, WHOLE)),
+    );
+    await Promise.all(watchers.map((watching) => watching.received(1)));
+    await rig.confirm(
+      id,
+      { status: 'completed', payment_method: AT_PROVIDER },
+      { amount: { currency: 'INR', value: '100.00' } },
+    );
+    await Promise.all(watchers.map((watching) => watching.received(2)));
+    for (const watching of watchers) {
+      await watching.ended();
+      expect(watching.values).toHaveLength(2);
+      expect(watching.last).toMatchObject({
+        status: 'COMPLETED',
+        amount: { value: '100.00' },
+        createDate: rig.service.fieldsOf(id)['create_date'],
+        upiId: 'shop@bank',
+      });
+    }
+    expect(rig.lookups(id)).toBe(2);
+  });
+
+  test('causes no lookup when nobody selects what it lacks', async () => {
+    const id = rig.addPayment();
+    const fields = '... on PaymentResource { status } ... on UpiPayment { state }';
+    const watchers = await watchByBoth(rig, id, fields);
+    await rig.confirm(id, PROCESSING, SHORT);
+    await Promise.all(watchers.map((watching) => watching.received(2)));
+    expect(rig.lookups(id)).toBe(1);
+  });
+
+  test('is not sent again when the next lookup finds the same payment', async () => {
+    const id = rig.addPayment();
+    const watching = await watchWhole(id);
+    await rig.confirm(id, PROCESSING, SHORT);
+    await watching.received(2);
+    await rig.lookedUp(id, 3);
+    await complete(id, watching);
+    expect(watching.statuses).toEqual(['PENDING', 'PROCESSING', 'COMPLETED']);
+  });
+
+  test('is completed by a later lookup when the first one fails', async () => {
+    const id = rig.addPayment();
+    const watching = await watchWhole(id);
+    rig.service.plan((endpoint) =>
+      endpoint === 'look-up-payment'
+        ? { acts: true, reply: (connection) => connection.send({ status: 401, json: {} }) }
+        : undefined,
+    );
+    await rig.confirm(id, PROCESSING, SHORT);
+    await watching.shows({ state: 'WAITING_FOR_PROVIDER', amount: null });
+    rig.service.plan(() => undefined);
+    await rig.lookedUp(id, 2);
+    await watching.shows({ state: 'WAITING_FOR_PROVIDER', amount: { value: '100.00' }, upiId: 'shop@bank' });
+  });
+
+  test('that lacks a known state does not hide the state for long', async () => {
+    const id = rig.addPayment({ payment_method: WAITING });
+    const [watching] = await watchByBoth(rig, id);
+    await rig.confirm(id, PROCESSING, {});
+    await rig.lookedUp(id);
+    await watching?.shows({
+      status: 'PROCESSING',
+      amount: { value: '100.00', received: null },
+      state: 'WAITING_FOR_PROVIDER',
+    });
+  });
 });

@@ -1,12 +1,10 @@
-import { createHmac } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
-import { API_KEY, SECRET_KEY, temporaryDatabase, testGateway, type TestClient } from '../support/gateway';
+import { temporaryDatabase, testGateway, type TestClient, testService } from '../support/gateway';
 import {
-  scriptedService,
   type Reply,
-  type ScriptedService,
-  type SeenRequest,
-} from '../support/scripted-service';
+  type FakePaymentService,
+  type ReceivedRequest,
+} from '../support/payment-service/fake-payment-service';
 
 /** The moment at which everything on a bench happens. */
 export const NOW_MS = 1_717_146_765_999;
@@ -14,11 +12,11 @@ export const NOW_MS = 1_717_146_765_999;
 /** A gateway before a service that answers as the test says; no time passes in the gateway. */
 export interface Bench {
   gateway: TestClient;
-  service: ScriptedService;
+  service: FakePaymentService;
   /** Sets how POST and GET are answered, and forgets what was sent before. */
   answers(script: { post?: Reply; get?: Reply }): void;
   /** What was sent with this HTTP method since then. */
-  sent(method: 'POST' | 'GET'): SeenRequest[];
+  sent(method: 'POST' | 'GET'): ReceivedRequest[];
 }
 
 /** The golden bodies use the same keys and transaction ids again and again, each time as if for the first time. */
@@ -33,7 +31,7 @@ function forgetAttempts(database: string): void {
 const UNEXPECTED: Reply = { status: 500, json: { message: 'The test expects no such request.' } };
 
 export async function openBench(): Promise<Bench> {
-  const service = await scriptedService();
+  const service = await testService();
   const database = temporaryDatabase();
   const env = { DATABASE_URL: database, PAYOUT_PREFLIGHT: 'off' };
   const gateway = await testGateway(service.url, { now: () => NOW_MS, env });
@@ -41,23 +39,10 @@ export async function openBench(): Promise<Bench> {
     gateway,
     service,
     answers: ({ post = UNEXPECTED, get = UNEXPECTED }) => {
-      service.seen.splice(0);
+      service.requests.splice(0);
       forgetAttempts(database);
-      service.answer(({ method }) => (method === 'POST' ? post : get));
+      service.respond(({ method }) => (method === 'POST' ? post : get));
     },
-    sent: (method) => service.seen.filter((request) => request.method === method),
+    sent: (method) => service.requests.filter((request) => request.method === method),
   };
-}
-
-/** Spec section 5, over the bytes that arrived. */
-export function expectSigned(request: SeenRequest | undefined): void {
-  if (!request) throw new Error('Nothing arrived at the service.');
-  const timestamp = '1717146765';
-  const data = request.method === 'GET' ? request.query : request.body;
-  const signature = createHmac('sha256', SECRET_KEY).update(`${timestamp}${data}`, 'utf8').digest('hex');
-  expect(request.headers).toMatchObject({
-    'x-api-key': API_KEY,
-    'x-timestamp': timestamp,
-    'x-signature': signature,
-  });
 }

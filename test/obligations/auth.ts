@@ -1,107 +1,112 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { FAULTS, type Fault } from './auth-faults';
-import type { Obligation } from './obligation';
 import { paymentRequest, payoutRequest } from './samples';
-import { ENDPOINTS, queryString, type Endpoint, type Service } from './service';
+import { each, ENDPOINTS, queryString, signature } from './service';
+import type { Obligations, Run, Service, Signing } from './service';
 
 /** Data with which each endpoint would accept, or at least understand, the request. */
-function everyRequest(service: Service): { endpoint: Endpoint; data: string }[] {
+function goodData(service: Service): Record<keyof typeof ENDPOINTS, string> {
   const lookUp = queryString({ channel: service.channel, transaction_id: randomUUID() });
-  const body = (value: object) => JSON.stringify(value);
-  return [
-    { endpoint: ENDPOINTS.lookUpPayment, data: lookUp },
-    { endpoint: ENDPOINTS.createPayment, data: body(paymentRequest(service, 'card')) },
-    { endpoint: ENDPOINTS.confirmPayment, data: body({ id: randomUUID(), utr: '412345678901' }) },
-    { endpoint: ENDPOINTS.lookUpPayout, data: lookUp },
-    { endpoint: ENDPOINTS.createPayout, data: body(payoutRequest(service, 'jazz_cash')) },
-  ];
-}
-
-function refusing({ id, says, spec = '5 rule 2', sign, spoil }: Fault): Obligation {
   return {
-    id,
-    level: 'MUST',
-    says: `answer 401 on every endpoint to ${says}`,
-    spec,
-    run: async (service) => {
-      for (const { endpoint, data } of everyRequest(service)) {
-        const request = service.signed(endpoint, data, sign?.(service, data));
-        spoil?.(request, service, data);
-        (await service.send(request)).having(401);
-      }
-    },
+    lookUpPayment: lookUp,
+    createPayment: JSON.stringify(paymentRequest(service, 'card')),
+    confirmPayment: JSON.stringify({ id: randomUUID(), utr: '412345678901' }),
+    lookUpPayout: lookUp,
+    createPayout: JSON.stringify(payoutRequest(service, 'jazz_cash')),
   };
 }
 
 /** Without these a service that lets nobody in would meet all the others. */
-const LET_IN: { id: string; says: string; endpoint: Endpoint }[] = [
-  { id: 'AUTH-001', says: 'payment look-up', endpoint: ENDPOINTS.lookUpPayment },
-  { id: 'AUTH-002', says: 'payment creation', endpoint: ENDPOINTS.createPayment },
-  { id: 'AUTH-003', says: 'payment confirmation', endpoint: ENDPOINTS.confirmPayment },
-  { id: 'AUTH-004', says: 'payout look-up', endpoint: ENDPOINTS.lookUpPayout },
-  { id: 'AUTH-005', says: 'payout creation', endpoint: ENDPOINTS.createPayout },
-];
+const letsIn =
+  (name: keyof typeof ENDPOINTS): Run =>
+  async (service) => {
+    const { asked, status } = await service.call(ENDPOINTS[name], goodData(service)[name]);
+    assert(status !== 401 && status < 500, `${asked} answered ${status}`);
+  };
 
-const lettingIn = LET_IN.map(({ id, says, endpoint }): Obligation => ({
-  id,
-  level: 'MUST',
-  says: `not answer 401 to a well-signed ${says}`,
-  spec: '5',
-  run: async (service) => {
-    const found = everyRequest(service).find((request) => request.endpoint === endpoint);
-    assert(found);
-    const answer = await service.call(endpoint, found.data);
-    assert(answer.status !== 401 && answer.status < 500, `${answer.asked} answered ${answer.status}`);
-  },
-}));
+/** The service answers 401 on every endpoint when this is signed in place of what is sent. */
+const refusesSigned =
+  (signing: (service: Service, data: string) => Partial<Signing>): Run =>
+  async (service) => {
+    for (const [name, data] of Object.entries(goodData(service))) {
+      const endpoint = ENDPOINTS[name as keyof typeof ENDPOINTS];
+      (await service.call(endpoint, data, signing(service, data))).having(401);
+    }
+  };
 
-export const authObligations: Obligation[] = [
-  ...lettingIn,
-  ...FAULTS.map(refusing),
-  {
-    id: 'AUTH-040',
-    level: 'MUST',
-    says: 'accept a timestamp of 4 minutes ago',
-    spec: '5 rule 1',
-    run: async (service) => {
-      const timestamp = service.timestamp(-240);
-      const body = JSON.stringify(paymentRequest(service, 'card'));
-      (await service.call(ENDPOINTS.createPayment, body, { timestamp })).having(201);
-    },
+interface SignedRequest extends Signing {
+  /** The right value of the header. */
+  value: string;
+}
+
+/** The service answers 401 on every endpoint when a header is changed after signing; undefined removes it. */
+const refusesHeader =
+  (header: string, change: (request: SignedRequest) => string | undefined): Run =>
+  async (service) => {
+    for (const [name, data] of Object.entries(goodData(service))) {
+      const request = service.signed(ENDPOINTS[name as keyof typeof ENDPOINTS], data);
+      const { [header]: value = '', ...others } = request.headers;
+      const { secretKey } = service.access;
+      const changed = change({ value, data, secretKey, timestamp: request.headers['X-Timestamp'] ?? '' });
+      const headers = changed === undefined ? others : { ...others, [header]: changed };
+      (await service.send({ ...request, headers })).having(401);
+    }
+  };
+
+const empty = () => '';
+const otherDigit = (digit = ''): string => (digit === '0' ? '1' : '0');
+
+/** Creates a payment with a timestamp of so many seconds from now. */
+export const createsAt =
+  (offsetSeconds: number, status: 201 | 401): Run =>
+  async (service) => {
+    const body = JSON.stringify(paymentRequest(service, 'card'));
+    const timestamp = service.timestamp(offsetSeconds);
+    (await service.call(ENDPOINTS.createPayment, body, { timestamp })).having(status);
+  };
+
+const wrongSecret = ({ access }: Service) => ({ secretKey: `${access.secretKey}x` });
+
+/** Spec section 5. */
+export const authObligations: Obligations = {
+  ...each({ lookUpPayment: 'AUTH-001', createPayment: 'AUTH-002', confirmPayment: 'AUTH-003' }, letsIn),
+  ...each({ lookUpPayout: 'AUTH-004', createPayout: 'AUTH-005' }, letsIn),
+  ...each({ 'X-API-Key': 'AUTH-010', 'X-Timestamp': 'AUTH-011', 'X-Signature': 'AUTH-012' }, (header) =>
+    refusesHeader(header, () => undefined),
+  ),
+  'AUTH-013': refusesHeader('X-API-Key', ({ value }) => `${value}x`),
+  'AUTH-014': refusesHeader('X-API-Key', empty),
+  'AUTH-015': refusesHeader('X-Signature', empty),
+  'AUTH-016': refusesHeader('X-Signature', ({ value }) => otherDigit(value[0]) + value.slice(1)),
+  'AUTH-017': refusesHeader('X-Signature', ({ value }) => value.slice(0, -1) + otherDigit(value.at(-1))),
+  'AUTH-018': refusesHeader('X-Signature', ({ value }) => value.slice(0, 32)),
+  'AUTH-019': refusesHeader('X-Signature', ({ value }) => `${value}00`),
+  'AUTH-020': refusesHeader('X-Signature', ({ value }) => Buffer.from(value, 'hex').toString('base64')),
+  'AUTH-021': refusesSigned(wrongSecret),
+  'AUTH-022': refusesSigned(({ access }) => ({ secretKey: access.apiKey })),
+  'AUTH-023': refusesSigned((_, data) => ({ data: `${data} ` })),
+  'AUTH-024': refusesHeader('X-Signature', (request) => signature({ ...request, timestamp: '' })),
+  'AUTH-025': refusesSigned(() => ({ data: '' })),
+  'AUTH-026': refusesSigned((_, data) => ({ data: `.${data}` })),
+  'AUTH-027': refusesHeader('X-Signature', ({ secretKey, timestamp, data }) =>
+    signature({ secretKey, timestamp: data, data: timestamp }),
+  ),
+  'AUTH-028': refusesHeader('X-Timestamp', ({ value }) => String(Number(value) - 1)),
+  'AUTH-029': refusesSigned(() => ({ timestamp: '' })),
+  'AUTH-030': refusesSigned(() => ({ timestamp: 'now' })),
+  'AUTH-031': refusesSigned((service) => ({ timestamp: new Date(service.now()).toISOString() })),
+  'AUTH-032': refusesSigned((service) => ({ timestamp: service.timestamp(-330) })),
+  'AUTH-033': refusesSigned((service) => ({ timestamp: service.timestamp(-86_400) })),
+  'AUTH-040': createsAt(-240, 201),
+  'AUTH-041': createsAt(10, 201),
+  'AUTH-042': async (service) => {
+    (await service.call(ENDPOINTS.lookUpPayment, 'channel=1', wrongSecret(service))).having(401);
+    (await service.call(ENDPOINTS.createPayment, '{"channel":1', wrongSecret(service))).having(401);
   },
-  {
-    id: 'AUTH-041',
-    level: 'SHOULD',
-    says: 'accept a timestamp a few seconds ahead of its clock',
-    spec: '5 rule 1',
-    run: async (service) => {
-      const timestamp = service.timestamp(10);
-      const body = JSON.stringify(paymentRequest(service, 'card'));
-      (await service.call(ENDPOINTS.createPayment, body, { timestamp })).having(201);
-    },
+  'AUTH-043': async (service) => {
+    const body = paymentRequest(service, 'card');
+    const sent = JSON.stringify(body);
+    (await service.call(ENDPOINTS.createPayment, sent, wrongSecret(service))).having(401);
+    (await service.lookUp('payment', { external_id: String(body.external_id) })).refused();
   },
-  {
-    id: 'AUTH-042',
-    level: 'SHOULD',
-    says: 'judge the signature before the parameters',
-    spec: '5',
-    run: async (service) => {
-      const secretKey = `${service.access.secretKey}x`;
-      (await service.call(ENDPOINTS.lookUpPayment, 'channel=1', { secretKey })).having(401);
-      (await service.call(ENDPOINTS.createPayment, '{"channel":1', { secretKey })).having(401);
-    },
-  },
-  {
-    id: 'AUTH-043',
-    level: 'MUST',
-    says: 'not create a payment that failed authentication',
-    spec: '5 rule 2',
-    run: async (service) => {
-      const body = paymentRequest(service, 'card');
-      const secretKey = `${service.access.secretKey}x`;
-      (await service.call(ENDPOINTS.createPayment, JSON.stringify(body), { secretKey })).having(401);
-      (await service.lookUp('payment', { external_id: String(body.external_id) })).refused();
-    },
-  },
-];
+};

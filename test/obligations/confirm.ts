@@ -1,70 +1,45 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { createDateIn, lacks, objectIn, sameAmount } from './expectations';
-import type { Obligation } from './obligation';
-import { created, paymentRequest, type PaymentType } from './samples';
-import type { Service } from './service';
+import { created, paymentRequest, payoutRequest, type PaymentType } from './samples';
+import { each, type Obligations, type Run, type Service } from './service';
 import type { Answer, WireObject } from './wire';
 
+const UTR = '412345678901';
 /** A payer's answer that is approved only later, where outcomes can be forced. */
 const APPROVED_LATER = '111111';
 
-export interface Confirmable {
-  type: PaymentType;
-  /** The body field that carries the payer's answer (spec 4.5). Absent: only `id` is sent. */
-  field?: string;
-  answer: string;
-  ids: { answers: string; later: string; completed?: string; withoutAnswer?: string };
-}
+/** The body field that carries the payer's answer (spec 3.4, 4.5), and one; of c2c only `id` is sent. */
+const ANSWERS = {
+  upi: { utr: UTR },
+  dcb: { code: '482913' },
+  bkash: { transaction_id: '9AB7C6D5E4' },
+  nagad: { transaction_id: '9AB7C6D5E4' },
+  rocket: { transaction_id: '9AB7C6D5E4' },
+  c2c: {},
+} satisfies Partial<Record<PaymentType, Record<string, string>>>;
 
-/** Spec 3.4 and 4.5. */
-export const CONFIRMABLE: Confirmable[] = [
-  {
-    type: 'upi',
-    field: 'utr',
-    answer: '412345678901',
-    ids: { answers: 'CNF-001', later: 'CNF-010', completed: 'CNF-020', withoutAnswer: 'CNF-030' },
-  },
-  {
-    type: 'dcb',
-    field: 'code',
-    answer: '482913',
-    ids: { answers: 'CNF-002', later: 'CNF-011', completed: 'CNF-021', withoutAnswer: 'CNF-031' },
-  },
-  {
-    type: 'bkash',
-    field: 'transaction_id',
-    answer: '9AB7C6D5E4',
-    ids: { answers: 'CNF-003', later: 'CNF-012', completed: 'CNF-022', withoutAnswer: 'CNF-032' },
-  },
-  {
-    type: 'nagad',
-    field: 'transaction_id',
-    answer: '9AB7C6D5E4',
-    ids: { answers: 'CNF-004', later: 'CNF-013', completed: 'CNF-023', withoutAnswer: 'CNF-033' },
-  },
-  {
-    type: 'rocket',
-    field: 'transaction_id',
-    answer: '9AB7C6D5E4',
-    ids: { answers: 'CNF-005', later: 'CNF-014', completed: 'CNF-024', withoutAnswer: 'CNF-034' },
-  },
-  { type: 'c2c', answer: '', ids: { answers: 'CNF-006', later: 'CNF-015' } },
-];
+type Confirmable = keyof typeof ANSWERS;
 
-export function confirmBody({ field, answer }: Confirmable, id: string, given = answer): WireObject {
-  return field ? { id, [field]: given } : { id };
+export const isConfirmable = (type: PaymentType): type is Confirmable => type in ANSWERS;
+
+/** The good confirm of a payment; `given` stands in for the payer's answer. */
+export function confirmBody(type: Confirmable, id: string, given?: string): WireObject {
+  const fields = Object.entries<string>(ANSWERS[type]);
+  return { id, ...Object.fromEntries(fields.map(([field, answer]) => [field, given ?? answer])) };
 }
 
 /** The request and the answer of a payment that waits for its confirmation. */
-export async function waiting(service: Service, type: PaymentType) {
+async function waiting(service: Service, type: PaymentType) {
   const request = paymentRequest(service, type, { flow: 'direct' });
-  return { request, payment: await created(service, 'payment', request) };
+  const payment = await created(service, 'payment', request);
+  return { request, payment, id: payment.transaction_id };
 }
 
 /** The short answer that keeps `processing` (spec 2.3, 4.5). */
-function staysProcessing(answer: WireObject, payment: WireObject, type: PaymentType): void {
+function staysProcessing(answer: WireObject, id: string, type: PaymentType): void {
   assert.equal(answer.status, 'processing', 'status');
-  assert.equal(answer.transaction_id, payment.transaction_id, 'transaction_id');
+  assert.equal(answer.transaction_id, id, 'transaction_id');
   const method = objectIn(answer, 'payment_method');
   assert.equal(method.type, type, 'payment_method.type');
   assert.equal(method.state, 'waiting_for_provider', 'payment_method.state');
@@ -81,79 +56,95 @@ function isCompleted(answer: WireObject, payment: WireObject, request: WireObjec
 }
 
 /** The status code of a confirm is not shown: that of a look-up and that of a creation are both good. */
-export function accepted(answer: Answer): WireObject {
-  return answer.having(200, 201).body();
-}
+const accepted = (answer: Answer): WireObject => answer.having(200, 201).body();
 
-function answersShortly(method: Confirmable): Obligation {
-  const body = ['id', ...(method.field ? [method.field] : [])].join(' and ');
-  return {
-    id: method.ids.answers,
-    level: 'MUST',
-    says: `answer a confirm of ${method.type} with ${body} in one of the two short forms`,
-    spec: '4.5',
-    run: async (service) => {
-      const { request, payment } = await waiting(service, method.type);
-      const answer = accepted(await service.confirm(confirmBody(method, payment.transaction_id)));
-      if (answer.status === 'completed') isCompleted(answer, payment, request);
-      else staysProcessing(answer, payment, method.type);
-      if (!method.field) assert.equal(answer.status, 'processing', 'spec 3.4 shows no other status');
-    },
+const answersShortly =
+  (type: Confirmable): Run =>
+  async (service) => {
+    const { request, payment, id } = await waiting(service, type);
+    const answer = accepted(await service.confirm(confirmBody(type, id)));
+    // Of c2c spec 3.4 shows no other status.
+    if (type !== 'c2c' && answer.status === 'completed') isCompleted(answer, payment, request);
+    else staysProcessing(answer, id, type);
   };
-}
 
-function approvedLater(method: Confirmable): Obligation {
-  return {
-    id: method.ids.later,
-    level: 'MUST',
-    says: `keep ${method.type} processing in waiting_for_provider while the approval is pending`,
-    spec: '3.4, 4.5',
-    needs: 'forced outcomes',
-    run: async (service) => {
-      const { payment } = await waiting(service, method.type);
-      const id = payment.transaction_id;
-      const answer = accepted(await service.confirm(confirmBody(method, id, APPROVED_LATER)));
-      staysProcessing(answer, payment, method.type);
-      const found = (await service.lookUp('payment', { transaction_id: id })).having(200).body();
-      assert.equal(found.status, 'processing', 'status of the look-up');
-      assert.equal(objectIn(found, 'payment_method').state, 'waiting_for_provider', 'state of the look-up');
-    },
+const staysWhilePending =
+  (type: Confirmable): Run =>
+  async (service) => {
+    const { id } = await waiting(service, type);
+    const answer = accepted(await service.confirm(confirmBody(type, id, APPROVED_LATER)));
+    staysProcessing(answer, id, type);
+    const found = await service.found('payment', id);
+    assert.equal(found.status, 'processing', 'status of the look-up');
+    assert.equal(objectIn(found, 'payment_method').state, 'waiting_for_provider', 'state of the look-up');
   };
-}
 
-function completes(method: Confirmable): Obligation[] {
-  if (!method.ids.completed) return [];
-  const run = async (service: Service) => {
-    const { request, payment } = await waiting(service, method.type);
-    const id = payment.transaction_id;
-    isCompleted(accepted(await service.confirm(confirmBody(method, id))), payment, request);
-    const found = (await service.lookUp('payment', { transaction_id: id })).having(200).body();
+const completes =
+  (type: Confirmable): Run =>
+  async (service) => {
+    const { request, payment, id } = await waiting(service, type);
+    isCompleted(accepted(await service.confirm(confirmBody(type, id))), payment, request);
+    const found = await service.found('payment', id);
     assert.equal(found.status, 'completed', 'status of the look-up');
     lacks(found, 'error');
   };
-  const says = `answer a confirm that completes ${method.type} with amount and create_date and no payment_method`;
-  return [
-    { id: method.ids.completed, level: 'MUST', says, spec: '2.3, 3.4, 4.5', needs: 'forced outcomes', run },
-  ];
-}
 
-export const confirmObligations: Obligation[] = [
-  ...CONFIRMABLE.map(answersShortly),
-  ...CONFIRMABLE.map(approvedLater),
-  ...CONFIRMABLE.flatMap(completes),
-  {
-    id: 'CNF-025',
-    level: 'SHOULD',
-    says: 'repeat the payer of upi and dcb in the answer that keeps processing',
-    spec: '4.5',
-    needs: 'forced outcomes',
-    run: async (service) => {
-      for (const method of CONFIRMABLE.filter(({ type }) => type === 'upi' || type === 'dcb')) {
-        const { request, payment } = await waiting(service, method.type);
-        const body = confirmBody(method, payment.transaction_id, APPROVED_LATER);
-        const answer = objectIn(accepted(await service.confirm(body)), 'payment_method');
-        assert.equal(answer.phone, objectIn(request, 'payment_method').phone, `phone of ${method.type}`);
-      }
-    },
+const needsTheAnswer =
+  (type: Confirmable): Run =>
+  async (service) => {
+    const { payment, id } = await waiting(service, type);
+    const other = type === 'upi' ? { code: UTR } : { utr: UTR };
+    (await service.confirm({ id })).refused();
+    (await service.confirm({ id, ...other })).refused();
+    const state = objectIn(await service.found('payment', id), 'payment_method').state;
+    assert.equal(state, objectIn(payment, 'payment_method').state, 'the state moved');
+  };
+
+/** Error answers of the confirm endpoint are not shown, so that no status code can be required. */
+const refuses =
+  (body: (service: Service) => Promise<WireObject>): Run =>
+  async (service) =>
+    void (await service.confirm(await body(service))).refused();
+
+/** Spec 3.4 and 4.5. */
+export const confirmObligations: Obligations = {
+  ...each({ upi: 'CNF-001', dcb: 'CNF-002', c2c: 'CNF-006' }, answersShortly),
+  ...each({ bkash: 'CNF-003', nagad: 'CNF-004', rocket: 'CNF-005' }, answersShortly),
+  ...each({ upi: 'CNF-030', dcb: 'CNF-031' }, needsTheAnswer),
+  ...each({ bkash: 'CNF-032', nagad: 'CNF-033', rocket: 'CNF-034' }, needsTheAnswer),
+  'CNF-040': refuses(async (service) => {
+    await waiting(service, 'upi');
+    return { utr: UTR };
+  }),
+  'CNF-041': refuses(async () => ({ id: '17', utr: UTR })),
+  'CNF-042': refuses(async () => ({ id: randomUUID(), utr: UTR })),
+  'CNF-043': refuses(async (service) => {
+    const payment = await created(service, 'payment', paymentRequest(service, 'upi'));
+    return { id: payment.transaction_id, utr: UTR };
+  }),
+  'CNF-044': refuses(async (service) => ({ id: (await waiting(service, 'qris')).id })),
+  'CNF-045': refuses(async (service) => ({ id: (await waiting(service, 'upi')).id, utr: Number(UTR) })),
+  'CNF-046': refuses(async (service) => ({
+    id: (await created(service, 'payout', payoutRequest(service, 'jazz_cash'))).transaction_id,
+  })),
+};
+
+export const forcedConfirmObligations: Obligations = {
+  ...each({ upi: 'CNF-010', dcb: 'CNF-011', c2c: 'CNF-015' }, staysWhilePending),
+  ...each({ bkash: 'CNF-012', nagad: 'CNF-013', rocket: 'CNF-014' }, staysWhilePending),
+  ...each({ upi: 'CNF-020', dcb: 'CNF-021' }, completes),
+  ...each({ bkash: 'CNF-022', nagad: 'CNF-023', rocket: 'CNF-024' }, completes),
+  'CNF-025': async (service) => {
+    for (const type of ['upi', 'dcb'] as const) {
+      const { request, id } = await waiting(service, type);
+      const answer = accepted(await service.confirm(confirmBody(type, id, APPROVED_LATER)));
+      const { phone } = objectIn(answer, 'payment_method');
+      assert.equal(phone, objectIn(request, 'payment_method').phone, `phone of ${type}`);
+    }
   },
-];
+  'CNF-050': async (service) => {
+    const { id } = await waiting(service, 'upi');
+    assert.equal(accepted(await service.confirm({ id, utr: UTR })).status, 'completed');
+    (await service.confirm({ id, utr: UTR })).refused();
+  },
+};

@@ -47,12 +47,6 @@ export function createDateIn(parent: WireObject): string {
   return value;
 }
 
-export function webAddressIn(parent: WireObject, field: string): string {
-  const value = textIn(parent, field);
-  assert(URL.canParse(value) && /^https?:/.test(value), `${field} is not a web address: ${value}`);
-  return value;
-}
-
 /** A decimal string as a whole number of its smallest parts, so that amounts compare without floats. */
 export function decimalIn(parent: WireObject, field: string): bigint {
   const value = textIn(parent, field);

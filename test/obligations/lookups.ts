@@ -1,104 +1,130 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { fullPayment, lacks, objectIn, PAYOUT_STATUSES, statusIn, textIn } from './expectations';
-import type { Obligation } from './obligation';
 import { created, named, paymentRequest, payoutRequest, type PaymentType } from './samples';
-import type { Resource } from './service';
+import { each, queryString, RESOURCES, type Obligations, type Resource, type Run } from './service';
 
-/** What of a server-to-server payment a look-up still shows while the payer has to act. */
-const WAITING: { id: string; type: PaymentType; shows: string[] }[] = [
-  { id: 'LOOK-040', type: 'upi', shows: ['upi_id', 'upi_link'] },
-  { id: 'LOOK-041', type: 'dcb', shows: [] },
-  { id: 'LOOK-042', type: 'c2c', shows: ['card_number', 'recipient'] },
-  { id: 'LOOK-043', type: 'bkash', shows: ['account'] },
-  { id: 'LOOK-044', type: 'nagad', shows: ['account'] },
-  { id: 'LOOK-045', type: 'rocket', shows: ['account'] },
-];
+type Id = 'transaction_id' | 'external_id';
 
-const waiting = WAITING.map(({ id, type, shows }): Obligation => ({
-  id,
-  level: 'MUST',
-  says: `show on the look-up of a waiting ${type} payment ${['its state', ...shows].join(', ')}`,
-  spec: '2.5, 3.3, 4.3',
-  run: async (service) => {
-    const request = paymentRequest(service, type, { flow: 'direct' });
-    const payment = await created(service, 'payment', request);
-    const found = (await service.lookUp('payment', { transaction_id: payment.transaction_id }))
-      .having(200)
-      .body();
-    fullPayment(found, request);
-    assert.equal(found.status, payment.status, 'status');
-    const [before, now] = [objectIn(payment, 'payment_method'), objectIn(found, 'payment_method')];
-    for (const field of ['state', ...shows]) assert.equal(textIn(now, field), before[field], field);
-  },
-}));
-
-/** The ways in which a transaction is found that exists. */
-const WAYS: { id: string; resource: Resource; by: ('transaction_id' | 'external_id')[] }[] = [
-  { id: 'LOOK-001', resource: 'payment', by: ['transaction_id'] },
-  { id: 'LOOK-002', resource: 'payment', by: ['external_id'] },
-  { id: 'LOOK-003', resource: 'payment', by: ['transaction_id', 'external_id'] },
-  { id: 'LOOK-004', resource: 'payout', by: ['transaction_id'] },
-  { id: 'LOOK-005', resource: 'payout', by: ['external_id'] },
-  { id: 'LOOK-006', resource: 'payout', by: ['transaction_id', 'external_id'] },
-];
-
-const ways = WAYS.map(({ id, resource, by }): Obligation => ({
-  id,
-  level: 'MUST',
-  says: `answer 200 with the ${resource} to a look-up by ${by.join(' and ')}`,
-  spec: resource === 'payment' ? '2.3, 4.3' : '2.6, 4.1',
-  run: async (service) => {
-    const request = named(service, resource, `order-${randomUUID()}`);
+/** Answers 200 to a look-up by these ids. */
+const findsBy =
+  (resource: Resource, ...by: Id[]): Run =>
+  async (service) => {
+    const external_id = `order-${randomUUID()}`;
+    const request = named(service, resource, external_id);
     const { transaction_id, create_date } = await created(service, resource, request);
-    const ids: Record<string, string> = { transaction_id, external_id: String(request.external_id) };
-    const asked = Object.fromEntries(by.map((name) => [name, ids[name] ?? '']));
+    const asked = Object.fromEntries(by.map((id) => [id, { transaction_id, external_id }[id]]));
     const found = (await service.lookUp(resource, asked)).having(200).body();
     assert.equal(found.transaction_id, transaction_id, 'transaction_id');
     if (resource === 'payout') return void statusIn(found, PAYOUT_STATUSES);
     fullPayment(found, request);
     assert.equal(found.create_date, create_date, 'create_date');
-  },
-}));
+  };
 
-export const lookupObligations: Obligation[] = [
-  ...ways,
-  ...waiting,
-  {
-    id: 'LOOK-050',
-    level: 'MUST',
-    says: 'show user_agent and user_ip on the look-up of a server-to-server card payment',
-    spec: '2.5',
-    run: async (service) => {
-      const request = paymentRequest(service, 'card', { flow: 'direct' });
-      const { transaction_id } = await created(service, 'payment', request);
-      const found = (await service.lookUp('payment', { transaction_id })).having(200).body();
-      const method = objectIn(found, 'payment_method');
-      for (const field of ['user_agent', 'user_ip', 'card_mask', 'cardholder']) textIn(method, field);
-    },
+/** External ids that only an exact signature and an exact decoding survive. */
+const findsExternalId =
+  (text: string): Run =>
+  async (service) => {
+    for (const resource of RESOURCES) {
+      const external_id = `${randomUUID()} ${text}`;
+      const { transaction_id } = await created(service, resource, named(service, resource, external_id));
+      const found = (await service.lookUp(resource, { external_id })).having(200).body();
+      assert.equal(found.transaction_id, transaction_id);
+    }
+  };
+
+/** Answers 400 to such a query, given the channel and the ids of an existing transaction. */
+const refuses =
+  (query: (ids: Record<'channel' | Id, string>) => Record<string, string>): Run =>
+  async (service) => {
+    for (const resource of RESOURCES) {
+      const external_id = `order-${randomUUID()}`;
+      const { transaction_id } = await created(service, resource, named(service, resource, external_id));
+      const sent = query({ channel: service.channel, transaction_id, external_id });
+      (await service.query(resource, queryString(sent))).having(400);
+    }
+  };
+
+/** What of a server-to-server payment a look-up still shows while the payer has to act. */
+const showsWaiting =
+  (type: PaymentType, ...fields: string[]): Run =>
+  async (service) => {
+    const request = paymentRequest(service, type, { flow: 'direct' });
+    const payment = await created(service, 'payment', request);
+    const found = await service.found('payment', payment.transaction_id);
+    fullPayment(found, request);
+    assert.equal(found.status, payment.status, 'status');
+    const [before, now] = [objectIn(payment, 'payment_method'), objectIn(found, 'payment_method')];
+    for (const field of ['state', ...fields]) assert.equal(textIn(now, field), before[field], field);
+  };
+
+/** Spec 2.5, 2.6, 3.3, 4.1, 4.3 and 7.1. */
+export const lookupObligations: Obligations = {
+  'LOOK-001': findsBy('payment', 'transaction_id'),
+  'LOOK-002': findsBy('payment', 'external_id'),
+  'LOOK-003': findsBy('payment', 'transaction_id', 'external_id'),
+  'LOOK-004': findsBy('payout', 'transaction_id'),
+  'LOOK-005': findsBy('payout', 'external_id'),
+  'LOOK-006': findsBy('payout', 'transaction_id', 'external_id'),
+  'LOOK-010': findsExternalId('order 5 of 7'),
+  'LOOK-011': findsExternalId('a&b=c&channel=1'),
+  'LOOK-012': findsExternalId('1+1'),
+  'LOOK-013': findsExternalId('100%'),
+  'LOOK-014': findsExternalId('%20%2B%26'),
+  'LOOK-015': findsExternalId('#7?x'),
+  'LOOK-016': findsExternalId('заказ №5'),
+  'LOOK-017': findsExternalId('🧾👩‍👩‍👧'),
+  'LOOK-018': findsExternalId('"\\"\'`'),
+  'LOOK-019': findsExternalId('../a/b;c,d'),
+  'LOOK-020': findsExternalId('طلب 订单'),
+  'LOOK-021': findsExternalId('cafe\u0301'),
+  'LOOK-030': refuses(({ transaction_id }) => ({ transaction_id })),
+  'LOOK-031': refuses(({ external_id }) => ({ external_id })),
+  'LOOK-032': refuses(({ channel }) => ({ channel })),
+  'LOOK-033': refuses(() => ({})),
+  'LOOK-034': refuses(({ transaction_id }) => ({ channel: 'shop', transaction_id })),
+  'LOOK-035': refuses(({ channel }) => ({ channel, transaction_id: '17' })),
+  'LOOK-036': refuses(({ channel }) => ({ channel, external_id: '' })),
+  'LOOK-040': showsWaiting('upi', 'upi_id', 'upi_link'),
+  'LOOK-041': showsWaiting('dcb'),
+  'LOOK-042': showsWaiting('c2c', 'card_number', 'recipient'),
+  ...each({ bkash: 'LOOK-043', nagad: 'LOOK-044', rocket: 'LOOK-045' }, (type) =>
+    showsWaiting(type, 'account'),
+  ),
+  'LOOK-050': async (service) => {
+    const request = paymentRequest(service, 'card', { flow: 'direct' });
+    const { transaction_id } = await created(service, 'payment', request);
+    const method = objectIn(await service.found('payment', transaction_id), 'payment_method');
+    for (const field of ['user_agent', 'user_ip', 'card_mask', 'cardholder']) textIn(method, field);
   },
-  {
-    id: 'LOOK-051',
-    level: 'SHOULD',
-    says: 'show on a payout look-up the external_id of its create request',
-    spec: '2.6, 4.1',
-    run: async (service) => {
-      const request = payoutRequest(service, 'bank_transfer');
-      const { transaction_id } = await created(service, 'payout', request);
-      const found = (await service.lookUp('payout', { transaction_id })).having(200).body();
-      assert.equal(found.external_id, request.external_id);
-    },
+  'LOOK-051': async (service) => {
+    const request = payoutRequest(service, 'bank_transfer');
+    const { transaction_id } = await created(service, 'payout', request);
+    assert.equal((await service.found('payout', transaction_id)).external_id, request.external_id);
   },
-  {
-    id: 'LOOK-055',
-    level: 'MUST',
-    says: 'not show a state on the look-up of a redirect payment',
-    spec: '2.5 note 4',
-    run: async (service) => {
-      const { transaction_id } = await created(service, 'payment', paymentRequest(service, 'upi'));
-      const found = (await service.lookUp('payment', { transaction_id })).having(200).body();
-      lacks(objectIn(found, 'payment_method'), 'state');
-      lacks(found, 'error');
-    },
+  'LOOK-052': async (service) => {
+    for (const resource of RESOURCES) {
+      (await service.lookUp(resource, { transaction_id: randomUUID() })).refused();
+      (await service.lookUp(resource, { external_id: `none-${randomUUID()}` })).refused();
+    }
   },
-];
+  'LOOK-053': async (service) => {
+    for (const resource of RESOURCES) {
+      const request = named(service, resource, `order-${randomUUID()}`);
+      const { transaction_id } = await created(service, resource, request);
+      (await service.lookUp(resource, { channel: randomUUID(), transaction_id })).refused();
+    }
+  },
+  'LOOK-054': async (service) => {
+    const payment = await created(service, 'payment', paymentRequest(service, 'card'));
+    const payout = await created(service, 'payout', payoutRequest(service, 'jazz_cash'));
+    (await service.lookUp('payout', { transaction_id: payment.transaction_id })).refused();
+    (await service.lookUp('payment', { transaction_id: payout.transaction_id })).refused();
+  },
+  'LOOK-055': async (service) => {
+    const { transaction_id } = await created(service, 'payment', paymentRequest(service, 'upi'));
+    const found = await service.found('payment', transaction_id);
+    lacks(objectIn(found, 'payment_method'), 'state');
+    lacks(found, 'error');
+  },
+};

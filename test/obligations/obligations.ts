@@ -1,33 +1,33 @@
 import { authObligations } from './auth';
-import { confirmObligations } from './confirm';
-import { confirmRefusalObligations } from './confirm-refusals';
-import { declineObligations } from './declines';
-import { externalIdObligations } from './external-ids';
+import { forcedConfirmObligations, confirmObligations } from './confirm';
 import { limitObligations } from './limits';
-import { lookupRefusalObligations } from './lookup-refusals';
 import { lookupObligations } from './lookups';
-import type { Obligation } from './obligation';
 import { outcomeObligations } from './outcomes';
 import { paymentCreateObligations } from './payment-create';
 import { paymentDirectObligations } from './payment-direct';
 import { paymentRedirectObligations } from './payment-redirect';
 import { payoutObligations } from './payout';
+import type { Obligations } from './service';
 import { signedBytesObligations } from './signed-bytes';
 
-/** All that the service's specification requires and a client can observe. */
-export const obligations: Obligation[] = [
-  ...authObligations,
-  ...signedBytesObligations,
-  ...paymentCreateObligations,
-  ...paymentRedirectObligations,
-  ...paymentDirectObligations,
-  ...confirmObligations,
-  ...confirmRefusalObligations,
-  ...payoutObligations,
-  ...lookupObligations,
-  ...externalIdObligations,
-  ...lookupRefusalObligations,
-  ...declineObligations,
-  ...outcomeObligations,
-  ...limitObligations,
+/** What can be tried on every service. */
+const EVERYWHERE: readonly Obligations[] = [
+  authObligations,
+  signedBytesObligations,
+  paymentCreateObligations,
+  paymentRedirectObligations,
+  paymentDirectObligations,
+  confirmObligations,
+  payoutObligations,
+  lookupObligations,
+  limitObligations,
 ];
+
+/** What can be tried where the cents of an amount force its outcome. */
+const WITH_FORCED_OUTCOMES: readonly Obligations[] = [forcedConfirmObligations, outcomeObligations];
+
+const listed = (groups: readonly Obligations[], needsForcedOutcomes: boolean) =>
+  groups.flatMap((group) => Object.entries(group).map(([id, run]) => ({ id, run, needsForcedOutcomes })));
+
+/** All that the service's specification requires and a client can observe. */
+export const obligations = [...listed(EVERYWHERE, false), ...listed(WITH_FORCED_OUTCOMES, true)];

@@ -1,122 +1,115 @@
 import assert from 'node:assert/strict';
-import { confirmBody, CONFIRMABLE } from './confirm';
-import { isDeclined, isFailedPayout } from './declines';
-import { decimalIn, fullPayment, lacks, objectIn, sameAmount } from './expectations';
-import type { Obligation } from './obligation';
-import {
-  created,
-  PAYMENTS,
-  paymentRequest,
-  PAYOUTS,
-  payoutRequest,
-  type Flow,
-  type PaymentSample,
-  type PaymentType,
-  type PayoutType,
-} from './samples';
-import type { Service } from './service';
+import { confirmBody, isConfirmable } from './confirm';
+import { decimalIn, fullPayment, lacks, objectIn, sameAmount, textIn } from './expectations';
+import { created, PAYMENTS, paymentRequest, PAYOUTS, payoutRequest } from './samples';
+import type { Flow, PaymentSample, PaymentType, PayoutType } from './samples';
+import type { Obligations, Resource, Run, Service } from './service';
+import type { WireObject } from './wire';
+
+/** Spec 7.2. The text is what the provider says, where the code passes it on. */
+function isDeclined(resource: WireObject, code?: string, text?: string): void {
+  const error = objectIn(resource, 'error');
+  assert.equal(error.code, code, 'error.code');
+  const message = textIn(error, 'message');
+  if (text) assert.equal(message.toLowerCase(), text.toLowerCase(), 'error.message');
+}
+
+async function isDeclinedPayout(service: Service, type: PayoutType, cents: string, ...error: string[]) {
+  const request = payoutRequest(service, type, `25.${cents}`);
+  const { transaction_id } = await created(service, 'payout', request);
+  const failed = await service.reaching('payout', transaction_id, 'failed');
+  assert.equal(failed.method, type, 'method');
+  assert.equal(failed.external_id, request.external_id, 'external_id');
+  isDeclined(failed, ...error);
+}
+
+/** The cents force the outcome. */
+const declines = (ids: Record<Resource, string>, cents: string, ...error: string[]): Obligations => ({
+  [ids.payment]: async (service) => {
+    const request = paymentRequest(service, 'card', { flow: 'direct', value: `25.${cents}` });
+    const { transaction_id } = await created(service, 'payment', request);
+    const failed = await service.reaching('payment', transaction_id, 'failed');
+    fullPayment(failed, request);
+    isDeclined(failed, ...error);
+  },
+  [ids.payout]: (service) => isDeclinedPayout(service, 'imps', cents, ...error),
+});
 
 /** A payment whose payer has done all that the flow asks of the client. */
 async function acted(service: Service, type: PaymentType, options: { flow: Flow; value: string }) {
   const request = paymentRequest(service, type, options);
-  const payment = await created(service, 'payment', request);
-  const confirmable = CONFIRMABLE.find((method) => method.type === type);
-  if (options.flow === 'direct' && confirmable) {
-    const body = confirmBody(confirmable, payment.transaction_id);
-    (await service.confirm(body)).having(200, 201);
-  }
-  return { request, id: payment.transaction_id };
+  const { transaction_id: id } = await created(service, 'payment', request);
+  if (options.flow === 'direct' && isConfirmable(type))
+    (await service.confirm(confirmBody(type, id))).having(200, 201);
+  return { request, id };
 }
 
 /** The types that have the flow. */
 function typesOf(flow: Flow): PaymentType[] {
   const samples = Object.entries(PAYMENTS) as [PaymentType, PaymentSample][];
-  return samples.filter(([, sample]) => sample[flow]).map(([type]) => type);
+  return samples.filter(([, { direct }]) => flow === 'redirect' || direct).map(([type]) => type);
 }
 
-const MISPAID: { id: string; cents: string; flow: Flow; less: boolean }[] = [
-  { id: 'ERR-050', cents: '70', flow: 'direct', less: true },
-  { id: 'ERR-051', cents: '71', flow: 'direct', less: false },
-  { id: 'ERR-052', cents: '70', flow: 'redirect', less: true },
-  { id: 'ERR-053', cents: '71', flow: 'redirect', less: false },
-];
+const PAYOUT_TYPES = Object.keys(PAYOUTS) as PayoutType[];
 
-const mispaid = MISPAID.map(({ id, cents, flow, less }): Obligation => ({
-  id,
-  level: 'MUST',
-  says: `show a ${flow} c2c payment that was paid ${less ? 'too little' : 'too much'} as mispaid with received`,
-  spec: '2.2, 3.4',
-  needs: 'forced outcomes',
-  run: async (service) => {
-    const { request, id: payment } = await acted(service, 'c2c', { flow, value: `250.${cents}` });
-    const found = await service.reaching('payment', payment, 'mispaid');
+const declinesEvery =
+  (flow: Flow): Run =>
+  async (service) => {
+    for (const type of typesOf(flow)) {
+      const { id } = await acted(service, type, { flow, value: '25.01' });
+      isDeclined(await service.reaching('payment', id, 'failed'), 'DECLINED_GENERIC');
+    }
+  };
+
+/** Spec 2.2 and 3.4. */
+const mispays =
+  (flow: Flow, cents: '70' | '71'): Run =>
+  async (service) => {
+    const { request, id } = await acted(service, 'c2c', { flow, value: `250.${cents}` });
+    const found = await service.reaching('payment', id, 'mispaid');
     sameAmount(found, request);
     lacks(found, 'error');
     const amount = objectIn(found, 'amount');
     const [value, received] = [decimalIn(amount, 'value'), decimalIn(amount, 'received')];
-    assert(less ? received < value : received > value, `received ${received} of ${value}`);
-  },
-}));
+    assert(cents === '70' ? received < value : received > value, `received ${received} of ${value}`);
+  };
 
-const everyMethod = (['redirect', 'direct'] as const).map((flow): Obligation => ({
-  id: flow === 'redirect' ? 'ERR-040' : 'ERR-041',
-  level: 'MUST',
-  says: `show the error of a failed ${flow} payment of every method`,
-  spec: '3.4, 7.2',
-  needs: 'forced outcomes',
-  run: async (service) => {
-    for (const type of typesOf(flow)) {
-      const { id } = await acted(service, type, { flow, value: '25.01' });
-      isDeclined(await service.reaching('payment', id, 'failed'), { code: 'DECLINED_GENERIC' });
+const PROVIDER = 'PROVIDER_PROCESSING_FAILED';
+
+export const outcomeObligations: Obligations = {
+  ...declines({ payment: 'ERR-001', payout: 'ERR-021' }, '01', 'DECLINED_GENERIC'),
+  ...declines({ payment: 'ERR-002', payout: 'ERR-022' }, '02', 'PERSONAL_DATA_NOT_PROVIDED'),
+  ...declines({ payment: 'ERR-003', payout: 'ERR-023' }, '03', 'CARD_DATA_NOT_PROVIDED'),
+  ...declines({ payment: 'ERR-004', payout: 'ERR-024' }, '04', 'BROWSER_DATA_NOT_PROVIDED'),
+  ...declines({ payment: 'ERR-005', payout: 'ERR-025' }, '05', 'DECLINED_3DS_AUTHENTICATION_FAILED'),
+  ...declines({ payment: 'ERR-006', payout: 'ERR-026' }, '51', PROVIDER, 'insufficient funds'),
+  ...declines({ payment: 'ERR-007', payout: 'ERR-027' }, '54', PROVIDER, 'card expired'),
+  ...declines({ payment: 'ERR-008', payout: 'ERR-028' }, '57', PROVIDER, 'transaction not permitted'),
+  ...declines({ payment: 'ERR-009', payout: 'ERR-029' }, '59', PROVIDER, 'suspected fraud'),
+  ...declines({ payment: 'ERR-010', payout: 'ERR-030' }, '60', PROVIDER, 'do not honor'),
+  ...declines({ payment: 'ERR-011', payout: 'ERR-031' }, '61', PROVIDER, '3DS authentication error'),
+  'ERR-040': declinesEvery('redirect'),
+  'ERR-041': declinesEvery('direct'),
+  'ERR-042': async (service) => {
+    for (const type of PAYOUT_TYPES) await isDeclinedPayout(service, type, '01', 'DECLINED_GENERIC');
+  },
+  'ERR-050': mispays('direct', '70'),
+  'ERR-051': mispays('direct', '71'),
+  'ERR-052': mispays('redirect', '70'),
+  'ERR-053': mispays('redirect', '71'),
+  'ERR-060': async (service) => {
+    for (const type of typesOf('direct').filter((each) => !['virtual_account', 'qris'].includes(each))) {
+      const { request, id } = await acted(service, type, { flow: 'direct', value: '25.00' });
+      const completed = await service.reaching('payment', id, 'completed');
+      fullPayment(completed, request);
+      lacks(completed, 'error');
+      lacks(objectIn(completed, 'amount'), 'received');
     }
   },
-}));
-
-export const outcomeObligations: Obligation[] = [
-  ...everyMethod,
-  {
-    id: 'ERR-042',
-    level: 'MUST',
-    says: 'show method and error of a failed payout of every method',
-    spec: '2.6, 7.2',
-    needs: 'forced outcomes',
-    run: async (service) => {
-      for (const type of Object.keys(PAYOUTS) as PayoutType[]) {
-        const request = payoutRequest(service, type, { value: '25.01' });
-        const { transaction_id } = await created(service, 'payout', request);
-        const failed = await service.reaching('payout', transaction_id, 'failed');
-        isFailedPayout(failed, request, { code: 'DECLINED_GENERIC' });
-      }
-    },
+  'ERR-061': async (service) => {
+    for (const type of PAYOUT_TYPES) {
+      const { transaction_id } = await created(service, 'payout', payoutRequest(service, type));
+      lacks(await service.reaching('payout', transaction_id, 'completed'), 'error');
+    }
   },
-  ...mispaid,
-  {
-    id: 'ERR-060',
-    level: 'MUST',
-    says: 'show no error and no received on a completed payment of every server-to-server method',
-    spec: '2.2, 2.3',
-    needs: 'forced outcomes',
-    run: async (service) => {
-      for (const type of typesOf('direct').filter((each) => !['virtual_account', 'qris'].includes(each))) {
-        const { request, id } = await acted(service, type, { flow: 'direct', value: '25.00' });
-        const completed = await service.reaching('payment', id, 'completed');
-        fullPayment(completed, request);
-        lacks(completed, 'error');
-        lacks(objectIn(completed, 'amount'), 'received');
-      }
-    },
-  },
-  {
-    id: 'ERR-061',
-    level: 'MUST',
-    says: 'show no error on a completed payout of every method',
-    spec: '2.6',
-    needs: 'forced outcomes',
-    run: async (service) => {
-      for (const type of Object.keys(PAYOUTS) as PayoutType[]) {
-        const { transaction_id } = await created(service, 'payout', payoutRequest(service, type));
-        lacks(await service.reaching('payout', transaction_id, 'completed'), 'error');
-      }
-    },
-  },
-];
+};

@@ -1,162 +1,103 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { uuidIn } from './expectations';
+import { objectIn, uuidIn } from './expectations';
 import type { Resource, Service } from './service';
 import type { WireObject } from './wire';
 
-export const RETURN_URL = 'https://shop.example/return?order=1&from=pay';
 export const CALLBACK_URL = 'http://127.0.0.1:9/notify';
 export const PAN = '4111111111111111';
 export const CVC = '739';
 
 export type Flow = 'redirect' | 'direct';
 
-/** One payment method of spec 2.5. */
+/** One payment method of spec 2.5: the payment_method fields beside `type`, by flow. */
 export interface PaymentSample {
   currency: string;
-  /** The payment_method fields beside `type`, by flow. Absent: the method has no such flow. */
+  /** Absent: none. */
   redirect?: WireObject;
+  /** Absent: the method has no such flow. */
   direct?: WireObject;
 }
 
-/** One payout method of spec 2.8. */
-export interface PayoutSample {
-  currency: string;
-  required: WireObject;
-  optional?: WireObject;
-}
-
-const nextYears = String(new Date().getUTCFullYear() + 3);
-const wallet: PaymentSample = {
-  currency: 'BDT',
-  redirect: {},
-  direct: { first_name: 'Rahim', surname: 'Uddin', phone: '+8801712345678', email: 'rahim@example.com' },
+const NAME = { first_name: 'Asha', last_name: 'Rao' };
+const EMAIL = 'asha@example.com';
+const USER = { user_id: 'user-17' };
+const ACCOUNT = { bank_code: 'bca', account_number: '1234567890' };
+const PAYER = { first_name: 'Rahim', surname: 'Uddin', email: EMAIL };
+const WALLET: PaymentSample = { currency: 'BDT', direct: { ...PAYER, phone: '+8801712345678' } };
+const CARD = {
+  pan: PAN,
+  expiry_month: '12',
+  expiry_year: String(new Date().getUTCFullYear() + 3),
+  cvc: CVC,
+  cardholder: 'JANE DOE',
+  email: EMAIL,
+  phone: '+4915112345678',
+  address: 'Hauptstrasse 1, 10115 Berlin',
+  birth_date: '1990-04-01',
 };
-const virtualAccount = { bank_code: 'bca', account_number: '1234567890' };
 
 export const PAYMENTS = {
-  card: {
-    currency: 'EUR',
-    redirect: {},
-    direct: {
-      pan: PAN,
-      expiry_month: '12',
-      expiry_year: nextYears,
-      cvc: CVC,
-      cardholder: 'JANE DOE',
-      email: 'jane@example.com',
-      phone: '+4915112345678',
-      address: 'Hauptstrasse 1, 10115 Berlin',
-      birth_date: '1990-04-01',
-    },
-  },
-  upi: {
-    currency: 'INR',
-    redirect: {},
-    direct: { email: 'asha@example.com', first_name: 'Asha', last_name: 'Rao', phone: '919812345678' },
-  },
-  dcb: {
-    currency: 'KZT',
-    redirect: { user_id: 'user-17' },
-    direct: { user_id: 'user-17', phone: '+77011234567', first_name: 'Aigerim', last_name: 'Omarova' },
-  },
-  jazz_cash: { currency: 'PKR', redirect: {}, direct: { account: '03001234567' } },
-  easy_paisa: { currency: 'PKR', redirect: {}, direct: { account: '03451234567' } },
-  virtual_account: { currency: 'IDR', redirect: virtualAccount, direct: virtualAccount },
-  qris: { currency: 'IDR', redirect: {}, direct: {} },
+  card: { currency: 'EUR', direct: CARD },
+  upi: { currency: 'INR', direct: { ...NAME, email: EMAIL, phone: '919812345678' } },
+  dcb: { currency: 'KZT', redirect: USER, direct: { ...USER, ...NAME, phone: '+77011234567' } },
+  jazz_cash: { currency: 'PKR', direct: { account: '03001234567' } },
+  easy_paisa: { currency: 'PKR', direct: { account: '03451234567' } },
+  virtual_account: { currency: 'IDR', redirect: ACCOUNT, direct: ACCOUNT },
+  qris: { currency: 'IDR', direct: {} },
   ewallet: { currency: 'IDR', redirect: { ewallet: 'ovo' } },
-  c2c: {
-    currency: 'KZT',
-    redirect: {},
-    direct: {
-      first_name: 'Daniyar',
-      surname: 'Akhmetov',
-      email: 'daniyar@example.com',
-      card_mask: '4400********1234',
-    },
-  },
-  bkash: wallet,
-  nagad: wallet,
-  rocket: wallet,
-  scheme: { currency: 'EUR', redirect: {} },
+  c2c: { currency: 'KZT', direct: { ...PAYER, card_mask: '4400********1234' } },
+  bkash: WALLET,
+  nagad: WALLET,
+  rocket: WALLET,
+  scheme: { currency: 'EUR' },
 } satisfies Record<string, PaymentSample>;
 
 export type PaymentType = keyof typeof PAYMENTS;
 
-const numbered: WireObject = { account_number: '01712345678' };
+const NUMBERED = { account_number: '01712345678' };
 
+/** Spec 2.8: the required fields of each payout method. */
 export const PAYOUTS = {
-  bank_transfer: {
-    currency: 'EUR',
-    required: {
-      bank_code: 'DEUTDEFF',
-      bank_name: 'Deutsche Bank',
-      account_number: '532013000',
-      first_name: 'Jane',
-      last_name: 'Doe',
-    },
-    optional: {
-      iban: 'DE89370400440532013000',
-      branch_code: '100',
-      phone: '+4915112345678',
-      email: 'jane@example.com',
-    },
-  },
-  imps: {
-    currency: 'INR',
-    required: {
-      bank_code: 'HDFC0000123',
-      first_name: 'Asha',
-      last_name: 'Rao',
-      phone: '+919812345678',
-      email: 'asha@example.com',
-      account_number: '50100012345678',
-    },
-  },
-  easy_paisa: { currency: 'PKR', required: { account_number: '03451234567' } },
-  jazz_cash: { currency: 'PKR', required: { account_number: '03001234567' } },
-  dcb: {
-    currency: 'KZT',
-    required: { phone: '+77011234567', first_name: 'Aigerim', last_name: 'Omarova' },
-  },
-  bkash: { currency: 'BDT', required: numbered },
-  nagad: { currency: 'BDT', required: numbered },
-  rocket: { currency: 'BDT', required: numbered },
-  card: { currency: 'KZT', required: { pan: PAN } },
-  scheme: { currency: 'EUR', required: {} },
-} satisfies Record<string, PayoutSample>;
+  bank_transfer: { currency: 'EUR', fields: { ...ACCOUNT, ...NAME, bank_name: 'Deutsche Bank' } },
+  imps: { currency: 'INR', fields: { ...ACCOUNT, ...NAME, phone: '+919812345678', email: EMAIL } },
+  easy_paisa: { currency: 'PKR', fields: NUMBERED },
+  jazz_cash: { currency: 'PKR', fields: NUMBERED },
+  dcb: { currency: 'KZT', fields: { ...NAME, phone: '+77011234567' } },
+  bkash: { currency: 'BDT', fields: NUMBERED },
+  nagad: { currency: 'BDT', fields: NUMBERED },
+  rocket: { currency: 'BDT', fields: NUMBERED },
+  card: { currency: 'KZT', fields: { pan: PAN } },
+  scheme: { currency: 'EUR', fields: {} },
+} satisfies Record<string, { currency: string; fields: WireObject }>;
 
 export type PayoutType = keyof typeof PAYOUTS;
 
-/** A good create request of the method; `fields` stand in for its sample fields. */
+/** A good create request of the method. */
 export function paymentRequest(
   service: Service,
   type: PaymentType,
-  { flow = 'redirect', value = '25.00', fields }: { flow?: Flow; value?: string; fields?: WireObject } = {},
+  { flow = 'redirect', value = '25.00' }: { flow?: Flow; value?: string } = {},
 ): WireObject {
   const sample: PaymentSample = PAYMENTS[type];
-  const method = fields ?? sample[flow];
+  const method = flow === 'redirect' ? (sample.redirect ?? {}) : sample.direct;
   assert(method, `${type} has no ${flow} flow`);
   return {
     channel: service.channel,
     amount: { currency: sample.currency, value },
     external_id: `order-${randomUUID()}`,
     payment_method: { type, ...method },
-    return_url: RETURN_URL,
+    return_url: 'https://shop.example/return?order=1&from=pay',
   };
 }
 
-export function payoutRequest(
-  service: Service,
-  type: PayoutType,
-  { value = '25.00', fields }: { value?: string; fields?: WireObject } = {},
-): WireObject {
-  const sample: PayoutSample = PAYOUTS[type];
+export function payoutRequest(service: Service, type: PayoutType, value = '25.00'): WireObject {
+  const { currency, fields } = PAYOUTS[type];
   return {
     channel: service.channel,
-    amount: { currency: sample.currency, value },
+    amount: { currency, value },
     external_id: `payout-${randomUUID()}`,
-    payout_method: { type, ...(fields ?? sample.required) },
+    payout_method: { type, ...fields },
   };
 }
 
@@ -167,6 +108,12 @@ export function named(service: Service, resource: Resource, externalId: string):
   return { ...request, external_id: externalId };
 }
 
+/** The request with another value at a path such as `amount.value`; undefined removes the field. */
+export function changed(request: WireObject, path: string, value?: unknown): WireObject {
+  const [name = '', inner] = path.split('.');
+  return { ...request, [name]: inner === undefined ? value : { ...objectIn(request, name), [inner]: value } };
+}
+
 /** The answer to a create that has to succeed. */
 export async function created(
   service: Service,
@@ -175,8 +122,4 @@ export async function created(
 ): Promise<WireObject & { transaction_id: string }> {
   const answer = (await service.create(resource, body)).having(201).body();
   return { ...answer, transaction_id: uuidIn(answer, 'transaction_id') };
-}
-
-export function without(object: WireObject, field: string): WireObject {
-  return Object.fromEntries(Object.entries(object).filter(([name]) => name !== field));
 }

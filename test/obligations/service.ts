@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { signature } from './signature';
 import { send, type Answer, type WireObject, type WireRequest } from './wire';
 
 const SETTLED_WITHIN_MS = 60_000;
@@ -20,12 +20,21 @@ export interface ServiceAccess {
   passTime?(ms: number): Promise<void>;
 }
 
-export type Resource = 'payment' | 'payout';
+/** Tries one obligation; rejects when the service does not meet it. */
+export type Run = (service: Service) => Promise<void>;
 
-export interface Endpoint {
-  method: 'GET' | 'POST';
-  path: string;
-}
+/** Obligations by id; what each says is in `permanent-ids.txt`. */
+export type Obligations = Record<string, Run>;
+
+/** One obligation for each value, under the id that stands beside it. */
+export const each = <V extends string>(
+  ids: Partial<Record<V, string>>,
+  run: (value: V) => Run,
+): Obligations =>
+  Object.fromEntries((Object.entries(ids) as [V, string][]).map(([value, id]) => [id, run(value)]));
+
+export type Resource = 'payment' | 'payout';
+export const RESOURCES = ['payment', 'payout'] as const;
 
 /** Spec section 4. */
 export const ENDPOINTS = {
@@ -34,13 +43,21 @@ export const ENDPOINTS = {
   confirmPayment: { method: 'POST', path: 'api/v1/payment/confirm/' },
   lookUpPayout: { method: 'GET', path: 'api/v1/payout/' },
   createPayout: { method: 'POST', path: 'api/v1/payout/' },
-} as const satisfies Record<string, Endpoint>;
+} as const;
 
-/** What to sign instead of what is sent, to see that the service notices. */
+export type Endpoint = Pick<WireRequest, 'method' | 'path'>;
+
 export interface Signing {
-  timestamp?: string;
-  data?: string;
-  secretKey?: string;
+  secretKey: string;
+  /** Unix time in seconds, as it stands in X-Timestamp. */
+  timestamp: string;
+  /** The query string without `?`, or the raw body. */
+  data: string;
+}
+
+/** The value of X-Signature (spec section 5): the timestamp directly followed by the data, no separator. */
+export function signature({ secretKey, timestamp, data }: Signing): string {
+  return createHmac('sha256', secretKey).update(timestamp).update(data).digest('hex');
 }
 
 /** A client of the specification's service that knows nothing of any implementation. */
@@ -60,13 +77,17 @@ export class Service {
     return String(Math.floor(this.now() / 1000) + offsetSeconds);
   }
 
-  /** The request that sends `data`, the query string or the raw body, to an endpoint (spec section 5). */
-  signed(endpoint: Endpoint, data: string, signing: Signing = {}): WireRequest {
+  /**
+   * The request that sends `data`, the query string or the raw body, to an endpoint (spec section 5).
+   * @param signing what is signed instead of what is sent, to see that the service notices
+   */
+  signed(endpoint: Endpoint, data: string, signing: Partial<Signing> = {}): WireRequest {
+    const { apiKey, secretKey } = this.access;
     const timestamp = signing.timestamp ?? this.timestamp();
-    const headers: Record<string, string> = {
-      'X-API-Key': this.access.apiKey,
+    const headers = {
+      'X-API-Key': apiKey,
       'X-Timestamp': timestamp,
-      'X-Signature': signature({ secretKey: this.access.secretKey, data, ...signing, timestamp }),
+      'X-Signature': signature({ secretKey, data, ...signing, timestamp }),
     };
     if (endpoint.method === 'GET') return { ...endpoint, query: data, headers };
     return { ...endpoint, body: data, headers: { ...headers, 'Content-Type': 'application/json' } };
@@ -76,7 +97,7 @@ export class Service {
     return send(this.access.baseUrl, request);
   }
 
-  call(endpoint: Endpoint, data: string, signing?: Signing): Promise<Answer> {
+  call(endpoint: Endpoint, data: string, signing?: Partial<Signing>): Promise<Answer> {
     return this.send(this.signed(endpoint, data, signing));
   }
 
@@ -89,25 +110,29 @@ export class Service {
     return this.call(ENDPOINTS.confirmPayment, JSON.stringify(body));
   }
 
+  /** A look-up with exactly this query string. */
+  query(resource: Resource, query: string, signing?: Partial<Signing>): Promise<Answer> {
+    const endpoint = resource === 'payment' ? ENDPOINTS.lookUpPayment : ENDPOINTS.lookUpPayout;
+    return this.call(endpoint, query, signing);
+  }
+
   /** A look-up on the channel of this service, unless the parameters name another. */
   lookUp(resource: Resource, parameters: Record<string, string>): Promise<Answer> {
     return this.query(resource, queryString({ channel: this.channel, ...parameters }));
   }
 
-  /** A look-up with exactly this query string. */
-  query(resource: Resource, query: string, signing?: Signing): Promise<Answer> {
-    const endpoint = resource === 'payment' ? ENDPOINTS.lookUpPayment : ENDPOINTS.lookUpPayout;
-    return this.call(endpoint, query, signing);
+  /** The resource, which has to be found. */
+  async found(resource: Resource, transaction_id: string): Promise<WireObject> {
+    return (await this.lookUp(resource, { transaction_id })).having(200).body();
   }
 
   /** The looked-up resource as soon as it has this status. */
   async reaching(resource: Resource, id: string, status: string): Promise<WireObject> {
     const deadline = this.now() + SETTLED_WITHIN_MS;
     for (;;) {
-      const found = (await this.lookUp(resource, { transaction_id: id })).having(200).body();
+      const found = await this.found(resource, id);
       if (found.status === status) return found;
-      const still = `${resource} is still ${String(found.status)} after ${SETTLED_WITHIN_MS} ms, expected ${status}`;
-      assert(this.now() < deadline, still);
+      assert(this.now() < deadline, `${resource} is still ${String(found.status)}, expected ${status}`);
       await (this.access.passTime ?? pause)(LOOK_EVERY_MS);
     }
   }

@@ -1,7 +1,6 @@
 import { sandboxMethods } from '../../src/schema/methods';
 import { AdvancingClock, frozenClock } from '../../src/sandbox/clock';
 import { startSandbox } from '../../src/sandbox/server';
-import type { Need } from './obligation';
 import type { ServiceAccess } from './service';
 
 /** The service that the obligations are tried on. */
@@ -10,39 +9,26 @@ export interface Subject {
   close(): Promise<void>;
 }
 
-const NAMES = {
-  baseUrl: 'OBLIGATIONS_BASE_URL',
-  apiKey: 'OBLIGATIONS_API_KEY',
-  secretKey: 'OBLIGATIONS_SECRET_KEY',
-  channel: 'OBLIGATIONS_CHANNEL',
-} as const;
+const NAMES = [
+  'OBLIGATIONS_BASE_URL',
+  'OBLIGATIONS_API_KEY',
+  'OBLIGATIONS_SECRET_KEY',
+  'OBLIGATIONS_CHANNEL',
+] as const;
 
 /** Whether the cents of an amount force its outcome there as they do in the sandbox. */
-const FORCED_OUTCOMES = 'OBLIGATIONS_FORCED_OUTCOMES';
-
-/** What the service lacks of what obligations may need. */
-export function lacking(remote: ServiceAccess | undefined, environment = process.env): Need[] {
-  return remote && environment[FORCED_OUTCOMES] !== 'yes' ? ['forced outcomes'] : [];
-}
+export const hasForcedOutcomes = (remote: ServiceAccess | undefined): boolean =>
+  remote === undefined || process.env['OBLIGATIONS_FORCED_OUTCOMES'] === 'yes';
 
 /** The service named by the environment, if one is: then by all four variables. */
-export function remoteAccess(environment: NodeJS.ProcessEnv = process.env): ServiceAccess | undefined {
-  const names = Object.values(NAMES);
-  const missing = names.filter((name) => !environment[name]);
-  if (missing.length === names.length) return undefined;
-  if (missing.length > 0)
-    throw new Error(`Set ${missing.join(', ')} as well, or none of ${names.join(', ')}`);
-  const read = (name: string) => environment[name] ?? '';
-  const baseUrl = read(NAMES.baseUrl);
-  if (!URL.canParse(baseUrl) || !baseUrl.endsWith('/')) {
-    throw new Error(`${NAMES.baseUrl} must be a URL that ends with a slash`);
-  }
-  return {
-    baseUrl,
-    apiKey: read(NAMES.apiKey),
-    secretKey: read(NAMES.secretKey),
-    channel: read(NAMES.channel),
-  };
+export function remoteAccess(): ServiceAccess | undefined {
+  const [baseUrl, apiKey, secretKey, channel] = NAMES.map((name) => process.env[name]);
+  if (!baseUrl && !apiKey && !secretKey && !channel) return undefined;
+  if (!baseUrl || !apiKey || !secretKey || !channel)
+    throw new Error(`Set all of ${NAMES.join(', ')}, or none.`);
+  if (!URL.canParse(baseUrl) || !baseUrl.endsWith('/'))
+    throw new Error(`${NAMES[0]} must be a URL that ends with a slash.`);
+  return { baseUrl, apiKey, secretKey, channel };
 }
 
 /** The remote service, or else a sandbox of this process whose time stands still until an obligation moves it. */

@@ -2,195 +2,161 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CHANNEL, eachTest, parsed, type Wire } from './fixtures/running';
-import { direct, payoutTo, redirect } from './fixtures/requests';
+import { direct, payoutTo } from './fixtures/requests';
 
-/** A merchant's server: each request waits until the test has seen it. */
-class Receiver {
-  private readonly arrived: { body: Wire; path: string; response: ServerResponse }[] = [];
-  private wake: () => void = () => undefined;
-  answer: (response: ServerResponse) => void = (response) => response.end();
-  private readonly server = createServer(async (request, response) => {
-    let text = '';
-    for await (const chunk of request) text += String(chunk);
-    this.arrived.push({ body: parsed(text), path: request.url ?? '', response });
-    this.answer(response);
-    this.wake();
-  });
+describe('Callbacks of the sandbox', () => {
+  /** A merchant's server: each request waits until the test has seen it. */
+  class Receiver {
+    private readonly arrived: { body: Wire; path: string; response: ServerResponse }[] = [];
+    private wake: () => void = () => undefined;
+    answer: (response: ServerResponse) => void = (response) => response.end();
+    private readonly server = createServer(async (request, response) => {
+      let text = '';
+      for await (const chunk of request) text += String(chunk);
+      this.arrived.push({ body: parsed(text), path: request.url ?? '', response });
+      this.answer(response);
+      this.wake();
+    });
 
-  get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/hook`;
-  }
+    get url(): string {
+      return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/hook`;
+    }
 
-  get waiting(): number {
-    return this.arrived.length;
-  }
+    get waiting(): number {
+      return this.arrived.length;
+    }
 
-  async open(): Promise<void> {
-    await once(this.server.listen(0, '127.0.0.1'), 'listening');
-  }
+    async open(): Promise<void> {
+      await once(this.server.listen(0, '127.0.0.1'), 'listening');
+    }
 
-  close(): void {
-    this.server.close();
-    this.server.closeAllConnections();
-  }
+    close(): void {
+      this.server.close();
+      this.server.closeAllConnections();
+    }
 
-  async next(): Promise<{ body: Wire; path: string; response: ServerResponse }> {
-    for (;;) {
-      const first = this.arrived.shift();
-      if (first) return first;
-      await new Promise<void>((resolve) => (this.wake = resolve));
+    async next(): Promise<{ body: Wire; path: string; response: ServerResponse }> {
+      for (;;) {
+        const first = this.arrived.shift();
+        if (first) return first;
+        await new Promise<void>((resolve) => (this.wake = resolve));
+      }
     }
   }
-}
 
-const warnings: string[] = [];
-let warned: () => void = () => undefined;
-const logger = {
-  info: () => undefined,
-  error: () => undefined,
-  warn: (_facts: object, message: string) => {
-    warnings.push(message);
-    warned();
-  },
-};
-const running = eachTest({ logger });
-let receiver: Receiver;
+  const warnings: string[] = [];
+  let warned: () => void = () => undefined;
+  const logger = {
+    info: () => undefined,
+    error: () => undefined,
+    warn: (_facts: object, message: string) => {
+      warnings.push(message);
+      warned();
+    },
+  };
+  const running = eachTest({ logger });
+  let receiver: Receiver;
 
-beforeEach(async () => {
-  warnings.length = 0;
-  receiver = new Receiver();
-  await receiver.open();
-});
-afterEach(() => receiver.close());
-
-/** Until the sandbox has noticed that so many attempts failed. */
-async function failures(count: number): Promise<void> {
-  while (warnings.length < count) await new Promise<void>((resolve) => (warned = resolve));
-}
-
-test('every change of status or state is told, with the facts of the transaction', async () => {
-  const created = await running.createPayment(
-    direct('upi', { external_id: 'o-1', callback_url: receiver.url }),
-  );
-  const id = String(created.body['transaction_id']);
-  await running.confirm({ id, utr: '111111' });
-  const first = await receiver.next();
-  expect(first.path).toBe('/hook');
-  expect(first.body).toEqual({
-    type: 'payment',
-    transaction_id: id,
-    external_id: 'o-1',
-    channel: CHANNEL,
-    status: 'processing',
-    state: 'waiting_for_provider',
-    amount: { currency: 'INR', value: '25.00' },
-    error: null,
-    date: '2024-05-31T09:12:45.123000+00:00',
+  beforeEach(async () => {
+    warnings.length = 0;
+    receiver = new Receiver();
+    await receiver.open();
   });
-  running.clock.advance(3000);
-  expect((await receiver.next()).body).toMatchObject({ status: 'completed', state: null });
-});
+  afterEach(() => receiver.close());
 
-test('opening and paying on the hosted page are told', async () => {
-  const created = await running.createPayment(redirect('card', { callback_url: receiver.url }));
-  await running.fetch(`pay/${created.body['transaction_id']}`);
-  expect((await receiver.next()).body['status']).toBe('processing');
-  await running.fetch(`pay/${created.body['transaction_id']}/pay`, { method: 'POST' });
-  expect((await receiver.next()).body['status']).toBe('completed');
-});
+  /** Until the sandbox has noticed that so many attempts failed. */
+  async function failures(count: number): Promise<void> {
+    while (warnings.length < count) await new Promise<void>((resolve) => (warned = resolve));
+  }
 
-test('a failed payout is told with its error', async () => {
-  await running.createPayout(payoutTo({ value: '1.54', callback_url: receiver.url }));
-  running.clock.advance(1500);
-  expect((await receiver.next()).body).toMatchObject({
-    type: 'payout',
-    external_id: 'payout-1',
-    status: 'failed',
-    error: { code: 'PROVIDER_PROCESSING_FAILED', message: 'Card expired' },
+  test('reports every change of status or state', async () => {
+    const created = await running.createPayment(
+      direct('upi', { external_id: 'o-1', callback_url: receiver.url }),
+    );
+    const id = String(created.body['transaction_id']);
+    await running.confirm({ id, utr: '111111' });
+    const first = await receiver.next();
+    expect(first.path).toBe('/hook');
+    expect(first.body).toEqual({
+      type: 'payment',
+      transaction_id: id,
+      external_id: 'o-1',
+      channel: CHANNEL,
+      status: 'processing',
+      state: 'waiting_for_provider',
+      amount: { currency: 'INR', value: '25.00' },
+      error: null,
+      date: '2024-05-31T09:12:45.123000+00:00',
+    });
+    running.clock.advance(3000);
+    expect((await receiver.next()).body).toMatchObject({ status: 'completed', state: null });
   });
-});
 
-test('a receiver that refuses is asked twice more, later each time, and then no more', async () => {
-  receiver.answer = (response) => response.writeHead(503).end('a body nobody reads');
-  await running.createPayout(payoutTo({ callback_url: receiver.url }));
-  running.clock.advance(1500);
-  await receiver.next();
-  await failures(1);
-  running.clock.advance(999);
-  expect(receiver.waiting).toBe(0);
-  running.clock.advance(1);
-  await receiver.next();
-  await failures(2);
-  running.clock.advance(5000);
-  await receiver.next();
-  await failures(3);
-  expect(running.clock.advance(3_600_000)).toBe(0);
-  expect(receiver.waiting).toBe(0);
-});
+  test('reports a failed payout with its error', async () => {
+    await running.createPayout(payoutTo({ value: '1.54', callback_url: receiver.url }));
+    running.clock.advance(1500);
+    expect((await receiver.next()).body).toMatchObject({
+      type: 'payout',
+      external_id: 'payout-1',
+      status: 'failed',
+      error: { code: 'PROVIDER_PROCESSING_FAILED', message: 'Card expired' },
+    });
+  });
 
-test('a redirect is not followed, and counts as a refusal', async () => {
-  receiver.answer = (response) => response.writeHead(307, { location: '/elsewhere' }).end();
-  await running.createPayout(payoutTo({ callback_url: receiver.url }));
-  running.clock.advance(1500);
-  await receiver.next();
-  await failures(1);
-  running.clock.advance(1000);
-  expect((await receiver.next()).path).toBe('/hook');
-});
-
-test('a receiver that does not answer is given up after 5 s', async () => {
-  receiver.answer = () => undefined;
-  await running.createPayout(payoutTo({ callback_url: receiver.url }));
-  running.clock.advance(1500);
-  const { response } = await receiver.next();
-  const closed = once(response, 'close');
-  running.clock.advance(5000);
-  await closed;
-  await failures(1);
-});
-
-test('pushing the sandbox clock far on does not make a receiver late', async () => {
-  await running.createPayout(payoutTo({ callback_url: receiver.url }));
-  running.sandbox.control.advance(3_600_000);
-  expect((await receiver.next()).body['status']).toBe('completed');
-  expect(warnings).toEqual([]);
-});
-
-test('no more than eight are on their way at once', async () => {
-  const held: ServerResponse[] = [];
-  receiver.answer = (response) => held.push(response);
-  for (let count = 0; count < 12; count += 1) {
+  test('retries twice with growing delays when the receiver refuses', async () => {
+    receiver.answer = (response) => response.writeHead(503).end('a body nobody reads');
     await running.createPayout(payoutTo({ callback_url: receiver.url }));
-  }
-  running.clock.advance(1500);
-  for (let count = 0; count < 8; count += 1) await receiver.next();
-  // Only an answer makes room for the next: what had been sent would arrive before these round trips end.
-  for (let trip = 0; trip < 20; trip += 1) await running.fetch('healthz');
-  expect(receiver.waiting).toBe(0);
-  for (let count = 0; count < 4; count += 1) {
-    held.shift()?.end();
+    running.clock.advance(1500);
     await receiver.next();
-  }
-  for (const response of held) response.end();
-});
+    await failures(1);
+    running.clock.advance(999);
+    expect(receiver.waiting).toBe(0);
+    running.clock.advance(1);
+    await receiver.next();
+    await failures(2);
+    running.clock.advance(5000);
+    await receiver.next();
+    await failures(3);
+    expect(running.clock.advance(3_600_000)).toBe(0);
+    expect(receiver.waiting).toBe(0);
+  });
 
-test('no more than a thousand wait', async () => {
-  receiver.answer = () => undefined;
-  const body = payoutTo({ callback_url: receiver.url });
-  for (let round = 0; round < 11; round += 1) {
-    await Promise.all(Array.from({ length: 100 }, () => running.createPayout(body)));
-  }
-  running.clock.advance(1500);
-  expect(warnings.filter((text) => text.includes('dropped'))).toHaveLength(1100 - 1008);
-});
+  test('times out after 5 s', async () => {
+    receiver.answer = () => undefined;
+    await running.createPayout(payoutTo({ callback_url: receiver.url }));
+    running.clock.advance(1500);
+    const { response } = await receiver.next();
+    const closed = once(response, 'close');
+    running.clock.advance(5000);
+    await closed;
+    await failures(1);
+  });
 
-test('closing breaks off what is on its way', async () => {
-  receiver.answer = () => undefined;
-  await running.createPayout(payoutTo({ callback_url: receiver.url }));
-  running.clock.advance(1500);
-  const { response } = await receiver.next();
-  const closed = once(response, 'close');
-  await running.sandbox.close();
-  await closed;
-  expect(warnings).toEqual([]);
+  test('sends at most eight at once', async () => {
+    const held: ServerResponse[] = [];
+    receiver.answer = (response) => held.push(response);
+    for (let count = 0; count < 12; count += 1) {
+      await running.createPayout(payoutTo({ callback_url: receiver.url }));
+    }
+    running.clock.advance(1500);
+    for (let count = 0; count < 8; count += 1) await receiver.next();
+    // Only an answer makes room for the next: what had been sent would arrive before these round trips end.
+    for (let trip = 0; trip < 20; trip += 1) await running.fetch('healthz');
+    expect(receiver.waiting).toBe(0);
+    for (let count = 0; count < 4; count += 1) {
+      held.shift()?.end();
+      await receiver.next();
+    }
+    for (const response of held) response.end();
+  });
+
+  test('queues at most a thousand', async () => {
+    receiver.answer = () => undefined;
+    const body = payoutTo({ callback_url: receiver.url });
+    for (let round = 0; round < 11; round += 1) {
+      await Promise.all(Array.from({ length: 100 }, () => running.createPayout(body)));
+    }
+    running.clock.advance(1500);
+    expect(warnings.filter((text) => text.includes('dropped'))).toHaveLength(1100 - 1008);
+  });
 });

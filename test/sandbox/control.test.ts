@@ -1,199 +1,263 @@
-import { eachTest, type Wire } from './fixtures/running';
+import { eachTest, type Wire, Running } from './fixtures/running';
 import { direct, payoutTo, redirect } from './fixtures/requests';
+import { createHash } from 'node:crypto';
+import { request } from 'node:http';
 
-const running = eachTest({ control: true });
+describe('The control plane of the sandbox', () => {
+  const running = eachTest({ control: true });
 
-async function created(body: unknown): Promise<string> {
-  return String((await running.createPayment(body)).body['transaction_id']);
-}
-
-async function statusOf(id: string): Promise<unknown> {
-  return (await running.payment(id)).body['status'];
-}
-
-test('transactions are listed newest first, page by page', async () => {
-  const ids = [];
-  for (const name of ['a', 'b', 'c']) ids.unshift(await created(redirect('card', { external_id: name })));
-  const page = await running.fetch('_sandbox/transactions?limit=2');
-  const listed = page.body['transactions'] as unknown as Wire[];
-  expect(listed.map((one) => one['transactionId'])).toEqual(ids.slice(0, 2));
-  expect(listed[0]).toMatchObject({
-    kind: 'payment',
-    externalId: 'c',
-    type: 'card',
-    flow: 'redirect',
-    status: 'pending',
-  });
-  const rest = await running.fetch(`_sandbox/transactions?limit=2&before=${ids[1]}`);
-  expect((rest.body['transactions'] as unknown as Wire[]).map((one) => one['transactionId'])).toEqual(
-    ids.slice(2),
-  );
-  expect((await running.fetch('_sandbox/transactions?limit=0')).status).toBe(400);
-});
-
-test('settling ends a transaction as its amount says, at once', async () => {
-  const good = await created(redirect('card'));
-  const bad = await created(redirect('card', { value: '1.59' }));
-  expect((await running.control(`transactions/${good}/settle`)).body['status']).toBe('completed');
-  expect((await running.control(`transactions/${bad}/settle`)).body['status']).toBe('failed');
-  expect([await statusOf(good), await statusOf(bad)]).toEqual(['completed', 'failed']);
-});
-
-test('declining takes a code and a message, underpaying what was received', async () => {
-  const declined = await created(direct('upi'));
-  const error = { code: 'PROVIDER_PROCESSING_FAILED', message: 'Account closed' };
-  await running.control(`transactions/${declined}/decline`, error);
-  expect((await running.payment(declined)).body).toMatchObject({ status: 'failed', error });
-  const underpaid = await created(direct('upi'));
-  await running.control(`transactions/${underpaid}/underpay`, { received: '24.99' });
-  expect((await running.payment(underpaid)).body).toMatchObject({
-    status: 'mispaid',
-    amount: { received: '24.99' },
-  });
-});
-
-test('payouts are settled and declined as well, but never underpaid', async () => {
-  const ids = [];
-  for (let count = 0; count < 2; count += 1) {
-    ids.push(String((await running.createPayout(payoutTo())).body['transaction_id']));
+  async function created(body: unknown): Promise<string> {
+    return String((await running.createPayment(body)).body['transaction_id']);
   }
-  expect((await running.control(`transactions/${ids[0]}/underpay`)).status).toBe(400);
-  await running.control(`transactions/${ids[0]}/settle`);
-  await running.control(`transactions/${ids[1]}/decline`);
-  expect((await running.payout(ids[0] ?? '')).body['status']).toBe('completed');
-  expect((await running.payout(ids[1] ?? '')).body['error']).toMatchObject({ code: 'DECLINED_GENERIC' });
-});
 
-test('what is settled stays settled, and the unknown is unknown', async () => {
-  const id = await created(redirect('card'));
-  await running.control(`transactions/${id}/settle`);
-  for (const word of ['settle', 'decline', 'underpay']) {
-    expect((await running.control(`transactions/${id}/${word}`)).status).toBe(409);
-    expect((await running.control(`transactions/none/${word}`)).status).toBe(404);
+  async function statusOf(id: string): Promise<unknown> {
+    return (await running.payment(id)).body['status'];
   }
-  expect(await statusOf(id)).toBe('completed');
-});
 
-test('moving the clock on makes happen what falls due, step by step', async () => {
-  const id = await created(direct('jazz_cash'));
-  const first = await running.control('clock/advance', { ms: 1499 });
-  expect(first.body).toEqual({ now: '2024-05-31T09:12:46.622Z', fired: 0 });
-  expect((await running.control('clock/advance', { ms: 1 })).body['fired']).toBe(1);
-  expect(await statusOf(id)).toBe('completed');
-  const later = await running.createPayment(redirect('card'));
-  expect(later.body['create_date']).toMatch(/^2024-05-31T09:12:46\.623\d{3}\+00:00$/);
-});
+  test('lists transactions newest first, in pages', async () => {
+    const ids = [];
+    for (const name of ['a', 'b', 'c']) ids.unshift(await created(redirect({ external_id: name })));
+    const page = await running.fetch('_sandbox/transactions?limit=2');
+    const listed = page.body['transactions'] as unknown as Wire[];
+    expect(listed.map((one) => one['transactionId'])).toEqual(ids.slice(0, 2));
+    expect(listed[0]).toMatchObject({
+      kind: 'payment',
+      externalId: 'c',
+      type: 'card',
+      flow: 'redirect',
+      status: 'pending',
+    });
+    const rest = await running.fetch(`_sandbox/transactions?limit=2&before=${ids[1]}`);
+    expect((rest.body['transactions'] as unknown as Wire[]).map((one) => one['transactionId'])).toEqual(
+      ids.slice(2),
+    );
+    expect((await running.fetch('_sandbox/transactions?limit=0')).status).toBe(400);
+  });
 
-test.each([
-  [{ ms: -1 }, { ms: 'must be a whole number from 0 to 34560000000' }],
-  [{ ms: 'soon' }, { ms: 'must be a whole number from 0 to 34560000000' }],
-  [{ ms: 1, also: 2 }, { also: 'is unknown' }],
-])('the advance %j is refused', async (body, errors) => {
-  const answer = await running.control('clock/advance', body);
-  expect(answer.status).toBe(400);
-  expect(answer.body['errors']).toEqual(errors);
-});
+  test('settles a transaction at once with the outcome of its amount', async () => {
+    const good = await created(redirect());
+    const bad = await created(redirect({ value: '1.59' }));
+    expect((await running.control(`transactions/${good}/settle`)).body['status']).toBe('completed');
+    expect((await running.control(`transactions/${bad}/settle`)).body['status']).toBe('failed');
+    expect([await statusOf(good), await statusOf(bad)]).toEqual(['completed', 'failed']);
+  });
 
-const create = () => running.createPayment(redirect('card', { external_id: 'x' }));
-const exists = async () => (await running.paymentNamed('x')).status === 200;
+  test('declines with a code and a message, and underpays with the received amount', async () => {
+    const declined = await created(direct('upi'));
+    const error = { code: 'PROVIDER_PROCESSING_FAILED', message: 'Account closed' };
+    await running.control(`transactions/${declined}/decline`, error);
+    expect((await running.payment(declined)).body).toMatchObject({ status: 'failed', error });
+    const underpaid = await created(direct('upi'));
+    await running.control(`transactions/${underpaid}/underpay`, { received: '24.99' });
+    expect((await running.payment(underpaid)).body).toMatchObject({
+      status: 'mispaid',
+      amount: { received: '24.99' },
+    });
+  });
 
-test('a cut before the work leaves nothing behind, one after it does', async () => {
-  await running.control('faults', { operation: 'create', fault: 'cut_before' });
-  await expect(create()).rejects.toThrow('fetch failed');
-  expect(await exists()).toBe(false);
-  await running.control('faults', { operation: 'create', fault: 'cut_after' });
-  await expect(create()).rejects.toThrow('fetch failed');
-  expect(await exists()).toBe(true);
-});
+  test('answers 409 when a transaction is settled and 404 when it is unknown', async () => {
+    const id = await created(redirect());
+    await running.control(`transactions/${id}/settle`);
+    for (const word of ['settle', 'decline', 'underpay']) {
+      expect((await running.control(`transactions/${id}/${word}`)).status).toBe(409);
+      expect((await running.control(`transactions/none/${word}`)).status).toBe(404);
+    }
+    expect(await statusOf(id)).toBe('completed');
+  });
 
-test('a status comes instead of the work, a 500 and a broken answer after it', async () => {
-  await running.control('faults', { operation: 'create', fault: 'status', status: 429 });
-  expect((await create()).status).toBe(429);
-  expect(await exists()).toBe(false);
-  await running.control('faults', { operation: 'create', fault: 'error_after' });
-  expect((await create()).status).toBe(500);
-  expect(await exists()).toBe(true);
-  await running.control('faults', { operation: 'lookup', fault: 'truncated' });
-  const broken = await running.paymentNamed('x');
-  expect(broken.status).toBe(200);
-  expect(() => JSON.parse(broken.text) as unknown).toThrow(SyntaxError);
-});
+  test('runs the timers that fall due when the clock is advanced', async () => {
+    const id = await created(direct('jazz_cash'));
+    const first = await running.control('clock/advance', { ms: 1499 });
+    expect(first.body).toEqual({ now: '2024-05-31T09:12:46.622Z', fired: 0 });
+    expect((await running.control('clock/advance', { ms: 1 })).body['fired']).toBe(1);
+    expect(await statusOf(id)).toBe('completed');
+    const later = await running.createPayment(redirect());
+    expect(later.body['create_date']).toMatch(/^2024-05-31T09:12:46\.623\d{3}\+00:00$/);
+  });
 
-test('a delay holds the answer back until the clock has moved on', async () => {
-  await running.control('faults', { operation: 'create', fault: 'delay', ms: 4000 });
-  let answered = false;
-  const answer = create().finally(() => (answered = true));
-  // The count tells that the create has arrived: from then on it waits for the clock alone.
-  while (running.sandbox.control.counts().payment.creates === 0) await running.fetch('healthz');
-  running.sandbox.control.advance(3999);
-  await running.fetch('healthz');
-  expect(answered).toBe(false);
-  running.sandbox.control.advance(1);
-  expect((await answer).status).toBe(201);
-});
+  const create = () => running.createPayment(redirect({ external_id: 'x' }));
+  const exists = async () => (await running.paymentNamed('x')).status === 200;
 
-test('a fault strikes so many requests of its operation and resource, and no others', async () => {
-  const fault = { operation: 'create', resource: 'payment', fault: 'status', status: 503, times: 2 };
-  const injected = await running.control('faults', fault);
-  expect(injected.body['faults']).toEqual([{ ...fault, ms: 1000 }]);
-  expect((await running.createPayout(payoutTo())).status).toBe(201);
-  expect(await exists()).toBe(false);
-  expect([(await create()).status, (await create()).status, (await create()).status]).toEqual([
-    503, 503, 201,
-  ]);
-  expect((await running.fetch('_sandbox/faults')).body['faults']).toEqual([]);
-});
+  test('creates nothing with cut_before, and one transaction with cut_after', async () => {
+    await running.control('faults', { operation: 'create', fault: 'cut_before' });
+    await expect(create()).rejects.toThrow('fetch failed');
+    expect(await exists()).toBe(false);
+    await running.control('faults', { operation: 'create', fault: 'cut_after' });
+    await expect(create()).rejects.toThrow('fetch failed');
+    expect(await exists()).toBe(true);
+  });
 
-test('a confirm can be struck, and has then been done or not', async () => {
-  const id = await created(direct('upi'));
-  await running.control('faults', { operation: 'confirm', fault: 'cut_before' });
-  await expect(running.confirm({ id, utr: '1' })).rejects.toThrow('fetch failed');
-  expect(await statusOf(id)).toBe('processing');
-  await running.control('faults', { operation: 'confirm', fault: 'cut_after' });
-  await expect(running.confirm({ id, utr: '1' })).rejects.toThrow('fetch failed');
-  expect(await statusOf(id)).toBe('completed');
-});
+  test('acts after an injected status, and before error_after and truncated', async () => {
+    await running.control('faults', { operation: 'create', fault: 'status', status: 429 });
+    expect((await create()).status).toBe(429);
+    expect(await exists()).toBe(false);
+    await running.control('faults', { operation: 'create', fault: 'error_after' });
+    expect((await create()).status).toBe(500);
+    expect(await exists()).toBe(true);
+    await running.control('faults', { operation: 'lookup', fault: 'truncated' });
+    const broken = await running.paymentNamed('x');
+    expect(broken.status).toBe(200);
+    expect(() => JSON.parse(broken.text) as unknown).toThrow(SyntaxError);
+  });
 
-test.each([
-  [{}, { operation: 'is required', fault: 'is required' }],
-  [{ operation: 'refund', fault: 'cut_before' }, { operation: 'must be one of create, lookup, confirm' }],
-  [
-    { operation: 'create', fault: 'status', status: 200 },
-    { status: 'must be a whole number from 400 to 599' },
-  ],
-  [{ operation: 'create', fault: 'delay', times: 0 }, { times: 'must be a whole number from 1 to 10000' }],
-])('the fault %j is refused', async (body, errors) => {
-  const answer = await running.control('faults', body);
-  expect(answer.status).toBe(400);
-  expect(answer.body['errors']).toEqual(errors);
-});
+  test('delays a response until the clock is advanced', async () => {
+    await running.control('faults', { operation: 'create', fault: 'delay', ms: 4000 });
+    let answered = false;
+    const answer = create().finally(() => (answered = true));
+    // The count tells that the create has arrived: from then on it waits for the clock alone.
+    while (running.sandbox.control.counts().payment.creates === 0) await running.fetch('healthz');
+    running.sandbox.control.advance(3999);
+    await running.fetch('healthz');
+    expect(answered).toBe(false);
+    running.sandbox.control.advance(1);
+    expect((await answer).status).toBe(201);
+  });
 
-test('what arrived and what was created is counted', async () => {
-  const id = await created(direct('upi'));
-  await running.createPayment({});
-  await running.payment(id);
-  await running.confirm({ id, utr: '1' });
-  await running.createPayout(payoutTo());
-  await running.post('api/v1/payment/', '{}', { 'X-API-Key': 'stranger' });
-  expect((await running.fetch('_sandbox/counts')).body).toEqual({
-    payment: { creates: 2, created: 1, lookups: 1, confirms: 1 },
-    payout: { creates: 1, created: 1, lookups: 0, confirms: 0 },
+  test('applies a fault to the given number of requests of its operation and resource', async () => {
+    const fault = { operation: 'create', resource: 'payment', fault: 'status', status: 503, times: 2 };
+    const injected = await running.control('faults', fault);
+    expect(injected.body['faults']).toEqual([{ ...fault, ms: 1000 }]);
+    expect((await running.createPayout(payoutTo())).status).toBe(201);
+    expect(await exists()).toBe(false);
+    expect([(await create()).status, (await create()).status, (await create()).status]).toEqual([
+      503, 503, 201,
+    ]);
+    expect((await running.fetch('_sandbox/faults')).body['faults']).toEqual([]);
+  });
+
+  test.each([
+    [{}, ['operation', 'fault']],
+    [{ operation: 'create', fault: 'status', status: 200 }, ['status']],
+  ])('the fault %j is refused', async (body, names) => {
+    const answer = await running.control('faults', body);
+    expect(answer.status).toBe(400);
+    expect(Object.keys(answer.body['errors'] ?? {})).toEqual(names);
+  });
+
+  test('counts requests and created transactions', async () => {
+    const id = await created(direct('upi'));
+    await running.createPayment({});
+    await running.payment(id);
+    await running.confirm({ id, utr: '1' });
+    await running.createPayout(payoutTo());
+    await running.post('api/v1/payment/', '{}', { 'X-API-Key': 'stranger' });
+    expect((await running.fetch('_sandbox/counts')).body).toEqual({
+      payment: { creates: 2, created: 1, lookups: 1, confirms: 1 },
+      payout: { creates: 1, created: 1, lookups: 0, confirms: 0 },
+    });
+  });
+
+  test('deletes all transactions, faults and clock offsets on reset', async () => {
+    const id = await created(direct('jazz_cash'));
+    await running.control('faults', { operation: 'create', fault: 'cut_before' });
+    await running.control('clock/advance', { ms: 60_000 });
+    expect((await running.control('reset')).status).toBe(200);
+    expect((await running.payment(id)).status).toBe(404);
+    expect((await running.createPayment(redirect())).body['create_date']).toContain('T09:12:45.');
+    expect(running.sandbox.control.counts().payment.creates).toBe(1);
   });
 });
 
-test('reset forgets everything', async () => {
-  const id = await created(direct('jazz_cash'));
-  await running.control('faults', { operation: 'create', fault: 'cut_before' });
-  await running.control('clock/advance', { ms: 60_000 });
-  expect((await running.control('reset')).status).toBe(200);
-  expect((await running.payment(id)).status).toBe(404);
-  expect((await running.createPayment(redirect('card'))).body['create_date']).toContain('T09:12:45.');
-  expect(running.sandbox.control.counts().payment.creates).toBe(1);
-});
+describe('The protection of the control plane', () => {
+  const running = eachTest({ control: true });
 
-test('an interface in the process does the same without HTTP', async () => {
-  const id = await created(redirect('card'));
-  expect(running.sandbox.control.decline(id)).toMatchObject({ transactionId: id, status: 'failed' });
-  expect(() => running.sandbox.control.settle(id)).toThrow('settled already');
-  expect(() => running.sandbox.control.settle('none')).toThrow('no such transaction');
+  /** fetch() lets nobody set Host or the Sec-Fetch headers: a browser would. */
+  function call(
+    path: string,
+    headers: Record<string, string>,
+    body?: string,
+  ): Promise<{ status: number; location?: string }> {
+    return new Promise((resolve, reject) => {
+      const method = body === undefined ? 'GET' : 'POST';
+      const sent = request(
+        new URL(`_sandbox/${path}`, running.url),
+        { method, headers, agent: false },
+        (response) => {
+          response.resume();
+          resolve({ status: response.statusCode ?? 0, location: response.headers.location });
+        },
+      );
+      sent.on('error', reject);
+      sent.end(body);
+    });
+  }
+
+  const JSON_TYPE = { 'content-type': 'application/json' };
+  const FORM_TYPE = { 'content-type': 'application/x-www-form-urlencoded' };
+
+  test('does not exist unless it is enabled', async () => {
+    const without = await new Running().start();
+    try {
+      for (const path of ['', 'events', 'transactions', 'counts', 'faults']) {
+        expect((await without.fetch(`_sandbox/${path}`)).status).toBe(404);
+      }
+      expect((await without.control('reset')).status).toBe(404);
+    } finally {
+      await without.sandbox.close();
+    }
+  });
+
+  test('accepts a form of the console and redirects to it', async () => {
+    const origin = new URL(running.url).origin;
+    const back = { status: 303, location: '/_sandbox/' };
+    expect(await call('reset', { ...FORM_TYPE, origin }, '')).toEqual(back);
+    expect(await call('reset', { ...FORM_TYPE, 'sec-fetch-site': 'same-origin' }, '')).toEqual(back);
+    expect(await call('clock/advance', { ...FORM_TYPE, origin }, 'ms=5000')).toEqual(back);
+  });
+
+  test.each([
+    ['a form of another site', { ...FORM_TYPE, origin: 'https://evil.example' }],
+    ['a form of a site that hides its name', { ...FORM_TYPE, origin: 'null' }],
+    ['a form of nobody', FORM_TYPE],
+    ['JSON of another site', { ...JSON_TYPE, origin: 'https://evil.example' }],
+    ['JSON across sites', { ...JSON_TYPE, 'sec-fetch-site': 'cross-site' }],
+  ])('%s is refused', async (_name, headers) => {
+    expect((await call('reset', headers as Record<string, string>, '')).status).toBe(403);
+  });
+
+  test('refuses plain text, which any page may send', async () => {
+    expect((await call('reset', { 'content-type': 'text/plain' }, '{}')).status).toBe(400);
+  });
+
+  test('refuses browsers under a rebound host name', async () => {
+    const rebound = {
+      host: 'evil.example:80',
+      origin: 'http://evil.example:80',
+      'sec-fetch-site': 'same-origin',
+    };
+    expect((await call('transactions', rebound)).status).toBe(403);
+    expect((await call('reset', { ...JSON_TYPE, ...rebound }, '{}')).status).toBe(403);
+    expect((await call('events', rebound)).status).toBe(403);
+    expect((await call('transactions', { 'sec-fetch-site': 'none' })).status).toBe(200);
+    expect((await call('transactions', { host: 'sandbox:4001' })).status).toBe(200);
+  });
+
+  test.each([
+    ['another site', 403, { origin: 'https://evil.example' }],
+    ['another site that asks without CORS', 403, { 'sec-fetch-site': 'cross-site' }],
+    ['the console', 200, { 'sec-fetch-site': 'same-origin' }],
+    ['no browser', 200, {}],
+  ])('events for %s: %d', async (_name, status, headers) => {
+    expect((await call('events', headers as Record<string, string>)).status).toBe(status);
+  });
+
+  test("the console's policy allows its one script and its one style by their hashes, and calls to the sandbox alone", async () => {
+    const page = await running.fetch('_sandbox/');
+    const hashOf = (tag: string) => {
+      const [, only, ...more] = page.text.split(new RegExp(`</?${tag}>`));
+      expect(more).toHaveLength(1);
+      return `'sha256-${createHash('sha256')
+        .update(only ?? '')
+        .digest('base64')}'`;
+    };
+    expect(page.headers.get('content-security-policy')?.split('; ')).toEqual([
+      "default-src 'none'",
+      `style-src ${hashOf('style')}`,
+      `script-src ${hashOf('script')}`,
+      "connect-src 'self'",
+      "form-action 'self'",
+      "base-uri 'none'",
+      "frame-ancestors 'none'",
+    ]);
+  });
 });

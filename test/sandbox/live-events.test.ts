@@ -6,151 +6,119 @@ import { LiveEvents } from '../../src/sandbox/live-events';
 import { eachTest } from './fixtures/running';
 import { redirect } from './fixtures/requests';
 
-const running = eachTest({ control: true });
+describe('The event stream of the console', () => {
+  const running = eachTest({ control: true });
 
-/** What changes in this time, by the clock of the test, is one event. */
-const TOGETHER_MS = 100;
-const HEARTBEAT_MS = 15_000;
+  /** What changes in this time, by the clock of the test, is one event. */
+  const TOGETHER_MS = 100;
+  const HEARTBEAT_MS = 15_000;
 
-/** A listener at the sandbox, and what it has heard. */
-class Listener {
-  text = '';
+  /** A listener at the sandbox, and what it has heard. */
+  class Listener {
+    text = '';
 
-  private constructor(readonly response: IncomingMessage) {
-    response.setEncoding('utf8').on('data', (part: string) => (this.text += part));
-    // A stream that is cut is looked at by what it has heard.
-    response.on('error', () => undefined);
+    private constructor(readonly response: IncomingMessage) {
+      response.setEncoding('utf8').on('data', (part: string) => (this.text += part));
+      // A stream that is cut is looked at by what it has heard.
+      response.on('error', () => undefined);
+    }
+
+    static open(): Promise<Listener> {
+      return new Promise((resolve, reject) => {
+        const url = new URL('_sandbox/events', running.url);
+        get(url, { agent: false }, (response) => resolve(new Listener(response))).on('error', reject);
+      });
+    }
+
+    get events(): number {
+      return this.text.split('data: changed\n\n').length - 1;
+    }
+
+    async heard(condition: () => boolean): Promise<void> {
+      while (!condition()) await running.fetch('healthz');
+    }
+
+    /** All events that were due before a heartbeat, which comes behind them. */
+    async allEvents(): Promise<number> {
+      const heartbeats = () => this.text.split(': still here\n\n').length - 1;
+      const before = heartbeats();
+      running.clock.advance(HEARTBEAT_MS);
+      await this.heard(() => heartbeats() > before);
+      return this.events;
+    }
   }
 
-  static open(): Promise<Listener> {
-    return new Promise((resolve, reject) => {
-      const url = new URL('_sandbox/events', running.url);
-      get(url, { agent: false }, (response) => resolve(new Listener(response))).on('error', reject);
-    });
-  }
+  const pay = async (value = '25.00') =>
+    String((await running.createPayment(redirect({ value }))).body['transaction_id']);
 
-  get events(): number {
-    return this.text.split('data: changed\n\n').length - 1;
-  }
-
-  async heard(condition: () => boolean): Promise<void> {
-    while (!condition()) await running.fetch('healthz');
-  }
-
-  /** All events that were due before a heartbeat, which comes behind them. */
-  async allEvents(): Promise<number> {
-    const heartbeats = () => this.text.split(': still here\n\n').length - 1;
-    const before = heartbeats();
-    running.clock.advance(HEARTBEAT_MS);
-    await this.heard(() => heartbeats() > before);
-    return this.events;
-  }
-}
-
-const pay = async (value = '25.00') =>
-  String((await running.createPayment(redirect('card', { value }))).body['transaction_id']);
-
-test('it is a stream of server-sent events that nobody keeps', async () => {
-  const { response } = await Listener.open();
-  expect(response.statusCode).toBe(200);
-  expect(response.headers).toMatchObject({
-    'content-type': 'text/event-stream; charset=utf-8',
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
+  test.each<[string, (id: string) => unknown]>([
+    ['a new payment', () => pay()],
+    ['a lookup', (id) => running.payment(id)],
+    ['a payer who opens the hosted page', (id) => running.fetch(`pay/${id}`)],
+    ['a payment that is settled by hand', (id) => running.control(`transactions/${id}/settle`)],
+    ['a clock that is moved', () => running.control('clock/advance', { ms: 1 })],
+    ['a clock that a test moves', () => running.sandbox.control.advance(1)],
+    ['a fault', () => running.control('faults', { operation: 'create', fault: 'cut_after' })],
+    ['a start from the beginning', () => running.control('reset')],
+  ])('%s is an event', async (_name, change) => {
+    const id = await pay();
+    const listener = await Listener.open();
+    await change(id);
+    running.clock.advance(TOGETHER_MS);
+    await listener.heard(() => listener.events >= 1);
+    expect(await listener.allEvents()).toBe(1);
   });
-});
 
-test.each<[string, (id: string) => unknown]>([
-  ['a new payment', () => pay()],
-  ['a lookup', (id) => running.payment(id)],
-  ['a payer who opens the hosted page', (id) => running.fetch(`pay/${id}`)],
-  ['a payment that is settled by hand', (id) => running.control(`transactions/${id}/settle`)],
-  ['a clock that is moved', () => running.control('clock/advance', { ms: 1 })],
-  ['a clock that a test moves', () => running.sandbox.control.advance(1)],
-  ['a fault', () => running.control('faults', { operation: 'create', fault: 'cut_after' })],
-  ['a start from the beginning', () => running.control('reset')],
-])('%s is an event', async (_name, change) => {
-  const id = await pay();
-  const listener = await Listener.open();
-  await change(id);
-  running.clock.advance(TOGETHER_MS);
-  await listener.heard(() => listener.events >= 1);
-  expect(await listener.allEvents()).toBe(1);
-});
+  test('combines simultaneous changes into one event for every listener', async () => {
+    const listeners = [await Listener.open(), await Listener.open()];
+    const ids = await Promise.all(Array.from({ length: 20 }, () => pay()));
+    for (const id of ids) running.sandbox.control.settle(id);
+    running.sandbox.control.advance(60_000);
+    running.clock.advance(TOGETHER_MS - 1);
+    expect(listeners.map(({ events }) => events)).toEqual([0, 0]);
+    running.clock.advance(1);
+    for (const listener of listeners) await listener.heard(() => listener.events >= 1);
+    await pay();
+    running.clock.advance(HEARTBEAT_MS);
+    for (const listener of listeners) expect(await listener.allEvents()).toBe(2);
+  });
 
-test('a payment that ends by itself is an event of its own', async () => {
-  const listener = await Listener.open();
-  await pay('1.01');
-  running.clock.advance(TOGETHER_MS);
-  await listener.heard(() => listener.events >= 1);
-  running.clock.advance(1500 + TOGETHER_MS);
-  await listener.heard(() => listener.events >= 2);
-});
+  test('serves at most 32 listeners', async () => {
+    const listeners = await Promise.all(Array.from({ length: 32 }, () => Listener.open()));
+    expect(listeners.map(({ response }) => response.statusCode)).toEqual(Array(32).fill(200));
+    const refused = await running.fetch('_sandbox/events');
+    expect([refused.status, refused.body]).toEqual([503, { message: 'Too many listen already' }]);
+    listeners[7]?.response.destroy();
+    let next = await Listener.open();
+    while (next.response.statusCode === 503) next = await Listener.open();
+    await pay();
+    running.clock.advance(TOGETHER_MS);
+    await next.heard(() => next.events >= 1);
+    expect((await Listener.open()).response.statusCode).toBe(503);
+  });
 
-test('many changes in one moment are one event, for every listener', async () => {
-  const listeners = [await Listener.open(), await Listener.open()];
-  const ids = await Promise.all(Array.from({ length: 20 }, () => pay()));
-  for (const id of ids) running.sandbox.control.settle(id);
-  running.sandbox.control.advance(60_000);
-  running.clock.advance(TOGETHER_MS - 1);
-  expect(listeners.map(({ events }) => events)).toEqual([0, 0]);
-  running.clock.advance(1);
-  for (const listener of listeners) await listener.heard(() => listener.events >= 1);
-  await pay();
-  running.clock.advance(HEARTBEAT_MS);
-  for (const listener of listeners) expect(await listener.allEvents()).toBe(2);
-});
+  test('ends complete and without timers when the sandbox closes', async () => {
+    const listener = await Listener.open();
+    await pay();
+    const ended = new Promise((resolve) => listener.response.once('close', resolve));
+    await running.sandbox.close();
+    await ended;
+    expect(listener.response.complete).toBe(true);
+    expect(running.clock.advance(HEARTBEAT_MS)).toBe(0);
+    await expect(Listener.open()).rejects.toThrow('ECONNREFUSED');
+  });
 
-test('looking at the console is none, or its pages would never come to rest', async () => {
-  const listener = await Listener.open();
-  for (const path of ['', 'transactions', 'counts', 'faults']) await running.fetch(`_sandbox/${path}`);
-  expect(await listener.allEvents()).toBe(0);
-});
-
-test('32 may listen; who goes makes room', async () => {
-  const listeners = await Promise.all(Array.from({ length: 32 }, () => Listener.open()));
-  expect(listeners.map(({ response }) => response.statusCode)).toEqual(Array(32).fill(200));
-  const refused = await running.fetch('_sandbox/events');
-  expect([refused.status, refused.body]).toEqual([503, { message: 'Too many listen already' }]);
-  listeners[7]?.response.destroy();
-  let next = await Listener.open();
-  while (next.response.statusCode === 503) next = await Listener.open();
-  await pay();
-  running.clock.advance(TOGETHER_MS);
-  await next.heard(() => next.events >= 1);
-  expect((await Listener.open()).response.statusCode).toBe(503);
-});
-
-test('without listeners there is nothing left to do', async () => {
-  const { response } = await Listener.open();
-  await pay();
-  response.destroy();
-  while (running.clock.advance(HEARTBEAT_MS) > 0) await running.fetch('healthz');
-  await pay();
-  expect(running.clock.advance(HEARTBEAT_MS)).toBe(0);
-});
-
-test('when the sandbox closes, streams end as complete and leave no timer behind', async () => {
-  const listener = await Listener.open();
-  await pay();
-  const ended = new Promise((resolve) => listener.response.once('close', resolve));
-  await running.sandbox.close();
-  await ended;
-  expect(listener.response.complete).toBe(true);
-  expect(running.clock.advance(HEARTBEAT_MS)).toBe(0);
-  await expect(Listener.open()).rejects.toThrow('ECONNREFUSED');
-});
-
-test('a listener that reads nothing is let go, and the others stay', async () => {
-  const clock = new AdvancingClock(frozenClock(0));
-  const live = new LiveEvents(clock);
-  const [idle, reader] = [new PassThrough(), new PassThrough().resume()];
-  live.listen(idle);
-  live.listen(reader);
-  for (let count = 0; count < 20_000 && !idle.destroyed; count += 1) {
-    live.changed();
-    clock.advance(TOGETHER_MS);
-    await setImmediate();
-  }
-  expect([idle.destroyed, reader.destroyed]).toEqual([true, false]);
+  test('drops a listener that reads nothing, and keeps the others', async () => {
+    const clock = new AdvancingClock(frozenClock(0));
+    const live = new LiveEvents(clock);
+    const [idle, reader] = [new PassThrough(), new PassThrough().resume()];
+    live.listen(idle);
+    live.listen(reader);
+    for (let count = 0; count < 20_000 && !idle.destroyed; count += 1) {
+      live.changed();
+      clock.advance(TOGETHER_MS);
+      await setImmediate();
+    }
+    expect([idle.destroyed, reader.destroyed]).toEqual([true, false]);
+  });
 });

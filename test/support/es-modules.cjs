@@ -1,17 +1,14 @@
-// Makes ES modules of packages fit for jest. ts-jest would make them with the options of our own classes, whose fields
-// are set after super(): in jose, whose constructors call super() within an expression, every error would then break.
-const { transpileModule } = require('typescript');
-
-const compilerOptions = {
-  allowJs: true,
-  module: 'commonjs',
-  target: 'ES2024',
-  esModuleInterop: true,
-  inlineSourceMap: true,
-};
+// Compiles ES modules of packages to CommonJS for jest. Apart from the compilation of our own code, whose options
+// (fields assigned after super()) break packages whose constructors call super() within an expression, such as jose.
+const { transformSync } = require('@swc/core');
 
 module.exports = {
-  process: (source, fileName) => ({
-    code: transpileModule(source, { fileName, compilerOptions }).outputText,
-  }),
+  process: (source, filename) =>
+    transformSync(source, {
+      filename,
+      swcrc: false,
+      jsc: { target: 'es2024', parser: { syntax: 'ecmascript' } },
+      module: { type: 'commonjs' },
+      sourceMaps: 'inline',
+    }),
 };

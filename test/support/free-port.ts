@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
@@ -9,11 +10,12 @@ export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(10_000, 30_000);
     const server = createServer();
-    const isFree = await new Promise<boolean>((resolve) =>
-      server.once('error', () => resolve(false)).listen(port, () => resolve(true)),
-    );
-    if (!isFree) continue;
-    await new Promise((resolve) => server.close(resolve));
+    try {
+      await once(server.listen(port), 'listening');
+    } catch {
+      continue;
+    }
+    await once(server.close(), 'close');
     return port;
   }
 }

@@ -1,32 +1,21 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { pino } from 'pino';
-import { systemClock, type Clock } from '../../src/clock';
+import { pino, type Logger } from 'pino';
+import { systemClock, type Clock } from '../../src/shared/clock';
 import { readConfig } from '../../src/config';
-import { openJournal } from '../../src/datasources/journal/open';
-import { startGateway, type Gateway, type OpenJournal } from '../../src/gateway';
+import { openJournal } from '../../src/datasources/journal/create-journal';
+import { startGateway, type Gateway, type OpenJournal } from '../../src/app/gateway';
 import { sandboxMethods } from '../../src/schema/methods';
+import { CHANNEL } from './caller';
+import { closeAfterTests, temporaryFolder } from './cleanup';
 import { AUTHORIZED, clientKeysFile } from './credentials';
 import { PATIENT_GATEWAY_MS } from './patience';
+import { FakePaymentService, type Script } from './payment-service/fake-payment-service';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/server';
 
-/** Every gateway and service of a test file, closed when it ends. */
-const open: { close(): Promise<void> }[] = [];
-
-afterAll(async () => {
-  for (const part of open.splice(0).reverse()) await part.close();
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-});
-
-export const closeAfterTests = <T extends { close(): Promise<void> }>(part: T): T => {
-  open.push(part);
-  return part;
-};
+export { CHANNEL, closeAfterTests };
 
 export const API_KEY = 'test-api-key';
 export const SECRET_KEY = 'test-secret-key';
-export const CHANNEL = '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10';
 
 /** A sandbox of one's own; no real time passes in it where the test gives a clock. */
 export async function testSandbox(options: Partial<SandboxOptions> = {}): Promise<Sandbox> {
@@ -41,14 +30,17 @@ export async function testSandbox(options: Partial<SandboxOptions> = {}): Promis
   return closeAfterTests(sandbox);
 }
 
-/** A journal of its own, gone when the test file ends. */
-export function temporaryDatabase(): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-test-'));
-  folders.push(folder);
-  return `file:${path.join(folder, 'journal.db')}`;
+/** A fake payment service, closed when the test file ends. Without a script it knows nothing: every request gets 404. */
+export async function testService(
+  script: Script = () => ({ status: 404, json: {} }),
+): Promise<FakePaymentService> {
+  const service = closeAfterTests(await FakePaymentService.start());
+  service.respond(script);
+  return service;
 }
 
-const folders: string[] = [];
+/** A journal of its own, gone when the test file ends. */
+export const temporaryDatabase = (): string => `file:${path.join(temporaryFolder(), 'journal.db')}`;
 
 /** The same, for a journal that takes its time from a test's clock. */
 export const openWithClock =
@@ -81,27 +73,32 @@ export function testSettings(): Record<string, string> {
   };
 }
 
+/** The same, with the address of the service and the gateway's credentials for it. */
+export const serviceSettings = (serviceUrl?: string): Record<string, string> => ({
+  ...testSettings(),
+  PORT: '0',
+  ...(serviceUrl !== undefined && { SERVICE_BASE_URL: serviceUrl }),
+  SERVICE_API_KEY: API_KEY,
+  SERVICE_SECRET_KEY: SECRET_KEY,
+});
+
+/** A log that collects its lines, of all levels; a silent one without. */
+export const logTo = (logLines?: string[]): Logger =>
+  pino({ level: logLines ? 'trace' : 'silent' }, { write: (line) => void logLines?.push(line) });
+
 /** A gateway on a port of its own, over a real socket, before the service at that address. */
 export async function testGateway(serviceUrl: string, options: TestGatewayOptions = {}): Promise<TestClient> {
   const config = readConfig({
-    ...testSettings(),
-    PORT: '0',
-    ...(!options.inSandbox && { SERVICE_BASE_URL: serviceUrl }),
-    SERVICE_API_KEY: API_KEY,
-    SERVICE_SECRET_KEY: SECRET_KEY,
+    ...serviceSettings(options.inSandbox ? undefined : serviceUrl),
     SERVICE_TIMEOUT_MS: '2000',
     INTROSPECTION: 'on',
     ...options.env,
   });
-  const sink = { write: (line: string) => void options.logLines?.push(line) };
-  const log = pino({ level: options.logLines ? 'trace' : 'silent' }, sink);
   const clock = options.clock ?? (options.now ? { ...systemClock, now: options.now } : systemClock);
-  const gateway = closeAfterTests(
-    await startGateway({ ...config, service: { ...config.service, baseUrl: serviceUrl } }, log, clock, {
-      open: openWithClock(clock),
-    }),
-  );
-  return new TestClient(gateway);
+  const service = { ...config.service, baseUrl: serviceUrl };
+  const open = openWithClock(clock);
+  const gateway = await startGateway({ ...config, service }, logTo(options.logLines), clock, { open });
+  return new TestClient(closeAfterTests(gateway));
 }
 
 export interface GraphqlAnswer<D> {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/clock';
+import type { Clock } from '../../src/shared/clock';
 import { AdvancingClock, frozenClock } from '../../src/sandbox/clock';
 
 /** A clock that only the test moves; timers go off when it is moved past them. */

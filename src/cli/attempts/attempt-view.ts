@@ -20,8 +20,8 @@ export const factsOf = (attempt: Attempt) => ({
   transactionId: attempt.transactionId,
   startedAt: timeOrNull(attempt.startedAt),
   settledAt: timeOrNull(attempt.settledAt),
-  checks: attempt.checks,
-  nextCheckAt: timeOrNull(attempt.nextCheckAt),
+  checks: attempt.recheckCount,
+  nextRecheckAt: timeOrNull(attempt.nextRecheckAt),
 });
 
 /** An attempt for a person. */
@@ -39,7 +39,7 @@ export function describeAttempt(attempt: Attempt): string {
     'transaction id': attempt.transactionId,
     'started at': time(attempt.startedAt),
     'settled at': time(attempt.settledAt),
-    'looked for': `${attempt.checks} times, next at ${time(attempt.nextCheckAt)}`,
+    'looked for': `${attempt.recheckCount} times, next at ${time(attempt.nextRecheckAt)}`,
   };
   const lines = Object.entries(facts).map(([name, value]) => `${`${name}:`.padEnd(18)}${value ?? '-'}`);
   return lines.join('\n');

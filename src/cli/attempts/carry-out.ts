@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AuditLog, OutcomeEntry } from '../../audit/audit-log';
-import type { Attempt, Settlement } from '../../datasources/journal/journal';
+import type { AuditLog, OutcomeEntry } from '../../observability/audit/audit-log';
+import type { Attempt, Outcome } from '../../datasources/journal/journal';
 import { auditName, type Operator } from './operator';
 import type { Session } from './session';
 import { isSettledAs, judge, type PlannedSettle } from './settle-plan';
@@ -26,7 +26,7 @@ interface CarryOutOptions {
 /** How long an attempt is kept from instances that look for it, in milliseconds. */
 const LEASE_MS = 20_000;
 /** How long an instance that looks for the attempt right now is waited for, in milliseconds. */
-const CLAIM_PATIENCE_MS = 15_000;
+const CLAIM_TIMEOUT_MS = 15_000;
 const CLAIM_RETRY_MS = 250;
 
 /**
@@ -74,7 +74,7 @@ async function settleOne(planned: PlannedSettle, options: CarryOutOptions): Prom
   }
   audit.recordAct(settleEntry('settled', { attempt: claimed, request, act }));
   const isOwn = await journal
-    .settle(id, settlementOf(request, Math.floor(await journal.time())))
+    .recordOutcome(id, settlementOf(request, Math.floor(await journal.time())))
     .catch(() => true);
   // The journal's word is what counts: it may have recorded what it did not confirm.
   const now = await journal.findById(service, id);
@@ -94,7 +94,7 @@ const NOT_RECORDED = 'The journal has not recorded it: repeat the command.';
 /** Takes the attempt, so that no instance settles it meanwhile. Null where it cannot be had in time, or is no longer unknown. */
 async function claim({ journal, service }: Session, id: string): Promise<Attempt | null> {
   const owner = `operator ${randomUUID()}`;
-  const until = performance.now() + CLAIM_PATIENCE_MS;
+  const until = performance.now() + CLAIM_TIMEOUT_MS;
   for (;;) {
     // An attempt under way is claimed by nobody here: what looks unknown now may not be in a moment, but never begins again.
     const attempt = await journal.findById(service, id);
@@ -106,7 +106,7 @@ async function claim({ journal, service }: Session, id: string): Promise<Attempt
   }
 }
 
-function settlementOf(request: SettleRequest, settledAt: number): Settlement {
+function settlementOf(request: SettleRequest, settledAt: number): Outcome {
   if (request.outcome === 'not_sent') return { outcome: request.outcome, settledAt };
   const { outcome, transactionId, status } = request;
   return { outcome, transactionId, status, settledAt };

@@ -1,7 +1,7 @@
 import os from 'node:os';
 import process from 'node:process';
-import { scrubbed } from '../../audit/scrub';
-import { isPrintable } from '../../schema/rules';
+import { redactForAudit } from '../../redaction/audit';
+import { isPrintable } from '../../shared/text';
 import { UsageError } from '../context';
 
 /** The person who runs an operator's command. */
@@ -46,7 +46,7 @@ function recordableText(option: string, given: string, maxLength: number): strin
   if (text.length === 0 || text.length > maxLength || !isPrintable(text))
     throw new UsageError(`${option}: expected 1 to ${maxLength} characters, and no control characters.`);
   // A reason that the audit log would redact is refused.
-  if (scrubbed(text, 6 * maxLength) !== text)
+  if (redactForAudit(text, 6 * maxLength) !== text)
     throw new UsageError(`${option}: it holds what looks like a card number or a token.`);
   return text;
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AuditLog } from '../../audit/audit-log';
+import type { AuditLog } from '../../observability/audit/audit-log';
 import type { ProposedSettle } from '../../datasources/journal/settlement-proposals';
 import { settleEntry, type Act } from './carry-out';
 import type { Operator } from './operator';

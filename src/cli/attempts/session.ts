@@ -1,9 +1,9 @@
-import { AuditLog } from '../../audit/audit-log';
+import { AuditLog } from '../../observability/audit/audit-log';
 import { readToolConfig, type ToolConfig } from '../../config';
 import type { Attempt, Journal } from '../../datasources/journal/journal';
-import { openJournal } from '../../datasources/journal/open';
+import { openJournal } from '../../datasources/journal/create-journal';
 import { openProposals, type SettlementProposals } from '../../datasources/journal/settlement-proposals';
-import { JOURNAL_PATIENCE_MS, UsageError, type Context } from '../context';
+import { JOURNAL_TIMEOUT_MS, UsageError, type Context } from '../context';
 
 /** The journal of the settings, as an operator's command uses it. */
 export interface Session {
@@ -23,7 +23,7 @@ export async function withJournal<T>(
   if (service === null)
     throw new UsageError("SERVICE_BASE_URL is not set: a sandbox's attempts are gone with it.");
   terminal.progress('Asking the journal …');
-  const journal = await openJournal(config.journalUrl.reveal(), JOURNAL_PATIENCE_MS);
+  const journal = await openJournal(config.journalUrl.reveal(), JOURNAL_TIMEOUT_MS);
   try {
     return await use({ config, journal, service });
   } finally {
@@ -36,7 +36,7 @@ export async function withProposals<T>(
   { config }: Session,
   use: (proposals: SettlementProposals) => Promise<T>,
 ): Promise<T> {
-  const proposals = await openProposals(config.journalUrl.reveal(), JOURNAL_PATIENCE_MS);
+  const proposals = await openProposals(config.journalUrl.reveal(), JOURNAL_TIMEOUT_MS);
   try {
     return await use(proposals);
   } finally {

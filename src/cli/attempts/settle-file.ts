@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { RepeatedNameError, parseJson } from '../../json-text';
+import { RepeatedNameError, parseJson } from '../../shared/json-text';
 import { InputError } from '../context';
 import { readCsv } from './csv';
 import { readRequest, type SettleRequest } from './settle-request';

@@ -1,5 +1,5 @@
 import { isUuid } from '../../schema/scalars';
-import { readStatus } from '../../schema/shown-text';
+import { readStatus } from '../../redaction/text';
 
 /** Settle request for one attempt. */
 export type SettleRequest = {

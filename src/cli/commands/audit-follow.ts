@@ -1,6 +1,6 @@
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Follower } from '../../audit/follower';
+import { Follower } from '../../observability/audit/follower';
 import { readToolConfig } from '../../config';
 import { EXIT, type Context } from '../context';
 

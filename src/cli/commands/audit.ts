@@ -2,8 +2,13 @@ import 'reflect-metadata';
 import { statSync } from 'node:fs';
 import os from 'node:os';
 import process from 'node:process';
-import { readLines } from '../../audit/lines';
-import { Verifier, type ChainState, type FileSummary, type Finding } from '../../audit/verifier';
+import { readLines } from '../../observability/audit/lines';
+import {
+  Verifier,
+  type ChainState,
+  type FileSummary,
+  type Finding,
+} from '../../observability/audit/verifier';
 import { readToolConfig } from '../../config';
 import { EXIT, InputError, UsageError, type Context } from '../context';
 import type { Terminal } from '../terminal';

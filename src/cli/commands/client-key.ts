@@ -1,5 +1,5 @@
-import { SCOPES } from '../../access/caller';
-import { ClientKeys, newClientKey } from '../../access/client-keys';
+import { SCOPES } from '../../auth/caller';
+import { ApiKeyStore, newClientKey } from '../../auth/client-keys';
 import { entriesOfClient, orInputError, readEntries, writeEntries, type KeyEntry } from '../client-keys-file';
 import { EXIT, InputError, UsageError, type Context } from '../context';
 import { readDuration } from '../duration';
@@ -60,7 +60,7 @@ function makeKey(id: string, rights: object, { label, expiresIn }: Naming): Made
     createdAt: timeText(now),
     ...(lifetime !== undefined && { expiresAt: timeText(now + lifetime) }),
   };
-  new ClientKeys(JSON.stringify([made]));
+  new ApiKeyStore(JSON.stringify([made]));
   return { key, entry: made };
 }
 

@@ -10,14 +10,14 @@ import {
   type CryptoKey,
   type JWK,
 } from 'jose';
-import { channelsOf, isScope, SCOPES } from '../../access/caller';
+import { channelsOf, isScope, SCOPES } from '../../auth/caller';
 import {
   DEV_AUDIENCE,
   DEV_ISSUER,
   DEV_JWKS_FILE,
   DEV_JWKS_PATH,
   DEV_KEY_FILE,
-} from '../../access/dev-issuer';
+} from '../../shared/dev-issuer';
 import { readToolConfig } from '../../config';
 import { EXIT, InputError, type Context } from '../context';
 import { readDuration } from '../duration';

@@ -4,7 +4,7 @@ import { isUuid } from '../../schema/scalars';
 import { EXIT, UsageError, type Context } from '../context';
 import type { Finding } from '../doctor/check';
 import { CHECKS } from '../doctor/checks';
-import { examine, type Named } from '../doctor/examine';
+import { runChecks, type Named } from '../doctor/run-checks';
 import type { Terminal } from '../terminal';
 
 interface Options {
@@ -29,7 +29,7 @@ export async function doctor({ terminal, env }: Context, { channel, json }: Opti
   if (!config) return EXIT.misused;
   terminal.progress(`${CHECKS.length} checks are under way …`);
   const examined = { config, secretFiles: secretFiles(env), channel, now: () => Date.now() };
-  const findings = await examine(CHECKS, examined);
+  const findings = await runChecks(CHECKS, examined);
   report(terminal, findings, json);
   return findings.some(({ status }) => status === 'failed') ? EXIT.failed : EXIT.done;
 }
@@ -40,7 +40,7 @@ function settingsOr(env: Context['env'], wrong: (faults: readonly string[]) => v
     return readConfig(env);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    wrong(error.faults);
+    wrong(error.errors);
     return undefined;
   }
 }

@@ -1,13 +1,13 @@
 import 'reflect-metadata';
 import { readToolConfig } from '../../config';
-import { openJournal } from '../../datasources/journal/open';
-import { EXIT, JOURNAL_PATIENCE_MS, type Context } from '../context';
+import { openJournal } from '../../datasources/journal/create-journal';
+import { EXIT, JOURNAL_TIMEOUT_MS, type Context } from '../context';
 
 /** `paygraph migrate`: brings the journal's tables up to date. Rejects where the journal cannot be reached. */
 export async function migrate({ terminal, env }: Context): Promise<number> {
   const { journalUrl } = readToolConfig(env);
   terminal.progress("Bringing the journal's tables up to date …");
-  const journal = await openJournal(journalUrl.reveal(), JOURNAL_PATIENCE_MS);
+  const journal = await openJournal(journalUrl.reveal(), JOURNAL_TIMEOUT_MS);
   await journal.ping().finally(() => journal.close());
   terminal.print('The journal is up to date.');
   return EXIT.done;

@@ -1,8 +1,8 @@
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { hashOf, isCutOff, readLineBehind, type AuditLine } from '../../audit/chain';
+import { hashOf, isCutOff, readLineBehind, type AuditLine } from '../../observability/audit/chain';
 import { failed, ok, wordOf, type Check, type Finding } from './check';
-import { isFolderForFiles, isWritable, nearestAbove, room } from './places';
+import { isFolderForFiles, isWritable, nearestExistingParent, freeDiskSpace } from './filesystem';
 
 /** Some hundred lines: enough to see that the end was not touched, and read in no time. */
 const TAIL_BYTES = 256 * 1024;
@@ -15,7 +15,7 @@ export const auditLog: Check = {
     if (!existsSync(file)) return [notThere(file)];
     const findings = [
       isWritable(file) ? ok(`${file} can be written.`) : notWritable(file),
-      room(path.dirname(file)),
+      freeDiskSpace(path.dirname(file)),
     ];
     try {
       return [...findings, judgeTail(file)];
@@ -31,7 +31,7 @@ const OWN =
 const notWritable = (place: string): Finding => failed(`${place} cannot be written.`, OWN);
 
 function notThere(file: string): Finding {
-  const above = nearestAbove(file);
+  const above = nearestExistingParent(file);
   // The gateway makes one folder, and no more.
   const isNear = [path.dirname(file), path.dirname(path.dirname(file))].includes(above);
   if (!isNear) return failed(`The folder of ${file} is not there.`, `mkdir -p ${path.dirname(file)}`);

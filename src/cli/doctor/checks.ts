@@ -1,5 +1,5 @@
 import { auditLog } from './audit-log';
-import { clientKeys, tokenKeys } from './callers';
+import { clientKeys, tokenKeys } from './auth-keys';
 import type { Check } from './check';
 import { fileDescriptors } from './descriptors';
 import { filePermissions } from './files';
@@ -7,7 +7,7 @@ import { journal } from './journal';
 import { ports } from './ports';
 import { publicUrl } from './public-url';
 import { nodeVersion, settings } from './runtime';
-import { credentials } from './service-answers';
+import { credentials } from './service-credentials';
 import { serviceConnection, serviceName } from './service-network';
 
 /** Every check, in the order of the report; docs/doctor.md explains each. */

@@ -1,4 +1,4 @@
-import { connectionCapacity, descriptorLimit } from '../../descriptors';
+import { connectionCapacity, descriptorLimit } from '../../shared/file-descriptors';
 import { ok, warning, type Check } from './check';
 
 const RAISE =
@@ -17,7 +17,7 @@ export const fileDescriptors: Check = {
     if (wanted !== null && wanted > capacity)
       return [warning(`${says} MAX_CONNECTIONS is ${wanted}.`, RAISE)];
     if (config.live.maxWatchers > capacity)
-      return [warning(`${says} MAX_WATCHERS is ${config.live.maxWatchers}.`, RAISE)];
+      return [warning(`${says} MAX_SUBSCRIPTIONS is ${config.live.maxWatchers}.`, RAISE)];
     return [ok(says)];
   },
 };

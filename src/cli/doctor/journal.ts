@@ -5,10 +5,10 @@ import {
   inspectSqlite,
   type JournalState,
   type PostgresState,
-} from '../../datasources/journal/inspection';
-import { faultOf, faultText } from '../../datasources/journal/journal-fault';
+} from '../../datasources/journal/diagnostics';
+import { faultOf, faultText } from '../../datasources/journal/journal-error';
 import { failed, ok, skipped, warning, wordOf, type Check, type Finding } from './check';
-import { isFolderForFiles, isWritable, nearestAbove, room } from './places';
+import { isFolderForFiles, isWritable, nearestExistingParent, freeDiskSpace } from './filesystem';
 
 /** How long a gateway that writes may keep the file. */
 const BUSY_MS = 1_000;
@@ -38,28 +38,31 @@ interface Found {
 }
 
 async function inFile(file: string): Promise<Found> {
-  const folder = nearestAbove(file);
+  const folder = nearestExistingParent(file);
   if (!existsSync(file)) {
     if (isFolderForFiles(folder))
-      return { findings: [ok(`${file} is not there yet: the gateway makes it.`), room(folder)] };
-    return { findings: [notWritable(folder), room(folder)] };
+      return { findings: [ok(`${file} is not there yet: the gateway makes it.`), freeDiskSpace(folder)] };
+    return { findings: [notWritable(folder), freeDiskSpace(folder)] };
   }
   if (statSync(file).isDirectory())
     return {
-      findings: [failed(`${file} is a folder.`, 'DATABASE_URL has to name a file in it.'), room(folder)],
+      findings: [
+        failed(`${file} is a folder.`, 'DATABASE_URL has to name a file in it.'),
+        freeDiskSpace(folder),
+      ],
     };
   try {
     const state = await inspectSqlite(file, BUSY_MS);
     // SQLite makes two files beside it.
     const isGood = state.isWritable && isWritable(file) && isWritable(folder);
     return {
-      findings: [isGood ? ok(`${file} can be read and written.`) : notWritable(file), room(folder)],
+      findings: [isGood ? ok(`${file} can be read and written.`) : notWritable(file), freeDiskSpace(folder)],
       state,
     };
   } catch (error) {
     const { errcode } = error as { errcode?: number };
     const says = `${file} cannot be opened (${errcode === undefined ? wordOf(error) : `SQLite ${errcode}`}).`;
-    return { findings: [failed(says, SQLITE_MENDS[errcode ?? 0] ?? SQLITE_MEND), room(folder)] };
+    return { findings: [failed(says, SQLITE_MENDS[errcode ?? 0] ?? SQLITE_MEND), freeDiskSpace(folder)] };
   }
 }
 
@@ -124,15 +127,15 @@ function* judgePostgres({ version, isWritable: canWrite, canListen }: PostgresSt
         );
 }
 
-function* steps({ missingSteps, unknownSteps }: JournalState): Generator<Finding> {
-  if (unknownSteps.length > 0)
+function* steps({ pendingMigrations, unknownMigrations }: JournalState): Generator<Finding> {
+  if (unknownMigrations.length > 0)
     yield failed(
-      `The tables are of a newer version (${unknownSteps.join(', ')}).`,
+      `The tables are of a newer version (${unknownMigrations.join(', ')}).`,
       'Run the version of the gateway that made them; an older one is not meant to.',
     );
-  else if (missingSteps.length > 0)
+  else if (pendingMigrations.length > 0)
     yield warning(
-      `The tables are not up to date (missing: ${missingSteps.join(', ')}).`,
+      `The tables are not up to date (missing: ${pendingMigrations.join(', ')}).`,
       'paygraph migrate brings them up to date; the gateway does so itself when it starts.',
     );
   else yield ok('The tables are up to date.');

@@ -23,7 +23,7 @@ interface BatcherOptions<Op, Result> {
   /** How long an operation may take, in milliseconds; then it is refused, and not begun any more. */
   deadlineMs: number;
   /** What an operation wants for somebody: of two who want the same, the later one waits for another batch. */
-  wants?(op: Op): { thing: string; by: unknown } | null;
+  conflictKey?(op: Op): { thing: string; by: unknown } | null;
 }
 
 /** Group commit: what arrives while a batch is being written goes into the next one, so that many share one sync. */
@@ -91,7 +91,7 @@ export class Batcher<Op, Result> {
   }
 
   #take(): Waiting<Op, Result>[] {
-    const { maxBatch, wants } = this.#options;
+    const { maxBatch, conflictKey: wants } = this.#options;
     if (this.#waiting.every(({ priority }) => priority === 'low')) return this.#waiting.splice(0, 1);
     const wanted = new Map<string, unknown>();
     const mayGo = ({ op, priority }: Waiting<Op, Result>): boolean => {

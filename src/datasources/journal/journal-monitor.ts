@@ -1,5 +1,5 @@
-import type { Clock, Timer } from '../../clock';
-import { faultOf, isPermanent, type JournalFault, type JournalReason } from './journal-fault';
+import type { Clock, Timer } from '../../shared/clock';
+import { faultOf, isPermanent, type JournalFault, type JournalReason } from './journal-error';
 
 /** Interval of the write checks. */
 const CHECK_EVERY_MS = 5_000;
@@ -76,7 +76,7 @@ export class JournalMonitor {
   /** To be called after each call of the journal; `fault` is null when it succeeded. */
   ended(call: string, fault: JournalFault | null): void {
     if (call === 'checkWrite') return;
-    if (call === 'begin' && !fault) this.#wroteAt = this.#now();
+    if (call === 'insertAttempt' && !fault) this.#wroteAt = this.#now();
     if (fault) this.#failed(call, fault);
   }
 

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
-import { accessFault, faultOf, faultText } from './journal-fault';
+import { accessFault, faultOf, faultText } from './journal-error';
 
 /** The journal cannot be opened, and trying again does not help. The message names DATABASE_URL and is for the operator. */
 export class JournalOpenError extends Error {

@@ -35,7 +35,7 @@ export interface NewAttempt extends AttemptKey {
   currency: string;
   value: string;
   /** What the transaction may show of its method, as JSON. */
-  shown: string;
+  publicDetails: string;
   /** Whether no other attempt may hold the same external id on the same channel. */
   reserve: boolean;
   /** The instance that sends. */
@@ -71,14 +71,14 @@ export interface Attempt extends Omit<NewAttempt, 'reserve'> {
   status: string | null;
   settledAt: number | null;
   /** When an unknown outcome is to be looked for next. */
-  nextCheckAt: number | null;
+  nextRecheckAt: number | null;
   /** How often it was looked for. */
-  checks: number;
+  recheckCount: number;
   absence: Absence;
 }
 
 /** What `begin` found. */
-export type Begun =
+export type BeginResult =
   | { kind: 'started' }
   /** The key is taken. */
   | { kind: 'exists'; attempt: Attempt }
@@ -86,11 +86,11 @@ export type Begun =
   | { kind: 'reserved' };
 
 /** How an attempt ended, or that it is not known. */
-export type Settlement =
+export type Outcome =
   | { outcome: 'succeeded'; transactionId: string; status: string; settledAt: number }
   | { outcome: 'rejected' | 'not_sent'; settledAt: number }
   /** `absence`: left as it is where it is not given. */
-  | { outcome: 'unknown'; nextCheckAt: number; absence?: Absence };
+  | { outcome: 'unknown'; nextRecheckAt: number; absence?: Absence };
 
 /** The right to confirm a payment, held by one at a time. */
 export interface ConfirmClaim {
@@ -106,11 +106,11 @@ export interface ConfirmClaim {
 }
 
 /** A confirm that may be sent. */
-export interface BegunConfirm {
+export interface ConfirmBeginResult {
   /** An earlier confirm of this payment ended without its result being known. */
-  suspect: boolean;
+  previousOutcomeUnknown: boolean;
   /** The input hashes of such confirms; `unknown` stands for one that was not recorded. */
-  suspectHashes: string[];
+  unresolvedHashes: string[];
 }
 
 /** An input with which a payment was confirmed. Only its keyed hash is kept. */
@@ -212,12 +212,12 @@ export interface Journal {
   /** How long anything asked of it may take, in milliseconds; then it is refused. */
   readonly deadlineMs: number;
   /** Writes the attempt durably, unless its key or its external id is taken. Both decided at one moment for all instances. */
-  begin(attempt: NewAttempt): Promise<Begun>;
+  insertAttempt(attempt: NewAttempt): Promise<BeginResult>;
   /**
    * Records how an attempt ended. A settled attempt stays as it is. False where another attempt has created the very
    * transaction that this one is to have created: then nothing is recorded.
    */
-  settle(id: string, settlement: Settlement): Promise<boolean>;
+  recordOutcome(id: string, settlement: Outcome): Promise<boolean>;
   find(key: AttemptKey): Promise<Attempt | null>;
   /** The attempt that created a transaction. */
   findByTransaction(service: string, kind: AttemptKind, transactionId: string): Promise<Attempt | null>;
@@ -243,7 +243,7 @@ export interface Journal {
   /** Takes attempts that are due for following up. */
   claimDue(claim: Claim, limit: number): Promise<Attempt[]>;
   /** Null when a confirm of this payment is under way. */
-  beginConfirm(claim: ConfirmClaim): Promise<BegunConfirm | null>;
+  beginConfirm(claim: ConfirmClaim): Promise<ConfirmBeginResult | null>;
   /** Gives the right back and records the result, both or neither. May be repeated. */
   endConfirm(id: string, result: ConfirmResult): Promise<void>;
   /** The inputs with which a payment was confirmed. */

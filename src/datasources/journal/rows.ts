@@ -4,7 +4,7 @@ import {
   type Attempt,
   type AttemptKind,
   type AttemptOutcome,
-  type BegunConfirm,
+  type ConfirmBeginResult,
   type ConfirmedInput,
   type NewAttempt,
   type UnknownCount,
@@ -35,7 +35,7 @@ export const readAttempt = (row: Row): Attempt => ({
   externalId: text(row['external_id']),
   currency: text(row['currency']),
   value: text(row['value']),
-  shown: text(row['shown']),
+  publicDetails: text(row['shown']),
   outcome: text(row['outcome']) as AttemptOutcome,
   transactionId: textOrNull(row['transaction_id']),
   status: textOrNull(row['status']),
@@ -45,8 +45,8 @@ export const readAttempt = (row: Row): Attempt => ({
   serviceStartedAt: numberOrNull(row['service_started_at']),
   sendUntil: number(row['send_until']),
   settledAt: numberOrNull(row['settled_at']),
-  nextCheckAt: numberOrNull(row['next_check_at']),
-  checks: number(row['checks']),
+  nextRecheckAt: numberOrNull(row['next_check_at']),
+  recheckCount: number(row['checks']),
   absence: {
     lookups: number(row['absent_lookups']),
     spanMs: number(row['absent_ms']),
@@ -100,7 +100,7 @@ export const beginValues = (attempt: NewAttempt): (string | number | null)[] => 
   attempt.externalId,
   attempt.currency,
   attempt.value,
-  attempt.shown,
+  attempt.publicDetails,
   attempt.owner,
   attempt.leaseUntil,
   attempt.startedAt,
@@ -109,10 +109,10 @@ export const beginValues = (attempt: NewAttempt): (string | number | null)[] => 
 ];
 
 /** Whether the attempt's key is free again. */
-export const isFree = ({ outcome }: Attempt): boolean => outcome === 'rejected' || outcome === 'not_sent';
+export const isReleased = ({ outcome }: Attempt): boolean => outcome === 'rejected' || outcome === 'not_sent';
 
 /** What happens to a row whose key is free again: it becomes another attempt, the newest. */
-export const TAKE_OVER_FREED_KEY = `ON CONFLICT (service, client, key) DO UPDATE SET
+export const UPSERT_RELEASED_KEY = `ON CONFLICT (service, client, key) DO UPDATE SET
   ${BEGIN_COLUMNS.filter((name) => !['service', 'client', 'key'].includes(name))
     .map((name) => `${name} = excluded.${name}`)
     .join(', ')},
@@ -179,7 +179,7 @@ export const observerGrace = (owner: string): string =>
   `CASE WHEN absent_observer IN ('', ${owner}) THEN 0 ELSE ${OBSERVER_GRACE_MS} END`;
 
 /** What happens to a reservation that no attempt holds which may have been sent. */
-export const takeOverReservation = (free: string): string =>
+export const upsertReservation = (free: string): string =>
   `ON CONFLICT (service, channel, external_id) DO UPDATE SET attempt_id = excluded.attempt_id WHERE ${free}`;
 
 /** An input hash that matches none: of an input that was not recorded, or of more inputs than are kept. */
@@ -191,7 +191,7 @@ const MAX_SUSPECT_HASHES = 4000;
  * A confirm whose owner died, or whose result was not known when it ended, can be taken over; it is suspect then. Its
  * input is added to those that are suspect already, unless it is among them.
  */
-export const TAKE_OVER_CONFIRM = `ON CONFLICT (service, channel, transaction_id) DO UPDATE SET
+export const UPSERT_CONFIRM = `ON CONFLICT (service, channel, transaction_id) DO UPDATE SET
   id = excluded.id, owner = excluded.owner, lease_until = excluded.lease_until, suspect = 1,
   input_hash = excluded.input_hash,
   suspect_hashes = CASE
@@ -200,9 +200,9 @@ export const TAKE_OVER_CONFIRM = `ON CONFLICT (service, channel, transaction_id)
     ELSE trim(confirms.suspect_hashes || ' ' || confirms.input_hash) END`;
 
 /** A begun confirm from its row. */
-export const readBegunConfirm = (row: Row): BegunConfirm => ({
-  suspect: number(row['suspect']) === 1,
-  suspectHashes: text(row['suspect_hashes'])
+export const readBegunConfirm = (row: Row): ConfirmBeginResult => ({
+  previousOutcomeUnknown: number(row['suspect']) === 1,
+  unresolvedHashes: text(row['suspect_hashes'])
     .split(' ')
     .filter((hash) => hash !== ''),
 });

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import type { SQLInputValue } from 'node:sqlite';
-import { PostgresHosts } from './postgres-hosts';
-import { CONNECTION_OPTIONS, PostgresPool } from './postgres-pool';
+import { PostgresHosts } from './postgres/hosts';
+import { CONNECTION_OPTIONS, PostgresPool } from './postgres/pool';
 import type { Row } from './rows';
-import { SqliteThread } from './sqlite-thread';
+import { SqliteThread } from './sqlite/thread';
 
 /** Proposed outcome of one attempt. Times are in milliseconds since 1970. */
 export interface ProposedSettle {

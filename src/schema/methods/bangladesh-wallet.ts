@@ -2,10 +2,10 @@ import { Field, InputType } from 'type-graphql';
 import { ProvideCodeAction } from '../next-action';
 import { PaymentResource, PaymentState, StateField } from '../payment';
 import { EmailText, Phone, Text } from '../rules';
-import { ServiceField, known, type Late } from '../service-field';
-import { readAsSent, readPhone } from '../shown-text';
+import { ServiceField, known, type Lazy } from '../lazy-field';
+import { passThrough, readPhone } from '../../redaction/text';
 import { CodeConfirmationInput } from './code-confirmation';
-import { inState, type PaymentRoom } from './room';
+import { inState, type PaymentMethodDefinition } from './method-definition';
 
 @InputType({
   description:
@@ -35,8 +35,8 @@ export abstract class BangladeshWalletPayment extends PaymentResource {
   surname?: string;
   phone?: string;
   email?: string;
-  account?: Late<string>;
-  declare state?: Late<PaymentState>;
+  account?: Lazy<string>;
+  declare state?: Lazy<PaymentState>;
 }
 
 /** Adds the common fields to the object type of one wallet. */
@@ -51,7 +51,7 @@ export function BangladeshWalletFields(): ClassDecorator {
     ServiceField("The payer's email address; null in the redirect flow.")(prototype, 'email');
     ServiceField(
       'The account to which the payer must send the money, wherever in the answer the service put it; null in the redirect flow.',
-      { from: (method, answer) => method['account'] ?? answer['account'], read: readAsSent },
+      { from: (method, answer) => method['account'] ?? answer['account'], read: passThrough },
     )(prototype, 'account');
     StateField()(prototype, 'state');
   };
@@ -61,11 +61,16 @@ interface BangladeshWallet {
   name: string;
   type: string;
   title: string;
-  payment: new (room: PaymentRoom) => BangladeshWalletPayment;
+  payment: new (room: PaymentMethodDefinition) => BangladeshWalletPayment;
 }
 
 /** The payment room of one of the three wallets, which differ in nothing but their names. */
-export const bangladeshWallet = ({ name, type, title, payment }: BangladeshWallet): PaymentRoom => ({
+export const bangladeshWallet = ({
+  name,
+  type,
+  title,
+  payment,
+}: BangladeshWallet): PaymentMethodDefinition => ({
   name,
   type,
   description: `${title} wallet (Bangladesh).`,

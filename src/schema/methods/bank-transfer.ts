@@ -1,7 +1,7 @@
 import { Field, InputType, ObjectType } from 'type-graphql';
 import { PayoutResource } from '../payout';
 import { EmailText, Optional, Phone, Text, TextRule } from '../rules';
-import { maskAllButLastFour, type MethodRoom } from './room';
+import { maskAllButLastFour, type MethodDefinition } from './method-definition';
 import { AccountMaskField } from './wallet-account';
 
 @InputType({ description: 'A payout to a bank account (spec 2.8).' })
@@ -73,7 +73,7 @@ export class BankTransferPayout extends PayoutResource {
   accountMask?: string | null;
 }
 
-export const bankTransfer: MethodRoom = {
+export const bankTransfer: MethodDefinition = {
   payout: {
     name: 'BANK_TRANSFER',
     type: 'bank_transfer',

@@ -3,7 +3,7 @@ import { Node } from '../node';
 import { PaymentResource } from '../payment';
 import { PayoutResource } from '../payout';
 import { BangladeshWalletFields, BangladeshWalletPayment, bangladeshWallet } from './bangladesh-wallet';
-import type { MethodRoom } from './room';
+import type { MethodDefinition } from './method-definition';
 import { AccountMaskField, walletPayout } from './wallet-account';
 
 @ObjectType({ implements: [PaymentResource, Node], description: 'A payment by bKash (spec 2.5).' })
@@ -16,7 +16,7 @@ export class BkashPayout extends PayoutResource {
   accountMask?: string | null;
 }
 
-export const bkash: MethodRoom = {
+export const bkash: MethodDefinition = {
   payment: bangladeshWallet({ name: 'BKASH', type: 'bkash', title: 'bKash', payment: BkashPayment }),
   payout: walletPayout({
     name: 'BKASH',

@@ -2,9 +2,9 @@ import { Field, InputType, ObjectType, registerEnumType } from 'type-graphql';
 import { ConfirmTransferAction } from '../next-action';
 import { PaymentResource, PaymentState, StateField } from '../payment';
 import { EmailText, MaskedPan, Optional, Text } from '../rules';
-import { ServiceField, known, type Late } from '../service-field';
-import { readAsSent, readCardMask } from '../shown-text';
-import { inState, type MethodRoom } from './room';
+import { ServiceField, known, type Lazy } from '../lazy-field';
+import { passThrough, readCardMask } from '../../redaction/text';
+import { inState, type MethodDefinition } from './method-definition';
 
 @InputType({
   description:
@@ -61,18 +61,18 @@ export class C2cPayment extends PaymentResource {
   cardMask?: string;
 
   @ServiceField("The recipient's card number, to which the payer transfers; null in the redirect flow.", {
-    read: readAsSent,
+    read: passThrough,
   })
-  cardNumber?: Late<string>;
+  cardNumber?: Lazy<string>;
 
   @ServiceField("The recipient's name; null in the redirect flow.")
-  recipient?: Late<string>;
+  recipient?: Lazy<string>;
 
   @StateField()
-  declare state?: Late<PaymentState>;
+  declare state?: Lazy<PaymentState>;
 }
 
-export const c2c: MethodRoom = {
+export const c2c: MethodDefinition = {
   payment: {
     name: 'C2C',
     type: 'c2c',

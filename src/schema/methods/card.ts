@@ -16,10 +16,10 @@ import {
   bareCardNumber,
 } from '../rules';
 import { CardNumber, CardSecurityCode } from '../scalars';
-import { ServiceField } from '../service-field';
-import { readCardMask, readIp } from '../shown-text';
-import { toWireFields } from '../wire';
-import { maskAllButLastFour, type MethodRoom } from './room';
+import { ServiceField } from '../lazy-field';
+import { readCardMask, readIp } from '../../redaction/text';
+import { toWireFields } from '../../shared/wire-object';
+import { maskAllButLastFour, type MethodDefinition } from './method-definition';
 
 @InputType({
   description:
@@ -141,7 +141,7 @@ const withBarePan = (input: object) => {
   return { ...fields, pan: bareCardNumber(String(fields['pan'])) };
 };
 
-export const card: MethodRoom = {
+export const card: MethodDefinition = {
   payment: {
     name: 'CARD',
     type: 'card',

@@ -1,8 +1,8 @@
 import { Field, InputType } from 'type-graphql';
 import { CustomFields } from '../rules';
 import { JSONObject } from '../scalars';
-import { readFreeFields } from '../shown-text';
-import type { WireObject } from '../wire';
+import { readFreeFields } from '../../redaction/text';
+import type { WireObject } from '../../shared/wire-object';
 
 @InputType({ description: 'A method whose fields the service does not document (spec 2.5).' })
 export class CustomFieldsInput {

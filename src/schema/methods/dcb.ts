@@ -3,10 +3,10 @@ import { ProvideCodeAction } from '../next-action';
 import { PaymentResource, PaymentState, StateField } from '../payment';
 import { PayoutResource } from '../payout';
 import { Optional, Phone, Text } from '../rules';
-import { ServiceField, type Late } from '../service-field';
-import { readAsSent, readPhone } from '../shown-text';
+import { ServiceField, type Lazy } from '../lazy-field';
+import { passThrough, readPhone } from '../../redaction/text';
 import { CodeConfirmationInput } from './code-confirmation';
-import { inState, type MethodRoom } from './room';
+import { inState, type MethodDefinition } from './method-definition';
 
 @InputType({
   description:
@@ -58,7 +58,7 @@ export class DcbPayment extends PaymentResource {
   @ServiceField(
     "The payer's identifier in the client's own system; null when the service did not repeat it.",
     {
-      read: readAsSent,
+      read: passThrough,
     },
   )
   userId?: string;
@@ -73,13 +73,13 @@ export class DcbPayment extends PaymentResource {
   lastName?: string;
 
   @StateField()
-  declare state?: Late<PaymentState>;
+  declare state?: Lazy<PaymentState>;
 }
 
 @ObjectType({ implements: PayoutResource, description: 'A payout by direct carrier billing (spec 2.8).' })
 export class DcbPayout extends PayoutResource {}
 
-export const dcb: MethodRoom = {
+export const dcb: MethodDefinition = {
   payment: {
     name: 'DCB',
     type: 'dcb',

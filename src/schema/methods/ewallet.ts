@@ -1,8 +1,8 @@
 import { Field, InputType, ObjectType } from 'type-graphql';
 import { PaymentResource } from '../payment';
 import { Text } from '../rules';
-import { ServiceField } from '../service-field';
-import type { MethodRoom } from './room';
+import { ServiceField } from '../lazy-field';
+import type { MethodDefinition } from './method-definition';
 
 @InputType({ description: 'An e-wallet; the payer finishes on the hosted page (spec 2.5).' })
 export class EwalletPaymentInput {
@@ -19,7 +19,7 @@ export class EwalletPayment extends PaymentResource {
   ewallet?: string;
 }
 
-export const ewallet: MethodRoom = {
+export const ewallet: MethodDefinition = {
   payment: {
     name: 'EWALLET',
     type: 'ewallet',

@@ -1,9 +1,9 @@
 import { ObjectType } from 'type-graphql';
 import { PaymentResource } from '../payment';
 import { JSONObject } from '../scalars';
-import { ServiceField } from '../service-field';
+import { ServiceField } from '../lazy-field';
 import { CustomFieldsInput, customFieldsToWire, readRest } from './custom-fields';
-import type { MethodRoom } from './room';
+import type { MethodDefinition } from './method-definition';
 
 @ObjectType({ implements: PaymentResource, description: 'A payment by havale, a bank transfer (spec 2.5).' })
 export class HavalePayment extends PaymentResource {
@@ -14,7 +14,7 @@ export class HavalePayment extends PaymentResource {
   fields?: Record<string, unknown>;
 }
 
-export const havale: MethodRoom = {
+export const havale: MethodDefinition = {
   payment: {
     name: 'HAVALE',
     type: 'havale',

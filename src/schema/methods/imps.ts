@@ -1,7 +1,7 @@
 import { Field, InputType, ObjectType } from 'type-graphql';
 import { PayoutResource } from '../payout';
 import { EmailText, Phone, Text } from '../rules';
-import { maskAllButLastFour, type MethodRoom } from './room';
+import { maskAllButLastFour, type MethodDefinition } from './method-definition';
 import { AccountMaskField } from './wallet-account';
 
 @InputType({ description: 'A payout by IMPS, the instant bank transfer of India (spec 2.8).' })
@@ -45,7 +45,7 @@ export class ImpsPayout extends PayoutResource {
   accountMask?: string | null;
 }
 
-export const imps: MethodRoom = {
+export const imps: MethodDefinition = {
   payout: {
     name: 'IMPS',
     type: 'imps',

@@ -1,12 +1,12 @@
-import * as registry from './registry';
-import type { MethodRoom, PaymentRoom, PayoutRoom } from './room';
+import { registry } from './registry';
+import type { MethodDefinition, PaymentMethodDefinition, PayoutMethodDefinition } from './method-definition';
 import type { SandboxMethods } from './sandbox-behaviour';
 
 /** Every method's room. */
-export const rooms: readonly MethodRoom[] = Object.values(registry);
+export const rooms: readonly MethodDefinition[] = registry;
 
-export const paymentRooms: readonly PaymentRoom[] = rooms.flatMap(({ payment }) => payment ?? []);
-export const payoutRooms: readonly PayoutRoom[] = rooms.flatMap(({ payout }) => payout ?? []);
+export const paymentRooms: readonly PaymentMethodDefinition[] = rooms.flatMap(({ payment }) => payment ?? []);
+export const payoutRooms: readonly PayoutMethodDefinition[] = rooms.flatMap(({ payout }) => payout ?? []);
 
 interface Room {
   type: string;

@@ -1,14 +1,14 @@
 import { ObjectType } from 'type-graphql';
 import { PaymentResource } from '../payment';
 import { PayoutResource } from '../payout';
-import { ServiceField } from '../service-field';
-import { readAsSent } from '../shown-text';
-import type { MethodRoom } from './room';
+import { ServiceField } from '../lazy-field';
+import { passThrough } from '../../redaction/text';
+import type { MethodDefinition } from './method-definition';
 import { AccountMaskField, WalletAccountInput, walletPayout } from './wallet-account';
 
 @ObjectType({ implements: PaymentResource, description: 'A payment by JazzCash (spec 2.5).' })
 export class JazzCashPayment extends PaymentResource {
-  @ServiceField("The payer's account number at the wallet; null in the redirect flow.", { read: readAsSent })
+  @ServiceField("The payer's account number at the wallet; null in the redirect flow.", { read: passThrough })
   account?: string;
 }
 
@@ -18,7 +18,7 @@ export class JazzCashPayout extends PayoutResource {
   accountMask?: string | null;
 }
 
-export const jazzCash: MethodRoom = {
+export const jazzCash: MethodDefinition = {
   payment: {
     name: 'JAZZ_CASH',
     type: 'jazz_cash',

@@ -3,10 +3,10 @@ import { PaymentResource } from '../payment';
 import { PayoutResource } from '../payout';
 import { CustomFields, TextRule } from '../rules';
 import { JSONObject } from '../scalars';
-import { ServiceField } from '../service-field';
-import type { WireObject } from '../wire';
+import { ServiceField } from '../lazy-field';
+import type { WireObject } from '../../shared/wire-object';
 import { CustomFieldsInput, customFieldsToWire, readRest } from './custom-fields';
-import type { MethodRoom } from './room';
+import type { MethodDefinition } from './method-definition';
 
 @InputType({ description: 'A payout by a method this gateway does not know (spec 2.8: "or others").' })
 export class OtherPayoutInput {
@@ -60,7 +60,7 @@ export class OtherPayout extends PayoutResource {
   }
 }
 
-export const other: MethodRoom = {
+export const other: MethodDefinition = {
   payment: {
     name: 'OTHER',
     type: 'other',

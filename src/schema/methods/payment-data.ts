@@ -1,4 +1,4 @@
-import { isWireObject, type WireObject } from '../wire';
+import { isWireObject, type WireObject } from '../../shared/wire-object';
 
 /** Where `payment_data` stands and how it is read: the service names the field and does not show it (spec 2.5, note 1). */
 export const readPaymentData = {

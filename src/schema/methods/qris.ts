@@ -3,23 +3,23 @@ import { ScanQrCodeAction } from '../next-action';
 import { PaymentResource } from '../payment';
 import { drawQrCode } from '../qr-code';
 import { JSONObject } from '../scalars';
-import { ServiceField, known, whenKnown, type Late } from '../service-field';
-import { readAsSent } from '../shown-text';
+import { ServiceField, known, mapLazy, type Lazy } from '../lazy-field';
+import { passThrough } from '../../redaction/text';
 import { readPaymentData } from './payment-data';
-import type { MethodRoom } from './room';
+import type { MethodDefinition } from './method-definition';
 
 @ObjectType({ implements: PaymentResource, description: 'A payment by QR code (spec 2.5).' })
 export class QrisPayment extends PaymentResource {
-  @ServiceField('The payload of the QR code; null when the service did not say.', { read: readAsSent })
-  qrCode?: Late<string>;
+  @ServiceField('The payload of the QR code; null when the service did not say.', { read: passThrough })
+  qrCode?: Lazy<string>;
 
   @Field(() => String, {
     nullable: true,
     description:
       'The payload drawn as a QR code: an SVG data URI, ready for the src of an image. Null when there is no payload, or when it is too long for a QR code.',
   })
-  get qrCodeImage(): Late<string> {
-    return whenKnown(this.qrCode, drawQrCode);
+  get qrCodeImage(): Lazy<string> {
+    return mapLazy(this.qrCode, drawQrCode);
   }
 
   @ServiceField(
@@ -29,7 +29,7 @@ export class QrisPayment extends PaymentResource {
   paymentData?: Record<string, unknown>;
 }
 
-export const qris: MethodRoom = {
+export const qris: MethodDefinition = {
   payment: {
     name: 'QRIS',
     type: 'qris',

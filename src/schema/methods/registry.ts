@@ -1,18 +1,39 @@
-/** The only registry, one line per method: a method exists when its room stands here. */
-export { card } from './card';
-export { upi } from './upi';
-export { dcb } from './dcb';
-export { jazzCash } from './jazz-cash';
-export { easyPaisa } from './easy-paisa';
-export { virtualAccount } from './virtual-account';
-export { qris } from './qris';
-export { ewallet } from './ewallet';
-export { c2c } from './c2c';
-export { bkash } from './bkash';
-export { nagad } from './nagad';
-export { rocket } from './rocket';
-export { bankTransfer } from './bank-transfer';
-export { imps } from './imps';
-export { scheme } from './scheme';
-export { havale } from './havale';
-export { other } from './other';
+import { card } from './card';
+import { upi } from './upi';
+import { dcb } from './dcb';
+import { jazzCash } from './jazz-cash';
+import { easyPaisa } from './easy-paisa';
+import { virtualAccount } from './virtual-account';
+import { qris } from './qris';
+import { ewallet } from './ewallet';
+import { c2c } from './c2c';
+import { bkash } from './bkash';
+import { nagad } from './nagad';
+import { rocket } from './rocket';
+import { bankTransfer } from './bank-transfer';
+import { imps } from './imps';
+import { scheme } from './scheme';
+import { havale } from './havale';
+import { other } from './other';
+import type { MethodDefinition } from './method-definition';
+
+/** Every method, in the order of the specification. A method exists when it stands here; the fallback is last. */
+export const registry: readonly MethodDefinition[] = [
+  card,
+  upi,
+  dcb,
+  jazzCash,
+  easyPaisa,
+  virtualAccount,
+  qris,
+  ewallet,
+  c2c,
+  bkash,
+  nagad,
+  rocket,
+  bankTransfer,
+  imps,
+  scheme,
+  havale,
+  other,
+];

@@ -3,7 +3,7 @@ import { Node } from '../node';
 import { PaymentResource } from '../payment';
 import { PayoutResource } from '../payout';
 import { BangladeshWalletFields, BangladeshWalletPayment, bangladeshWallet } from './bangladesh-wallet';
-import type { MethodRoom } from './room';
+import type { MethodDefinition } from './method-definition';
 import { AccountMaskField, walletPayout } from './wallet-account';
 
 @ObjectType({ implements: [PaymentResource, Node], description: 'A payment by Rocket (spec 2.5).' })
@@ -16,7 +16,7 @@ export class RocketPayout extends PayoutResource {
   accountMask?: string | null;
 }
 
-export const rocket: MethodRoom = {
+export const rocket: MethodDefinition = {
   payment: bangladeshWallet({ name: 'ROCKET', type: 'rocket', title: 'Rocket', payment: RocketPayment }),
   payout: walletPayout({
     name: 'ROCKET',

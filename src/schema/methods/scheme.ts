@@ -1,7 +1,7 @@
 import { ObjectType } from 'type-graphql';
 import { PaymentResource } from '../payment';
 import { PayoutResource } from '../payout';
-import type { MethodRoom } from './room';
+import type { MethodDefinition } from './method-definition';
 
 @ObjectType({ implements: PaymentResource, description: 'A payment by the method "scheme" (spec 2.5).' })
 export class SchemePayment extends PaymentResource {}
@@ -9,7 +9,7 @@ export class SchemePayment extends PaymentResource {}
 @ObjectType({ implements: PayoutResource, description: 'A payout by the method "scheme" (spec 2.8).' })
 export class SchemePayout extends PayoutResource {}
 
-export const scheme: MethodRoom = {
+export const scheme: MethodDefinition = {
   payment: {
     name: 'SCHEME',
     type: 'scheme',

@@ -2,9 +2,9 @@ import { Field, InputType, ObjectType } from 'type-graphql';
 import { ProvideUtrAction } from '../next-action';
 import { PaymentResource, PaymentState, StateField } from '../payment';
 import { EmailText, Optional, Phone, Text } from '../rules';
-import { ServiceField, known, type Late } from '../service-field';
-import { readAsSent, readPhone } from '../shown-text';
-import { inState, type MethodRoom } from './room';
+import { ServiceField, known, type Lazy } from '../lazy-field';
+import { passThrough, readPhone } from '../../redaction/text';
+import { inState, type MethodDefinition } from './method-definition';
 
 @InputType({
   description:
@@ -44,14 +44,14 @@ export class UtrConfirmationInput {
 
 @ObjectType({ implements: PaymentResource, description: 'A payment by UPI (spec 2.5).' })
 export class UpiPayment extends PaymentResource {
-  @ServiceField('The UPI id to pay to; null in the redirect flow.', { read: readAsSent })
-  upiId?: Late<string>;
+  @ServiceField('The UPI id to pay to; null in the redirect flow.', { read: passThrough })
+  upiId?: Lazy<string>;
 
-  @ServiceField('A payment link for UPI apps; null in the redirect flow.', { read: readAsSent })
-  upiLink?: Late<string>;
+  @ServiceField('A payment link for UPI apps; null in the redirect flow.', { read: passThrough })
+  upiLink?: Lazy<string>;
 
   @StateField()
-  declare state?: Late<PaymentState>;
+  declare state?: Lazy<PaymentState>;
 
   @ServiceField("The payer's email address; null when it was not given.")
   email?: string;
@@ -66,7 +66,7 @@ export class UpiPayment extends PaymentResource {
   phone?: string;
 }
 
-export const upi: MethodRoom = {
+export const upi: MethodDefinition = {
   payment: {
     name: 'UPI',
     type: 'upi',

@@ -3,10 +3,10 @@ import { PayVirtualAccountAction } from '../next-action';
 import { PaymentResource } from '../payment';
 import { Text } from '../rules';
 import { JSONObject } from '../scalars';
-import { ServiceField, known, type Late } from '../service-field';
-import { readAsSent } from '../shown-text';
+import { ServiceField, known, type Lazy } from '../lazy-field';
+import { passThrough } from '../../redaction/text';
 import { readPaymentData } from './payment-data';
-import type { MethodRoom } from './room';
+import type { MethodDefinition } from './method-definition';
 
 @InputType({ description: 'A virtual account made for this payment (spec 2.5).' })
 export class VirtualAccountPaymentInput {
@@ -25,17 +25,17 @@ export class VirtualAccountPaymentInput {
 @ObjectType({ implements: PaymentResource, description: 'A payment to a virtual account (spec 2.5).' })
 export class VirtualAccountPayment extends PaymentResource {
   @ServiceField('The bank of the virtual account; null when the service did not say.')
-  bankCode?: Late<string>;
+  bankCode?: Lazy<string>;
 
   @ServiceField('The account from which the payer intends to pay; null when the service did not say.', {
-    read: readAsSent,
+    read: passThrough,
   })
   accountNumber?: string;
 
   @ServiceField('The number of the virtual account to pay to; null when the service did not say.', {
-    read: readAsSent,
+    read: passThrough,
   })
-  virtualAccount?: Late<string>;
+  virtualAccount?: Lazy<string>;
 
   @ServiceField(
     'What the service sent as payment_data, whose structure it does not document: an object as it is, anything else under "value". Null when absent.',
@@ -44,7 +44,7 @@ export class VirtualAccountPayment extends PaymentResource {
   paymentData?: Record<string, unknown>;
 }
 
-export const virtualAccount: MethodRoom = {
+export const virtualAccount: MethodDefinition = {
   payment: {
     name: 'VIRTUAL_ACCOUNT',
     type: 'virtual_account',

@@ -1,7 +1,7 @@
 import { Field, InputType } from 'type-graphql';
 import type { PayoutResource } from '../payout';
 import { Text } from '../rules';
-import { maskAllButLastFour, type PayoutRoom } from './room';
+import { maskAllButLastFour, type PayoutMethodDefinition } from './method-definition';
 
 @InputType({ description: 'A mobile wallet, server-to-server (spec 2.5).' })
 export class WalletAccountInput {
@@ -35,11 +35,11 @@ interface WalletPayoutFacts {
   arm: string;
   title: string;
   currency: string;
-  payout: new (room: PayoutRoom) => WalletPayout;
+  payout: new (room: PayoutMethodDefinition) => WalletPayout;
 }
 
 /** The payout room of a wallet: all of them ask for an account number and nothing else (spec 2.8). */
-export const walletPayout = ({ arm, title, ...facts }: WalletPayoutFacts): PayoutRoom => ({
+export const walletPayout = ({ arm, title, ...facts }: WalletPayoutFacts): PayoutMethodDefinition => ({
   ...facts,
   description: title,
   input: {

@@ -1,13 +1,12 @@
 import { clientKeysFile, type TestClientKey } from '../../support/credentials';
-import { testGateway, type TestClient } from '../../support/gateway';
+import { testGateway, type TestClient, testService } from '../../support/gateway';
 import {
-  scriptedService,
   type Reply,
-  type ScriptedService,
-  type SeenRequest,
-} from '../../support/scripted-service';
-import { accepted } from '../../gateway/fixtures/calls';
-import { decodeQuery } from '../../gateway/fixtures/strict-service';
+  type FakePaymentService,
+  type ReceivedRequest,
+} from '../../support/payment-service/fake-payment-service';
+import { accepted } from '../../support/calls';
+import { decodeQuery } from '../../support/signatures';
 
 /** Channels of two merchants. They have letters, so that their case can be changed. */
 export const OURS = 'aaaaaaaa-1111-4111-8111-aaaaaaaaaaaa';
@@ -29,7 +28,7 @@ export const clientOf = (id: string, rights: Pick<TestClientKey, 'scopes' | 'cha
 });
 
 /** A service that takes every create and confirm, and has every transaction that it is asked for. */
-export function obliging(request: SeenRequest): Reply {
+export function obliging(request: ReceivedRequest): Reply {
   if (request.method === 'POST') return accepted(request);
   const asked = decodeQuery(request.query);
   const id = asked['transaction_id'] ?? '0b7a1c52-6a55-4d0e-9c55-6f1f3e0d2a11';
@@ -39,21 +38,23 @@ export function obliging(request: SeenRequest): Reply {
 /** A gateway before a service that obliges, with everything it logs. */
 export interface Rig {
   client: TestClient;
-  service: ScriptedService;
+  service: FakePaymentService;
   logLines: string[];
 }
 
 interface RigOptions {
   clients?: TestClientKey[];
   env?: Record<string, string>;
+  now?: () => number;
 }
 
 /** Beside the clients there is the one of the test support, who may do everything. */
-export async function accessRig({ clients = [], env = {} }: RigOptions = {}): Promise<Rig> {
+export async function accessRig({ clients = [], env = {}, now }: RigOptions = {}): Promise<Rig> {
   const logLines: string[] = [];
-  const service = await scriptedService(obliging);
+  const service = await testService(obliging);
   const client = await testGateway(service.url, {
     logLines,
+    now,
     env: { CLIENT_KEYS_FILE: clientKeysFile(...clients), PAYOUT_PREFLIGHT: 'off', ...env },
   });
   return { client, service, logLines };
@@ -61,6 +62,6 @@ export async function accessRig({ clients = [], env = {} }: RigOptions = {}): Pr
 
 /** Forgets what was seen and logged. */
 export function clear({ service, logLines }: Rig): void {
-  service.seen.length = 0;
+  service.requests.length = 0;
   logLines.length = 0;
 }

@@ -1,26 +1,16 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { AuditLog, type AuditEntry, type AuditFault } from '../../../src/audit/audit-log';
-import { readLines } from '../../../src/audit/lines';
-import type { Rotation } from '../../../src/audit/rotation';
-import { Verifier, type Finding } from '../../../src/audit/verifier';
+import { AuditLog, type AuditEntry, type AuditFault } from '../../../src/observability/audit/audit-log';
+import { readLines } from '../../../src/observability/audit/lines';
+import type { Rotation } from '../../../src/observability/audit/rotation';
+import { Verifier, type Finding } from '../../../src/observability/audit/verifier';
+import { CHANNEL } from '../../support/caller';
+import { temporaryFolder } from '../../support/manifests';
 
-const folders: string[] = [];
-
-afterAll(() => folders.splice(0).forEach((folder) => rmSync(folder, { recursive: true, force: true })));
-
-/** A folder of its own, gone when the test file ends. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-audit-'));
-  folders.push(folder);
-  return folder;
-}
+export { temporaryFolder };
 
 /** The path of a log that is not there yet. */
 export const temporaryLog = (): string => path.join(temporaryFolder(), 'audit.log');
-
-export const CHANNEL = '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10';
 
 /** A call as the gateway puts it on record. */
 export const entry = (facts: Partial<AuditEntry> = {}): AuditEntry => ({

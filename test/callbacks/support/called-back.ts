@@ -1,21 +1,19 @@
-import type { Client } from 'graphql-ws';
-import { AUTHORIZED } from '../../support/credentials';
-import type { Kind } from '../../exactly-once/support/caller';
-import { until } from '../../exactly-once/support/gate';
-import { newKey, type Rig } from '../../exactly-once/support/rig';
-import type { Entry } from '../../exactly-once/service/ledger';
-import { graphqlWsClient } from '../../live/support/graphql-ws-client';
-import { watchPayment, watchPayout, type Watching } from '../../live/support/watching';
+import type { Kind } from '../../support/caller';
+import { until } from '../../support/gate';
+import { newKey, type Rig } from '../../support/rig';
+import { reset } from '../../support/payment-service/faults';
+import type { Entry } from '../../support/payment-service/ledger';
+import { watchPayment, watchPayout, webSocketClient, type Watching } from '../../live/support/watching';
 
 /** Where the service is told to find the gateways of these tests. */
 export const PUBLIC_URL = 'https://gateway.example/pay';
 
 /** Nothing is found by looking now and then: no test is so long. */
 export const NO_POLLING = {
-  WATCH_PACE_PAYER: '24h',
-  WATCH_PACE_PROVIDER: '24h',
-  WATCH_PACE_MISPAID: '24h',
-  WATCH_HEARTBEAT_SECONDS: '3600',
+  POLL_INTERVALS_PAYER: '24h',
+  POLL_INTERVALS_PROVIDER: '24h',
+  POLL_INTERVALS_MISPAID: '24h',
+  SUBSCRIPTION_PING_SECONDS: '3600',
 };
 
 /** The settings of a gateway that hears of changes by callbacks only. */
@@ -23,8 +21,8 @@ export const HINTED = { PUBLIC_URL, ...NO_POLLING };
 
 /** What the service was told to call when what was created under that key changes. */
 export function addressOf({ service }: Rig, key: string): string {
-  const sent = service.seen.find(
-    ({ purpose, json }) => purpose.startsWith('create') && json['description'] === key,
+  const sent = service.requests.find(
+    ({ endpoint: purpose, json }) => purpose.startsWith('create') && json['description'] === key,
   );
   return String(sent?.json['callback_url']);
 }
@@ -63,18 +61,14 @@ export async function sell(rig: Rig, kind: Kind = 'payment'): Promise<Sold> {
 
 /** How often a gateway has looked a transaction up by its id. */
 export const lookups = ({ service }: Rig, { kind, entry }: Pick<Sold, 'kind' | 'entry'>): number =>
-  service.asked(`look-up-${kind}`).filter(({ query }) => query.get('transaction_id') === entry.transactionId)
-    .length;
-
-export const clientOf = ({ url }: { url: string }): Client =>
-  graphqlWsClient(url, { retryAttempts: 0, connectionParams: AUTHORIZED });
+  service
+    .requestsTo(`look-up-${kind}`)
+    .filter(({ parameters }) => parameters.get('transaction_id') === entry.transactionId).length;
 
 /** Watches it there, and has seen where it stands. */
 export async function watch(rig: Rig, { kind, entry }: Pick<Sold, 'kind' | 'entry'>): Promise<Watching> {
   const watchIt = kind === 'payment' ? watchPayment : watchPayout;
-  const watching = watchIt(clientOf(rig), entry.transactionId);
-  await watching.told(1);
-  return watching;
+  return watchIt(webSocketClient(rig), entry.transactionId).received(1);
 }
 
 /** All that came of watching. */
@@ -109,4 +103,23 @@ export const lookedUp = (rig: Rig, sold: Sold, times: number): Promise<number> =
   until(
     () => lookups(rig, sold),
     (count) => count >= times,
+  );
+
+/** Creates something that no lookup shows yet and whose response is lost: its outcome is unknown. */
+export async function lose(rig: Rig, kind: Kind, reply = reset): Promise<Sold> {
+  const key = newKey();
+  rig.service.ledger.lag = { ms: 0, lookups: 1000 };
+  rig.service.next(`create-${kind}`, { acts: true, reply });
+  expect(await rig.create(kind, key)).toMatchObject({ result: 'OutcomeUnknownError' });
+  rig.service.ledger.lag = { ms: 0, lookups: 0 };
+  const [entry] = rig.service.created(key);
+  if (!entry) throw new Error('Nothing was created.');
+  return { key, kind, entry, address: addressOf(rig, key) };
+}
+
+/** Resolves with the attempt once it has succeeded. */
+export const untilSucceeded = (rig: Rig, key: string) =>
+  until(
+    () => rig.attempt(key),
+    (attempt) => attempt?.outcome === 'SUCCEEDED',
   );

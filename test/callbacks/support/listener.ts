@@ -1,10 +1,10 @@
 import type { AddressInfo, Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
-import { createApp } from '../../../src/http/app';
-import { Connections } from '../../../src/http/connections';
-import { addCallbacks } from '../../../src/http/callbacks';
-import { requestText } from '../../attack/wire';
+import { createApp } from '../../../src/http/server/app';
+import { Connections } from '../../../src/http/server/connections';
+import { addCallbacks } from '../../../src/http/server/callback-route';
+import { requestText } from '../../support/wire';
 import { closeAfterTests } from '../../support/gateway';
 
 /** The gateway's bare web server with nothing added but the callbacks, and what came of what was sent to it. */

@@ -1,12 +1,13 @@
 import { chmodSync } from 'node:fs';
 import { API_KEY, SECRET_KEY, testSettings } from '../../support/gateway';
-import type { Finding } from '../../../src/cli/doctor/check';
-import type { Named } from '../../../src/cli/doctor/examine';
+import type { Named } from '../../../src/cli/doctor/run-checks';
 import { run } from './run';
 
-/** Settings that nothing is wrong with, as long as the service at that address is right. */
-export function goodSettings(serviceUrl: string): Record<string, string> & { CLIENT_KEYS_FILE: string } {
-  const settings = testSettings() as Record<string, string> & { CLIENT_KEYS_FILE: string };
+export type Settings = Record<string, string>;
+
+/** Settings in which the doctor finds no fault when the service at that address has none. */
+export function goodSettings(serviceUrl: string): Settings & { CLIENT_KEYS_FILE: string } {
+  const settings = testSettings() as Settings & { CLIENT_KEYS_FILE: string };
   chmodSync(settings.CLIENT_KEYS_FILE, 0o600);
   return {
     ...settings,
@@ -17,25 +18,45 @@ export function goodSettings(serviceUrl: string): Record<string, string> & { CLI
   };
 }
 
-/** An address that nobody listens at: port 1 is for those who may, and who do not. */
+/** An address at which nothing listens. */
 export const NOBODY = 'http://127.0.0.1:1/';
 
-/** What `paygraph doctor --json` finds. */
+/** What `paygraph doctor --json` prints. */
 export interface Report {
   code: number | null;
   failed: number;
-  warnings: number;
   findings: Named[];
-  /** Everything that it printed. */
   text: string;
-  /** The findings of one check. */
-  of(check: string): Finding[];
+  /** The findings of one check that are not ok, as text. */
+  faults(check: string): string[];
+  /** Those that are. */
+  good(check: string): string[];
 }
 
-export async function doctor(env: Record<string, string>, ...args: string[]): Promise<Report> {
+export async function doctor(env: Settings, ...args: string[]): Promise<Report> {
   const { code, out, err } = await run(['doctor', '--json', ...args], env);
   expect(err).toBe('');
   const report = JSON.parse(out) as Report;
-  const of = (check: string): Finding[] => report.findings.filter((finding) => finding.check === check);
-  return { ...report, code, text: out, of };
+  // How much space is left on the disk of the tests does not matter.
+  const findings = report.findings.filter(({ says }) => !says.includes('MiB'));
+  const textsOf = (name: string, isGood: boolean): string[] =>
+    findings
+      .filter(({ check, status }) => check === name && (status === 'ok') === isGood)
+      .map(({ status, says, mend = '' }) => `${status}: ${says} (${mend})`);
+  return {
+    ...report,
+    code,
+    text: out,
+    faults: (check) => textsOf(check, false),
+    good: (check) => textsOf(check, true),
+  };
+}
+
+/** Matches a finding given as "status: name; name …", which has all of these names (of settings, files, codes, commands). */
+export function finding(given: string): string {
+  const [, status = '', names = ''] = /^(\w+):? ?(.*)$/.exec(given) ?? [];
+  const escaped = names.split('; ').map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  return expect.stringMatching(
+    new RegExp(`^${status}:${escaped.map((name) => `(?=[^]*${name})`).join('')}`),
+  ) as string;
 }

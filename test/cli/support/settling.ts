@@ -1,16 +1,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { openJournal } from '../../../src/datasources/journal/open';
+import { openJournal } from '../../../src/datasources/journal/create-journal';
 import type { Journal, NewAttempt } from '../../../src/datasources/journal/journal';
 import { objectsOf, temporaryFolder } from '../../audit/support/files';
-import { openStore, postgresAnswers, type Store, type StoreKind } from '../../exactly-once/support/stores';
+import { describePostgres, openStore, type Store, type StoreKind } from '../../support/stores';
 import { newAttempt } from '../../journal/support/samples';
 import { PATIENT_MS } from '../../support/patience';
 import { NOBODY } from './doctor';
-import type { Ran } from './run';
+import { run, type Ran } from './run';
 
 const PROGRAM = path.resolve(__dirname, '../../../bin/paygraph.mjs');
 
@@ -18,11 +19,11 @@ export const BECAUSE = ['--reason', 'the service says so'] as const;
 
 interface As {
   env?: Record<string, string>;
-  /** Another user of the operating system, by number; needs root. */
-  uid?: number;
+  /** The name of the user of the operating system. */
+  user?: string;
 }
 
-/** A journal with its audit log, and the operator's commands as processes of their own. */
+/** A journal with its audit log, and the operator's commands on both. */
 export interface Desk {
   store: Store;
   journal: Journal;
@@ -31,7 +32,7 @@ export interface Desk {
   /** Begins an attempt in the journal and leaves its outcome unknown. */
   unknown(given?: Partial<NewAttempt>): Promise<NewAttempt>;
   outcomeOf(id: string): Promise<string | undefined>;
-  /** `paygraph attempts …` in a process of its own. */
+  /** Runs `paygraph attempts …` in this process. */
   attempts(args: readonly string[], as?: As): Promise<Ran>;
   /** The lines of the audit log about an attempt. */
   linesAbout(id: string): ReturnType<typeof objectsOf>;
@@ -51,12 +52,16 @@ async function openDesk(kind: StoreKind): Promise<Desk & { close(): Promise<void
     env,
     unknown: async (given) => {
       const attempt = newAttempt({ service: NOBODY, startedAt: Date.UTC(2026, 0, 1), ...given });
-      await journal.begin(attempt);
-      await journal.settle(attempt.id, { outcome: 'unknown', nextCheckAt: Date.UTC(2026, 0, 2) });
+      await journal.insertAttempt(attempt);
+      await journal.recordOutcome(attempt.id, { outcome: 'unknown', nextRecheckAt: Date.UTC(2026, 0, 2) });
       return attempt;
     },
     outcomeOf: async (id) => (await journal.findById(NOBODY, id))?.outcome,
-    attempts: (args, as) => runProgram(['attempts', ...args], { ...as, env: { ...env, ...as?.env } }),
+    attempts: async (args, { env: more, user } = {}) => {
+      const userInfo = jest.spyOn(os, 'userInfo');
+      if (user !== undefined) userInfo.mockReturnValue({ ...os.userInfo(), username: user });
+      return run(['attempts', ...args], { ...env, ...more }).finally(() => userInfo.mockRestore());
+    },
     linesAbout: (id) => objectsOf(auditFile).filter((line) => line['attempt'] === id),
     file: (name, content) => {
       const file = path.join(temporaryFolder(), name);
@@ -70,8 +75,11 @@ async function openDesk(kind: StoreKind): Promise<Desk & { close(): Promise<void
   };
 }
 
-/** `paygraph …` in a process of its own. */
-export async function runProgram(args: readonly string[], { env, uid }: As): Promise<Ran> {
+/** Runs `paygraph …` as a process of its own, as the user of that number where one is given. */
+export async function runProgram(
+  args: readonly string[],
+  { env, uid }: { env?: Record<string, string>; uid?: number },
+): Promise<Ran> {
   const { PATH = '', HOME = '' } = process.env;
   const child = spawn(process.execPath, [PROGRAM, ...args], {
     env: { PATH, HOME, ...env },
@@ -83,21 +91,24 @@ export async function runProgram(args: readonly string[], { env, uid }: As): Pro
   return { code, out, err };
 }
 
-/** The same tests against both stores. */
-export function describeDesks(name: string, define: (desk: () => Desk) => void): void {
-  const inStore = (kind: StoreKind): void =>
-    describe(`${name} (${kind})`, () => {
-      let desk: Awaited<ReturnType<typeof openDesk>>;
-      beforeAll(async () => {
-        desk = await openDesk(kind);
-      });
-      afterAll(() => desk.close());
-      define(() => desk);
+function describeDesk(name: string, kind: StoreKind, define: (desk: () => Desk) => void): void {
+  const block = kind === 'SQLite' ? describe : describePostgres;
+  block(`${name} (${kind})`, () => {
+    let desk: Awaited<ReturnType<typeof openDesk>>;
+    beforeAll(async () => {
+      desk = await openDesk(kind);
     });
-  inStore('SQLite');
-  if (postgresAnswers()) return inStore('PostgreSQL');
-  console.warn(`SKIPPED: "${name}" against PostgreSQL. None answers at TEST_DATABASE_URL.`);
-  describe.skip(`${name} (PostgreSQL; SKIPPED, none answers)`, () => {
-    test('needs a PostgreSQL', () => undefined);
+    afterAll(() => desk.close());
+    define(() => desk);
   });
+}
+
+/** Tests of what does not depend on the store. */
+export const describeSqliteDesk = (name: string, define: (desk: () => Desk) => void): void =>
+  describeDesk(name, 'SQLite', define);
+
+/** The same tests on both stores. */
+export function describeDesks(name: string, define: (desk: () => Desk) => void): void {
+  describeDesk(name, 'SQLite', define);
+  describeDesk(name, 'PostgreSQL', define);
 }

@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parse } from 'yaml';
-import { SETTINGS } from '../../../src/settings-table';
-import { CHECKOUT } from '../../gateway/fixtures/program';
+import { SETTINGS } from '../../../src/config/env-vars';
+import { CHECKOUT } from '../../support/program';
 
 const folders: string[] = [];
 
@@ -44,22 +44,22 @@ export const notSettings = (names: readonly string[]): string[] => names.filter(
 
 /** A value that the gateway does not understand, by its setting; null where it understands all. Paths of secrets are left out. */
 export function misread(settings: Readonly<Record<string, string>>): string[] {
-  const table: Readonly<Record<string, { read(text: string): unknown }>> = SETTINGS;
+  const table: Readonly<Record<string, { parser: { parse(text: string): unknown } }>> = SETTINGS;
   return Object.entries(settings)
-    .filter(([name, value]) => table[name] && value !== '' && table[name].read(value) === undefined)
+    .filter(([name, value]) => table[name] && value !== '' && table[name].parser.parse(value) === undefined)
     .map(([name]) => name);
 }
 
 /** How long work in flight may take to end after SHUTDOWN_DELAY_MS, in seconds, with these settings. */
 export const graceSeconds = (settings: Readonly<Record<string, string>>): number =>
-  Number(settings['SHUTDOWN_GRACE_MS'] ?? SETTINGS.SHUTDOWN_GRACE_MS.unset) / 1000;
+  Number(settings['SHUTDOWN_GRACE_MS'] ?? SETTINGS.SHUTDOWN_GRACE_MS.default) / 1000;
 
 /** How long requests are still served after SIGTERM, in seconds, with these settings. */
 export const delaySeconds = (settings: Readonly<Record<string, string>>): number =>
-  Number(settings['SHUTDOWN_DELAY_MS'] ?? SETTINGS.SHUTDOWN_DELAY_MS.unset) / 1000;
+  Number(settings['SHUTDOWN_DELAY_MS'] ?? SETTINGS.SHUTDOWN_DELAY_MS.default) / 1000;
 
 /** A call waits for the service twice at most: for its answer, and while a lost one is looked for. */
-export const LONGEST_CALL_SECONDS = (2 * Number(SETTINGS.SERVICE_TIMEOUT_MS.unset)) / 1000;
+export const LONGEST_CALL_SECONDS = (2 * Number(SETTINGS.SERVICE_TIMEOUT_MS.default)) / 1000;
 
 /** Why tests that need these programs are skipped, in words for who reads the tests' names; undefined where all are there. */
 export function lacking(...programs: string[]): string | undefined {

@@ -1,8 +1,8 @@
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { chownSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
-import { CHECKOUT } from '../../gateway/fixtures/program';
+import { CHECKOUT } from '../../support/program';
 import { closeAfterTests } from '../../support/gateway';
 import { buildContext, dockerfileStages, imageEnvironment, imageSays, type Instruction } from './dockerfile';
 import { openFolder } from './files';
@@ -12,18 +12,13 @@ interface LockFile {
 }
 
 /** Links or copies folders and files, whichever can be done. */
-function take(from: string, names: readonly string[], to: string): void {
-  const copy = (how: string) => spawnSync('cp', [how, '-f', '--parents', ...names, to], { cwd: from });
-  if (copy('-al').status !== 0 && copy('-a').status !== 0)
-    throw new Error(`${names.join(' ')} cannot be copied to ${to}`);
+function copy(from: string, words: readonly string[]): void {
+  const done = ['-al', '-af'].some((how) => spawnSync('cp', [how, ...words], { cwd: from }).status === 0);
+  if (!done) throw new Error(`cp ${words.join(' ')}: failed in ${from}`);
 }
 
-/** Links or copies a folder to a place where nothing is yet. */
-function copyOut(from: string, to: string): void {
-  const copy = (how: string) => spawnSync('cp', [how, '-T', from, to]);
-  if (copy('-al').status !== 0 && copy('-af').status !== 0)
-    throw new Error(`${from} cannot be copied to ${to}`);
-}
+const take = (from: string, names: readonly string[], to: string): void =>
+  copy(from, ['--parents', ...names, to]);
 
 /** The packages that `npm ci --omit=dev` installs, as the lock file says, from those that are installed here. */
 function installProductionPackages(app: string): void {
@@ -41,8 +36,8 @@ const RUNS: Readonly<Record<string, (root: string) => void>> = {
   'npm ci --include=dev --ignore-scripts': (root) =>
     symlinkSync(path.join(CHECKOUT, 'node_modules'), path.join(root, 'app/node_modules')),
   'npm ci --omit=dev --ignore-scripts': (root) => installProductionPackages(path.join(root, 'app')),
-  'node scripts/build.mjs': (root) =>
-    void execFileSync(process.execPath, ['scripts/build.mjs'], { cwd: path.join(root, 'app') }),
+  // What the checkout was built to for this run of tests: of the same sources, by the same command.
+  'node scripts/build.mjs': (root) => take(CHECKOUT, ['dist'], path.join(root, 'app')),
   'mkdir -m 0700 /data && chown 10001:10001 /data && ln -s /data data': (root) => {
     mkdirSync(path.join(root, 'data'), { mode: 0o700 });
     if (isRoot) chownSync(path.join(root, 'data'), 10_001, 10_001);
@@ -62,7 +57,7 @@ function carryOut(instruction: Instruction, root: string, stages: string): void 
     const { from } = instruction.flags;
     const to = path.resolve(app, instruction.words.at(-1) ?? '');
     for (const source of instruction.words.slice(0, -1)) {
-      if (from) copyOut(path.join(stages, from, source), to);
+      if (from) copy('/', ['-T', path.join(stages, from, source), to]);
       else if (source === '.') take(CHECKOUT, buildContext(), to);
       else take(CHECKOUT, [source], app);
     }

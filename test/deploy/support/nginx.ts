@@ -2,12 +2,15 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { until } from '../../exactly-once/support/gate';
+import { until } from '../../support/gate';
 import { closeAfterTests } from '../../support/gateway';
 import { freePort } from '../../support/free-port';
 import { openFolder, textOf } from './files';
 
 export const CONFIGURATION = 'deploy/nginx/paygraph.conf';
+
+/** The line of the upstream that says for how many seconds idle connections are kept. */
+export const UPSTREAM_KEEPALIVE = /(?<=^upstream [^}]*)keepalive_timeout (\d+)s;/m;
 
 /** What nginx wants around a file of conf.d; one process, which writes nowhere but here. */
 function around(folder: string, conf: string): string {
@@ -24,33 +27,19 @@ function around(folder: string, conf: string): string {
   return main;
 }
 
-/** What `nginx -t` says of the project's configuration with TLS switched on as its comments say. */
-export function testTlsConfiguration(): { status: number | null; says: string } {
+/** The exit code of `nginx -t` for the project's configuration with TLS switched on as its comments say. */
+export function testTlsConfiguration(): number | null {
   const folder = openFolder();
   const [key, certificate] = [path.join(folder, 'tls.key'), path.join(folder, 'tls.crt')];
-  const made = [
-    '-newkey',
-    'rsa:2048',
-    '-nodes',
-    '-keyout',
-    key,
-    '-out',
-    certificate,
-    '-subj',
-    '/CN=gateway.example',
-  ];
-  execFileSync('openssl', ['req', '-x509', ...made], { stdio: 'ignore' });
+  const request = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=gateway.example'];
+  execFileSync('openssl', [...request, '-keyout', key, '-out', certificate], { stdio: 'ignore' });
   const conf = textOf(CONFIGURATION)
     .replace('listen 8080;', '')
     .replaceAll('#tls ', '')
     .replace('/etc/nginx/tls/tls.key', key)
     .replace('/etc/nginx/tls/tls.crt', certificate)
     .replaceAll(/gateway-\d/g, '127.0.0.1');
-  const out = openSync(path.join(folder, 'out'), 'a');
-  const { status } = spawnSync('nginx', ['-t', '-p', folder, '-c', around(folder, conf)], {
-    stdio: ['ignore', out, out],
-  });
-  return { status, says: readFileSync(path.join(folder, 'out'), 'utf8') };
+  return spawnSync('nginx', ['-t', '-p', folder, '-c', around(folder, conf)], { stdio: 'ignore' }).status;
 }
 
 /** nginx with the project's configuration, in which nothing is changed but addresses. */
@@ -61,13 +50,23 @@ export interface Nginx {
   log(): string;
 }
 
-/** @param gateways their addresses, for gateway-1 and gateway-2 */
-export async function startNginx(gateways: readonly [string, string]): Promise<Nginx> {
+/**
+ * @param gateways their addresses, for gateway-1 and gateway-2
+ * @param keepaliveSeconds for how long idle connections to them are kept
+ */
+export async function startNginx(
+  gateways: readonly [string, string],
+  keepaliveSeconds?: number,
+): Promise<Nginx> {
   const folder = openFolder();
   const port = await freePort();
   const conf = gateways.reduce(
     (text, gateway, at) => text.replace(`gateway-${at + 1}:4000`, new URL(gateway).host),
-    textOf(CONFIGURATION).replace('listen 8080;', `listen 127.0.0.1:${port};`),
+    textOf(CONFIGURATION)
+      .replace('listen 8080;', `listen 127.0.0.1:${port};`)
+      .replace(UPSTREAM_KEEPALIVE, (line, seconds) =>
+        line.replace(seconds, `${keepaliveSeconds ?? seconds}`),
+      ),
   );
   mkdirSync(path.join(folder, 'logs'));
   const logFile = path.join(folder, 'logs/out');

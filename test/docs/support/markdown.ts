@@ -19,8 +19,6 @@ export interface Fence {
   /** The words after the language. Readers do not see them; tests know samples by them. */
   words: readonly string[];
   code: string;
-  /** The headings that it stands under, outermost first. */
-  under: readonly string[];
 }
 
 export interface Link {
@@ -47,7 +45,6 @@ export interface Page {
 export interface Row {
   /** The headings that the table stands under, outermost first. */
   under: readonly string[];
-  /** The names of the table's columns. */
   columns: readonly string[];
   cells: readonly string[];
 }
@@ -107,7 +104,7 @@ export function readPage(file: string): Page {
     for (const child of token.children ?? []) if (child.type === 'code_inline') inline.push(child.content);
     if (token.type === 'fence') {
       const [language = '', ...words] = token.info.trim().split(/\s+/);
-      fences.push({ file, line, language, words, code: token.content, under: [...under] });
+      fences.push({ file, line, language, words, code: token.content });
     } else if (before?.type === 'heading_open') {
       const heading = textOf(token);
       under = [...under.slice(0, Number(before.tag.slice(1)) - 1), heading];

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
-import { until } from '../../exactly-once/support/gate';
+import { until } from '../../support/gate';
 
 /** Programs start and compile in it, while other tests run beside. */
 const PATIENCE_MS = 120_000;
@@ -68,31 +68,25 @@ export class Terminal {
   async close(): Promise<void> {
     const { pid, exitCode } = this.#shell;
     if (pid === undefined) return;
-    for (const group of groupsOf(pid)) kill(-group);
+    for (const member of membersOf(pid)) kill(member);
     if (exitCode === null) kill(pid);
     await this.#exited;
   }
 }
 
-/** The process groups of a session. Linux tells them; elsewhere it is the shell's own alone. */
-function groupsOf(session: number): Set<number> {
-  const groups = new Set([session]);
+/** The processes of a session, as Linux tells them. */
+function membersOf(session: number): number[] {
   const processes = existsSync('/proc') ? readdirSync('/proc').filter((name) => /^\d+$/.test(name)) : [];
-  for (const name of processes) {
-    const [, group, itsSession] = statOf(name);
-    if (Number(itsSession) === session) groups.add(Number(group));
-  }
-  return groups;
+  return processes.filter((name) => sessionOf(name) === session).map(Number);
 }
 
-/** Parent, group and session of a process; nothing where it has ended meanwhile. */
-function statOf(name: string): string[] {
+/** The session of a process; undefined where it has ended meanwhile. */
+function sessionOf(name: string): number | undefined {
   try {
-    return readFileSync(`/proc/${name}/stat`, 'utf8')
-      .replace(/^.*\) \S /s, '')
-      .split(' ');
+    const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+    return Number(stat.replace(/^.*\) \S /s, '').split(' ')[2]);
   } catch {
-    return [];
+    return undefined;
   }
 }
 

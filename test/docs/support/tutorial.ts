@@ -48,7 +48,6 @@ export class Tutorial {
   readonly #terminals = new Map<string, Terminal>();
   /** What stands in the tutorial, and what stands for it here. */
   readonly #here = new Map<string, string>();
-  #hasFailed = false;
   #last: { terminal: Terminal; text: string | undefined } | undefined;
 
   constructor(file: string, options: TutorialOptions) {
@@ -56,22 +55,17 @@ export class Tutorial {
     this.#fences = readPage(file).fences;
   }
 
-  /** Its blocks, each with a title for a test. */
-  get steps(): (readonly [string, Fence])[] {
-    return this.#fences.map((fence) => [`line ${fence.line}: ${titleOf(fence)}`, fence] as const);
-  }
-
   /** Ends whatever was started; the folder stays until the test file ends. */
   async close(): Promise<void> {
     for (const terminal of this.#terminals.values()) await terminal.close();
   }
 
-  /** Carries out one of its blocks, in their order; after one that failed none is carried out. */
-  async follow(fence: Fence): Promise<void> {
-    if (this.#hasFailed) throw new Error('A block before this one has failed.');
-    this.#hasFailed = true;
-    await this.#carryOut(fence);
-    this.#hasFailed = false;
+  /** Carries out its blocks, in their order. */
+  async follow(): Promise<void> {
+    for (const fence of this.#fences)
+      await this.#carryOut(fence).catch((cause: unknown) => {
+        throw new Error(`${fence.file}:${fence.line}: ${String(cause)}`, { cause });
+      });
   }
 
   async #carryOut(fence: Fence): Promise<void> {
@@ -80,7 +74,7 @@ export class Tutorial {
     if (name === 'file') return this.#save(value, fence.code);
     if (language === 'text') return this.#shows(fence.code, value);
     if (language === 'sh' && name === 'before') return;
-    if (language !== 'sh') throw new Error(`${fence.file}:${fence.line}: what is this block for?`);
+    if (language !== 'sh') throw new Error('What is this block for?');
     await this.#type(fence.code, name === 'in' ? value : '');
   }
 
@@ -155,6 +149,3 @@ export class Tutorial {
     return terminal;
   }
 }
-
-const titleOf = ({ words, code }: Fence): string =>
-  words[0]?.startsWith('file=') ? words[0] : (code.split('\n')[0] ?? '');

@@ -1,8 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { closeAfterTests } from '../../support/gateway';
+import { temporaryFolder } from '../../support/manifests';
 import { sample, TOP } from './samples';
 
 interface Subgraphs {
@@ -12,7 +12,7 @@ interface Subgraphs {
 
 /** A folder in which the samples of docs/federation.md can run, with those addresses in the place of their own. */
 function folderOfSamples({ payments, orders }: Subgraphs): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-federation-'));
+  const folder = temporaryFolder();
   symlinkSync(path.join(TOP, 'node_modules'), path.join(folder, 'node_modules'));
   copyFileSync(path.join(TOP, 'subgraph.graphql'), path.join(folder, 'subgraph.graphql'));
   for (const name of ['orders.graphql', 'compose.mjs', 'router.mjs']) {
@@ -28,7 +28,6 @@ function folderOfSamples({ payments, orders }: Subgraphs): string {
 /** Composes the supergraph and starts the router, both by the samples of docs/federation.md. Answers its address. */
 export async function startRouter(subgraphs: Subgraphs): Promise<string> {
   const folder = folderOfSamples(subgraphs);
-  closeAfterTests({ close: async () => rmSync(folder, { recursive: true, force: true }) });
   const composed = spawnSync(process.execPath, ['compose.mjs'], { cwd: folder, encoding: 'utf8' });
   if (composed.status !== 0) throw new Error(composed.stderr);
   const router = spawn(process.execPath, ['router.mjs'], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });

@@ -1,10 +1,10 @@
 import { pino } from 'pino';
-import { createApp } from '../../../src/http/app';
-import { Connections, type ConnectionLimits } from '../../../src/http/connections';
-import { UnreadResponses, type UnreadLimits } from '../../../src/http/unread-responses';
-import { requestText } from '../../attack/wire';
-import { until } from '../../exactly-once/support/gate';
-import { gate } from '../../gateway/fixtures/gate';
+import { createApp } from '../../../src/http/server/app';
+import { Connections, type ConnectionLimits } from '../../../src/http/server/connections';
+import { UnreadResponses, type UnreadLimits } from '../../../src/http/server/unread-responses';
+import { requestText } from '../../support/wire';
+import { until } from '../../support/gate';
+import { gate } from '../../support/gate';
 import { closeAfterTests } from '../../support/gateway';
 
 /** More than the kernel buffers for both ends of a connection. */

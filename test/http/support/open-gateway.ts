@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { pino } from 'pino';
-import { systemClock } from '../../../src/clock';
+import { systemClock } from '../../../src/shared/clock';
 import { readConfig, SANDBOX_CREDENTIALS } from '../../../src/config';
-import { startGateway, type Gateway } from '../../../src/gateway';
+import { startGateway, type Gateway } from '../../../src/app/gateway';
 import { openPatiently, temporaryDatabase } from '../../support/gateway';
 
 /**

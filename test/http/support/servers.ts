@@ -2,14 +2,14 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { closeAfterTests, testGateway, type TestClient } from '../../support/gateway';
-import { FaultyService } from '../../exactly-once/service/faulty-service';
+import { FakePaymentService } from '../../support/payment-service/fake-payment-service';
 
 /** A gateway before a service that remembers what it created, with everything that the gateway logs. */
 export interface Server {
   client: TestClient;
   /** Without a slash at its end. */
   base: string;
-  service: FaultyService;
+  service: FakePaymentService;
   logLines: string[];
   /** The file of the audit log, as it is now. */
   auditText(): string;
@@ -21,7 +21,7 @@ export async function startServer(env: Record<string, string> = {}): Promise<Ser
   const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-audit-'));
   closeAfterTests({ close: async () => rmSync(folder, { recursive: true, force: true }) });
   const AUDIT_LOG_FILE = path.join(folder, 'audit.log');
-  const service = closeAfterTests(await FaultyService.start());
+  const service = closeAfterTests(await FakePaymentService.start());
   const settings = { PAYOUT_PREFLIGHT: 'off', AUDIT_LOG_FILE, ...env };
   const client = await testGateway(service.url, { logLines, env: settings });
   const auditText = (): string => readFileSync(AUDIT_LOG_FILE, 'utf8');

@@ -1,4 +1,4 @@
-import type { Place } from './stores';
+import type { Store } from '../../support/stores';
 
 interface Generated {
   count: number;
@@ -13,7 +13,7 @@ const COLUMNS = `id, service, client, key, kind, fingerprint, channel, method, e
   outcome, transaction_id, status, owner, lease_until, started_at, send_until, settled_at`;
 
 /** Writes many settled attempts past the journal, which would take minutes. */
-export async function generateAttempts(place: Place, generated: Generated): Promise<void> {
+export async function generateAttempts(place: Store, generated: Generated): Promise<void> {
   const { count, service, settledFrom, reserve = false } = generated;
   const isSqlite = place.url.startsWith('file:');
   const numbers = isSqlite
@@ -32,7 +32,6 @@ export async function generateAttempts(place: Place, generated: Generated): Prom
 
 interface PlanNode {
   'Node Type': string;
-  'Relation Name'?: string;
   'Actual Rows': number;
   'Actual Loops': number;
   'Rows Removed by Filter'?: number;
@@ -40,7 +39,7 @@ interface PlanNode {
 }
 
 /** The nodes of a plan of PostgreSQL, as EXPLAIN (FORMAT JSON) tells it. */
-export const planNodes = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(planNodes)];
+const planNodes = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(planNodes)];
 
 /** How many rows of its tables a statement read, and how many whole tables. */
 export function rowsRead(plan: unknown): { rows: number; sequentialScans: number } {

@@ -23,7 +23,7 @@ export const newAttempt = (given: Partial<NewAttempt> = {}): NewAttempt => ({
   externalId: randomUUID(),
   currency: 'EUR',
   value: '10.00',
-  shown: '{"last4":"1111"}',
+  publicDetails: '{"last4":"1111"}',
   reserve: false,
   owner: 'instance-1',
   leaseUntil: 5_000,
@@ -84,8 +84,8 @@ export const asBegun = ({ reserve: _, ...attempt }: NewAttempt): Omit<Attempt, '
   transactionId: null,
   status: null,
   settledAt: null,
-  nextCheckAt: null,
-  checks: 0,
+  nextRecheckAt: null,
+  recheckCount: 0,
   absence: NO_ABSENCE,
 });
 
@@ -93,7 +93,7 @@ export const SETTLED = {
   succeeded: { outcome: 'succeeded', transactionId: 'tx-1', status: 'CHECKOUT', settledAt: 3_000 },
   rejected: { outcome: 'rejected', settledAt: 3_000 },
   not_sent: { outcome: 'not_sent', settledAt: 3_000 },
-  unknown: { outcome: 'unknown', nextCheckAt: 6_000 },
+  unknown: { outcome: 'unknown', nextRecheckAt: 6_000 },
 } as const;
 
 export const FREEING = ['rejected', 'not_sent'] as const;
@@ -107,9 +107,9 @@ export async function begunAs(
   attempt: NewAttempt,
   end: { transactionId?: string } = {},
 ): Promise<NewAttempt> {
-  await expect(journal.begin(attempt)).resolves.toEqual({ kind: 'started' });
-  if (outcome === 'succeeded') await journal.settle(attempt.id, { ...SETTLED.succeeded, ...end });
-  else if (outcome !== 'in_progress') await journal.settle(attempt.id, SETTLED[outcome]);
+  await expect(journal.insertAttempt(attempt)).resolves.toEqual({ kind: 'started' });
+  if (outcome === 'succeeded') await journal.recordOutcome(attempt.id, { ...SETTLED.succeeded, ...end });
+  else if (outcome !== 'in_progress') await journal.recordOutcome(attempt.id, SETTLED[outcome]);
   return attempt;
 }
 

@@ -1,15 +1,16 @@
 import type { Journal } from '../../../src/datasources/journal/journal';
+import { until } from '../../support/gate';
 import { ENDED, asBegun, newAttempt, newClaim, newConfirm, SETTLED } from './samples';
 
-/** The store gives up after 400 ms, and without that it would wait for as long as the outage lasts. Machines are busy. */
+/** The store gives up after 400 ms; without its deadline it would wait for as long as the outage lasts. */
 export const LIMIT_MS = 5_000;
 
 export const UNAVAILABLE = { name: 'JournalUnavailable' };
 
 /** Everything that writes. */
 export const WRITES: Record<string, (journal: Journal) => Promise<unknown>> = {
-  begin: (journal) => journal.begin(newAttempt()),
-  settle: (journal) => journal.settle(newAttempt().id, SETTLED.rejected),
+  begin: (journal) => journal.insertAttempt(newAttempt()),
+  settle: (journal) => journal.recordOutcome(newAttempt().id, SETTLED.rejected),
   renew: (journal) => journal.renew('instance-1', 9_000),
   claim: (journal) => journal.claim(newAttempt().id, newClaim('service')),
   claimDue: (journal) => journal.claimDue(newClaim('service'), 10),
@@ -33,7 +34,9 @@ export const READS: Record<string, (journal: Journal) => Promise<unknown>> = {
   ping: (journal) => journal.ping(),
 };
 
-/** Expects that something is refused in time, as what cannot be done now. */
+export const EVERYTHING = Object.values({ ...WRITES, ...READS });
+
+/** Expects that work is refused in time. */
 export async function expectUnavailable(work: Promise<unknown>): Promise<void> {
   const startedAt = performance.now();
   await expect(work).rejects.toMatchObject(UNAVAILABLE);
@@ -42,21 +45,15 @@ export async function expectUnavailable(work: Promise<unknown>): Promise<void> {
 
 type Ask = (journal: Journal) => Promise<unknown>;
 
-const beginOne: Ask = (journal) => journal.begin(newAttempt());
+const beginOne: Ask = (journal) => journal.insertAttempt(newAttempt());
 
-/** Resolves when the journal does what it is asked, which it has to do by itself: writing, where nothing else is said. */
+/** Resolves when the journal has done each of these (by default: a write), which it has to do without help. */
 export async function recovered(journal: Journal, asks: readonly Ask[] = [beginOne]): Promise<void> {
-  const until = performance.now() + 10_000;
-  for (const ask of asks)
-    // A busy machine alone may exceed the deadline of a gateway's journal.
-    while (!(await isDone(ask(journal), until)));
+  const isDone = (ask: Ask): Promise<boolean> =>
+    ask(journal).then(
+      () => true,
+      () => false,
+    );
+  // A busy machine alone may exceed the deadline of a gateway's journal.
+  for (const ask of asks) await until(() => isDone(ask));
 }
-
-const isDone = (asked: Promise<unknown>, until: number): Promise<boolean> =>
-  asked.then(
-    () => true,
-    (error: unknown) => {
-      if (performance.now() > until) throw error;
-      return false;
-    },
-  );

@@ -1,31 +1,33 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
 import { TOP, readPage } from '../../docs/support/markdown';
 
 const FENCES = readPage('docs/live-updates.md').fences;
 
-/** The samples of docs/live-updates.md that are programs, by name. */
+/** The programs among the samples of docs/live-updates.md, by name. */
 export const SAMPLES: ReadonlyMap<string, string> = new Map(
   FENCES.filter(({ language }) => language === 'ts').map(({ words, code }) => [words[0] ?? '', code]),
 );
 /** The languages of all its samples. */
 export const LANGUAGES: ReadonlySet<string> = new Set(FENCES.map(({ language }) => language));
-/** The subscription that stands at its beginning. */
+/** The subscription at its beginning. */
 export const PAYMENT_UPDATED = FENCES.find(({ language }) => language === 'graphql')?.code ?? '';
 
 export interface Surroundings {
-  /** The address of /graphql, in the place of the one in the samples. */
+  /** The URL of /graphql, which replaces the one in the samples. */
   url: string;
   channel: string;
   transactionId: string;
-  /** Where a token is fetched. */
+  /** The URL from which a token is fetched. */
   tokenUrl: string;
 }
 
-/** What a sample takes from the application around it: esbuild puts it wherever the sample names it. */
+/** The names that a sample takes from its application; esbuild injects them. */
 const prelude = ({ channel, transactionId, tokenUrl }: Surroundings): string => `
 export const PAYMENT_UPDATED = ${JSON.stringify(PAYMENT_UPDATED)};
 export const channel = ${JSON.stringify(channel)};
@@ -34,7 +36,7 @@ export const getToken = async () => (await fetch(${JSON.stringify(tokenUrl)})).t
 export const show = (payment) => globalThis.shown(payment);
 `;
 
-/** A sample as a script of its own, with the packages that it imports in it. */
+/** A sample as one script, bundled with its packages. */
 export async function bundled(
   name: string,
   surroundings: Surroundings,
@@ -66,50 +68,59 @@ export async function bundled(
   }
 }
 
-/** A sample that runs as a program. */
-export interface RunningSample {
-  /** What it has shown, in order. */
-  shown: { status?: unknown; __typename?: unknown }[];
-  /** Resolves with its exit code when it has nothing left to do. */
+type State = Record<string, unknown>;
+
+/** A process in which samples run side by side. */
+export interface RunningSamples {
+  /** What each sample has shown, in order. A repeated state counts once: urql shows the last one again when it ends. */
+  shown: ReadonlyMap<string, State[]>;
+  /** Resolves with the exit code when all samples have ended. */
   exited: Promise<number | null>;
   errors(): string;
   kill(): void;
 }
 
-const REPORTS = 'globalThis.shown = (payment) => console.log("SHOWN " + JSON.stringify(payment));\n';
-// Packages for Node.js that are no ES modules want it.
+// Packages for Node.js that are no ES modules use it.
 const REQUIRE = `import { createRequire } from 'node:module'; const require = createRequire(${JSON.stringify(__filename)});\n`;
 
-/** Runs a sample as a program, which ends when it has nothing left to do, or has a life of its own as a page has. */
-export async function runSample(
-  name: string,
-  surroundings: Surroundings,
-  life: 'its own' | 'of the sample' = 'of the sample',
-): Promise<RunningSample> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-sample-'));
-  const file = path.join(folder, 'sample.mjs');
-  const staysUp = life === 'its own' ? 'setInterval(() => undefined, 60_000);\n' : '';
-  writeFileSync(file, REQUIRE + REPORTS + staysUp + (await bundled(name, surroundings, 'node')));
-  const child = spawn(process.execPath, [file], { stdio: ['ignore', 'pipe', 'pipe'] });
-  const shown: RunningSample['shown'] = [];
-  let rest = '';
-  child.stdout.on('data', (chunk: Buffer) => {
-    const lines = (rest + chunk.toString()).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines)
-      if (line.startsWith('SHOWN ')) shown.push(JSON.parse(line.slice(6)) as RunningSample['shown'][number]);
+/**
+ * Runs samples in one process, which ends with the last of them, or stays until it is killed, as a page does.
+ * @param surroundingsOf the surroundings of a sample, by its name
+ */
+export async function runSamples(
+  names: readonly string[],
+  surroundingsOf: (name: string) => Surroundings,
+  stays: boolean,
+): Promise<RunningSamples> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-samples-'));
+  for (const name of names) {
+    const reporter = `const reportState = (payment) => console.log('SHOWN ' + JSON.stringify(['${name}', payment]));\n`;
+    const code = await bundled(name, surroundingsOf(name), 'node');
+    const own = code.replaceAll('globalThis.shown(', 'reportState(');
+    writeFileSync(path.join(folder, `${name}.mjs`), REQUIRE + reporter + own);
+  }
+  const imports = names.map((name) => `import('./${name}.mjs')`).join(', ');
+  const timer = stays ? 'setInterval(() => undefined, 60_000);\n' : '';
+  writeFileSync(path.join(folder, 'main.mjs'), `${timer}await Promise.all([${imports}]);\n`);
+  const child = spawn(process.execPath, [path.join(folder, 'main.mjs')], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const shown = new Map(names.map((name): [string, State[]] => [name, []]));
+  createInterface(child.stdout).on('line', (line) => {
+    if (!line.startsWith('SHOWN ')) return;
+    const [name, state] = JSON.parse(line.slice(6)) as [string, State];
+    const states = shown.get(name) ?? [];
+    if (JSON.stringify(states.at(-1)) !== JSON.stringify(state)) states.push(state);
   });
   let errors = '';
   child.stderr.on('data', (chunk: Buffer) => {
     errors += chunk.toString();
   });
+  const exited = once(child, 'close').then(([code]) => code as number | null);
   return {
     shown,
-    exited: exitOf(child).finally(() => rmSync(folder, { recursive: true, force: true })),
+    exited: exited.finally(() => rmSync(folder, { recursive: true, force: true })),
     errors: () => errors,
     kill: () => child.kill('SIGKILL'),
   };
 }
-
-const exitOf = (child: ChildProcess): Promise<number | null> =>
-  new Promise((resolve) => child.once('exit', (code) => resolve(code)));

@@ -1,16 +1,16 @@
-import type { Clock, Timer } from '../../../src/clock';
+import type { Clock, Timer } from '../../../src/shared/clock';
 
 interface Pending {
   due: number;
   run: () => void;
 }
 
-/** One that is not set again for so long was the last of its kind. */
-const PATIENCE_MS = 5_000;
+/** A timer that is not set again within this time was the last one. */
+const SETTLE_MS = 1_500;
 
 /**
- * A clock that goes from timer to timer. What one sets off has to end, and set its next timer, before the clock goes on:
- * so no time passes in it while the service is asked.
+ * A clock that advances from timer to timer. The work that a timer starts ends, and sets the next timer, before the clock
+ * advances again: lookups take no time.
  */
 export class SteppedClock implements Clock {
   #now = Date.UTC(2026, 0, 1);
@@ -30,6 +30,7 @@ export class SteppedClock implements Clock {
     return { cancel: () => void this.#timers.delete(timer) };
   }
 
+  /** Advances by `ms`. */
   async run(ms: number): Promise<void> {
     const end = this.#now + ms;
     for (;;) {
@@ -39,13 +40,13 @@ export class SteppedClock implements Clock {
       this.#now = Math.max(this.#now, next.due);
       this.#timers.delete(next);
       next.run();
-      await this.#untilThereAre(count);
+      await this.#timersSet(count);
     }
     this.#now = end;
   }
 
-  async #untilThereAre(count: number): Promise<void> {
-    const giveUpAt = performance.now() + PATIENCE_MS;
+  async #timersSet(count: number): Promise<void> {
+    const giveUpAt = performance.now() + SETTLE_MS;
     while (this.#timers.size < count) {
       if (performance.now() > giveUpAt) return;
       await new Promise((resolve) => setImmediate(resolve));

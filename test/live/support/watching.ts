@@ -1,52 +1,77 @@
-import { createClient, type Client } from 'graphql-ws';
-import { WebSocket } from 'ws';
+import { createClient as createEventStreamClient, type RequestParams } from 'graphql-sse';
+import type { Client, SubscribePayload } from 'graphql-ws';
 import { AUTHORIZED } from '../../support/credentials';
+import { until } from '../../support/gate';
 import { CHANNEL, closeAfterTests, type TestClient } from '../../support/gateway';
-import { until } from '../../changes/support/feeds';
+import { graphqlWsClient } from './graphql-ws-client';
+import { subscription } from './live-rig';
 
-/** What most tests look at. */
-export const FIELDS =
-  '... on PaymentResource { status amount { value received } } ... on UpiPayment { state }';
+/** A client of one transport. */
+export type SubscriptionClient = Pick<Client, 'subscribe'>;
 
-/** A graphql-ws client with one connection, which does not come back by itself. Closed when the test file ends. */
-export function liveClient(gateway: TestClient, authorization: string = AUTHORIZED.authorization): Client {
-  const client = createClient({
-    url: gateway.url.replace('http', 'ws'),
-    webSocketImpl: WebSocket,
-    connectionParams: { authorization },
-    retryAttempts: 0,
-  });
+type Connect = (
+  gateway: Pick<TestClient, 'url'>,
+  credentials?: { authorization?: string },
+) => SubscriptionClient;
+
+/** A graphql-ws client with one connection, which it does not open again. Disposed when the test file ends. */
+export const webSocketClient = (
+  { url }: Pick<TestClient, 'url'>,
+  credentials: { authorization?: string } = AUTHORIZED,
+): Client => graphqlWsClient(url, { connectionParams: credentials, retryAttempts: 0 });
+
+/** A graphql-sse client with one connection for each subscription, which it does not open again. */
+export function eventStreamClient(
+  { url }: Pick<TestClient, 'url'>,
+  credentials: { authorization?: string } = AUTHORIZED,
+): SubscriptionClient {
+  const headers = credentials as Record<string, string>;
+  const client = createEventStreamClient({ url: `${url}/stream`, headers, retryAttempts: 0 });
   closeAfterTests({ close: async () => client.dispose() });
-  return client;
+  return {
+    subscribe: (payload, sink) =>
+      client.subscribe(payload as RequestParams, sink as Parameters<typeof client.subscribe>[1]),
+  };
 }
 
-interface Fault {
+/** Tests of what holds for both transports run once for each. */
+export const TRANSPORTS: readonly (readonly [string, Connect])[] = [
+  ['WebSocket', webSocketClient],
+  ['server-sent events', eventStreamClient],
+];
+
+export interface Fault {
   message: string;
+  path?: readonly string[];
+  locations?: unknown;
   extensions: Record<string, unknown>;
 }
 
 /** A subscription and what came of it. */
 export class Watching {
+  /** What each result has for `field`. */
   readonly values: Record<string, unknown>[] = [];
-  /** The errors that ended it. */
+  /** Everything that came as `data`. */
+  readonly data: unknown[] = [];
+  /** The GraphQL errors that ended it; empty when the connection was refused or closed instead. */
   errors: readonly Fault[] | undefined;
+  /** The code with which the WebSocket was closed, or the HTTP status with which the stream was refused. */
+  refusedWith: number | undefined;
   completed = false;
-  /** Leaves. */
   readonly leave: () => void;
 
-  constructor(client: Client, query: string, field: string) {
+  constructor(client: SubscriptionClient, payload: string | SubscribePayload, field = 'paymentUpdated') {
     this.leave = client.subscribe<Record<string, Record<string, unknown>>>(
-      { query },
+      typeof payload === 'string' ? { query: payload } : payload,
       {
         next: ({ data, errors }) => {
           if (errors) this.errors = errors as unknown as Fault[];
+          if (data) this.data.push(data);
           if (data?.[field]) this.values.push(data[field]);
         },
-        error: (errors) => {
-          this.errors = errors as readonly Fault[];
-        },
+        error: (reason) => this.#failed(reason),
         complete: () => {
-          this.completed = true;
+          this.completed = this.errors === undefined;
         },
       },
     );
@@ -56,12 +81,11 @@ export class Watching {
     return this.values.at(-1);
   }
 
-  /** The statuses it was told, in order. */
+  /** The statuses received, in order. */
   get statuses(): unknown[] {
     return this.values.map(({ status }) => status);
   }
 
-  /** What came of it in all. */
   get outcome() {
     return { statuses: this.statuses, completed: this.completed, codes: this.codes };
   }
@@ -71,38 +95,65 @@ export class Watching {
     return (this.errors ?? []).map(({ extensions }) => extensions['code']);
   }
 
-  /** Resolves when it has been told so often. */
-  told(times: number): Promise<void> {
-    return until(`${times} values have come`, () => this.values.length >= times);
+  /** Waits until `count` values have been received. */
+  async received(count: number): Promise<this> {
+    await until(
+      () => this.values.length,
+      (length) => length >= count,
+    );
+    return this;
   }
 
-  /** Resolves when it was told this last. */
-  sees(value: Record<string, unknown>): Promise<void> {
-    const isThere = (): boolean =>
-      Object.entries(value).every(
-        ([name, part]) => JSON.stringify(this.last?.[name]) === JSON.stringify(part),
-      );
-    return until(`${JSON.stringify(value)} has come`, isThere);
+  /** Waits until the last value has these fields. */
+  async shows(fields: Record<string, unknown>): Promise<void> {
+    const expected = JSON.stringify(fields);
+    const picked = (): string =>
+      JSON.stringify(Object.fromEntries(Object.keys(fields).map((name) => [name, this.last?.[name]])));
+    await until(picked, (text) => text === expected);
   }
 
-  ended(): Promise<void> {
-    return until('it has ended', () => this.completed || this.errors !== undefined);
+  /** Waits until it has ended, in whatever way. */
+  async ended(): Promise<void> {
+    await until(() => this.completed || this.errors !== undefined);
+  }
+
+  #failed(reason: unknown): void {
+    this.errors = Array.isArray(reason) ? (reason as Fault[]) : [];
+    const { code, response } = Object(reason) as { code?: number; response?: Response };
+    this.refusedWith = response?.status ?? code;
   }
 }
+
+/** The fields that most tests select. */
+const FIELDS = '... on PaymentResource { status amount { value received } } ... on UpiPayment { state }';
 
 const document = (field: string, id: string, fields: string): string =>
   `subscription { ${field}(channel: "${CHANNEL}", transactionId: "${id}") { ${fields} } }`;
 
-export const watchPayment = (client: Client, id: string, fields = FIELDS): Watching =>
+export const watchPayment = (client: SubscriptionClient, id: string, fields = FIELDS): Watching =>
   new Watching(client, document('paymentUpdated', id, fields), 'paymentUpdated');
 
-export const watchPayout = (client: Client, id: string): Watching =>
+export const watchPayout = (client: SubscriptionClient, id: string): Watching =>
   new Watching(client, document('payoutUpdated', id, '... on PayoutResource { status }'), 'payoutUpdated');
 
-/** Asks the gateway for a payment as any caller may. */
-export async function askPayment(gateway: TestClient, id: string, fields = FIELDS): Promise<unknown> {
-  const { data } = await gateway.ask<{ payment: unknown }>(
-    `query { payment(channel: "${CHANNEL}", transactionId: "${id}") { ${fields} } }`,
-  );
-  return data.payment;
+/** Watches a payment by both transports, and waits for the first results. */
+export async function watchByBoth(
+  gateway: Pick<TestClient, 'url'>,
+  id: string,
+  fields?: string,
+): Promise<readonly Watching[]> {
+  const watchers = TRANSPORTS.map(([, connect]) => watchPayment(connect(gateway), id, fields));
+  await Promise.all(watchers.map((watcher) => watcher.received(1)));
+  return watchers;
 }
+
+/** Subscribes, and waits until the subscription has ended or the first result has come. */
+export async function firstOf(client: SubscriptionClient, payload: SubscribePayload): Promise<Watching> {
+  const watching = new Watching(client, payload);
+  await until(() => watching.data.length > 0 || watching.completed || watching.errors !== undefined);
+  return watching;
+}
+
+/** Subscribes to the status of a payment, and waits for the first result or the end. */
+export const watchStatus = (client: SubscriptionClient, id: string): Promise<Watching> =>
+  firstOf(client, subscription(id));

@@ -66,8 +66,8 @@ export async function ask(
 }
 
 /** Reads /metrics, which has to be shown. */
-export async function scrape(base: string, headers: Record<string, string> = {}): Promise<Scrape> {
-  const { status, text } = await ask(base, headers);
+export async function scrape(base: string): Promise<Scrape> {
+  const { status, text } = await ask(base);
   if (status !== 200) throw new Error(`/metrics: ${status} ${text}`);
   return new Scrape(text);
 }

@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { PreparedOperations } from '../../../src/http/prepared/prepared-operations';
-import { until } from '../../exactly-once/support/gate';
-import { CHANNEL, temporaryDatabase, testGateway, type TestClient } from '../../support/gateway';
-import { scriptedService, type ScriptedService, type SeenRequest } from '../../support/scripted-service';
+import { CompiledOperationCache } from '../../../src/http/compiled/compiled-operation-cache';
+import { until } from '../../support/gate';
+import { CHANNEL, temporaryDatabase, testGateway, type TestClient, testService } from '../../support/gateway';
+import {
+  type FakePaymentService,
+  type ReceivedRequest,
+} from '../../support/payment-service/fake-payment-service';
 import { exchange, type Asked, type Exchanged } from './exchange';
 import { tellTransaction } from './transactions';
 
@@ -32,11 +35,11 @@ const lasting = (line: string): object =>
   Object.fromEntries(Object.entries(JSON.parse(line) as object).filter(([name]) => !OF_THE_MOMENT.has(name)));
 
 // Kept before it is spied on. Calls through, and tells which way an answer came; or leaves everything to Apollo.
-const { answer: own } = PreparedOperations.prototype;
-function answerOf(this: PreparedOperations, ...asked: Parameters<typeof own>): ReturnType<typeof own> {
+const { answer: own } = CompiledOperationCache.prototype;
+function answerOf(this: CompiledOperationCache, ...asked: Parameters<typeof own>): ReturnType<typeof own> {
   return own.apply(this, asked);
 }
-const answers = jest.spyOn(PreparedOperations.prototype, 'answer').mockImplementation(answerOf);
+const answers = jest.spyOn(CompiledOperationCache.prototype, 'answer').mockImplementation(answerOf);
 
 /** Names what is no part of a test. */
 const MARKER = 'WholeRound';
@@ -50,14 +53,14 @@ export const asNew = (query: string): string => `${query}\n# document ${(documen
 export class BothWays {
   private constructor(
     readonly client: TestClient,
-    readonly service: ScriptedService,
+    readonly service: FakePaymentService,
     private readonly auditFile: string,
     readonly logLines: string[],
   ) {}
 
   /** A gateway before a service of its own, which has the transactions of transactions.ts. */
-  static async start(env: Record<string, string> = {}, service?: ScriptedService): Promise<BothWays> {
-    const own = service ?? (await scriptedService(tellTransaction));
+  static async start(env: Record<string, string> = {}, service?: FakePaymentService): Promise<BothWays> {
+    const own = service ?? (await testService(tellTransaction));
     const DATABASE_URL = temporaryDatabase();
     const AUDIT_LOG_FILE = path.join(path.dirname(DATABASE_URL.slice('file:'.length)), 'audit.log');
     const logLines: string[] = [];
@@ -78,7 +81,7 @@ export class BothWays {
   /** Asks once, and tells all that came of it, and whether it was answered in front of Apollo. */
   async ask(asked: Asked): Promise<{ told: Told; isPrepared: boolean }> {
     const { service, logLines } = this;
-    const [calls, lines, audited] = [service.seen.length, logLines.length, this.auditLines().length];
+    const [calls, lines, audited] = [service.requests.length, logLines.length, this.auditLines().length];
     answers.mockClear();
     const exchanged = await exchange(this.client.url, asked);
     const given = (await Promise.all(answers.mock.results.map(({ value }) => value as Promise<unknown>)))[0];
@@ -86,7 +89,7 @@ export class BothWays {
     if (exchanged.body.includes('"data":null')) await this.#round();
     const told = {
       ...exchanged,
-      calls: service.seen
+      calls: service.requests
         .slice(calls)
         .filter((seen) => isOf(asked, seen))
         .map(({ method, path, query, body }) => [method, path, query, body].join(' '))
@@ -113,7 +116,7 @@ export class BothWays {
   /** How many calls to the service are under way or wait for their turn. */
   async #underWay(): Promise<number> {
     const page = await (await fetch(`${this.client.gateway.url}/metrics`)).text();
-    const gauges = [...page.matchAll(/^paygraph_service_calls_(?:under_way|waiting)\{.*\} (\d+)$/gm)];
+    const gauges = [...page.matchAll(/^paygraph_service_requests_(?:in_flight|queued)\{.*\} (\d+)$/gm)];
     expect(gauges).not.toHaveLength(0);
     return gauges.reduce((sum, [, calls]) => sum + Number(calls), 0);
   }
@@ -165,7 +168,7 @@ export class BothWays {
  * Whether a question asked for a call; calls of earlier ones may still come, as lookups that failed are tried again and what
  * is unknown is looked for. Ids are read from the question; those of nodes are written otherwise in it.
  */
-function isOf(asked: Asked, { method, query }: SeenRequest): boolean {
+function isOf(asked: Asked, { method, query }: ReceivedRequest): boolean {
   const question = JSON.stringify(asked).toLowerCase();
   if (query.includes(MARKER)) return false;
   const ids = [...query.matchAll(/_id=([^&]*)/g)].map(([, id = '']) => decodeURIComponent(id).toLowerCase());

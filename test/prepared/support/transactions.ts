@@ -1,7 +1,7 @@
 import { encodeNodeId } from '../../../src/schema/node';
 import { CHANNEL } from '../../support/gateway';
-import type { Reply, SeenRequest } from '../../support/scripted-service';
-import { decodeQuery } from '../../gateway/fixtures/strict-service';
+import type { Reply, ReceivedRequest } from '../../support/payment-service/fake-payment-service';
+import { decodeQuery } from '../../support/signatures';
 import { goldenMethods, type Json } from '../../methods/golden-bodies';
 
 const idOf = (kind: number, place: number): string =>
@@ -58,13 +58,13 @@ export const MISSING = idOf(3, 0);
 export const FAILING: readonly string[] = FAULTS.map((_, place) => idOf(9, place));
 
 /** The answer of the service to a lookup; undefined where it has none. */
-export const answerFor = (id: string): Json | undefined => {
+const answerFor = (id: string): Json | undefined => {
   const answer = byId.get(id);
   return answer && { ...answer, transaction_id: id };
 };
 
 /** A service that has all of these, and nothing else. */
-export function tellTransaction({ query }: Pick<SeenRequest, 'query'>): Reply {
+export function tellTransaction({ query }: Pick<ReceivedRequest, 'query'>): Reply {
   const { transaction_id: id = '', external_id: externalId } = decodeQuery(query);
   const fault = FAULTS[FAILING.indexOf(id)];
   if (fault) return fault;

@@ -22,12 +22,9 @@ export interface Collector {
   close(): Promise<void>;
 }
 
-const taken = (response: ServerResponse): void =>
-  void response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end();
-
 export async function startCollector(): Promise<Collector> {
   const exports: SeenExport[] = [];
-  let reply = taken;
+  let reply = (response: ServerResponse): void => void response.end();
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));

@@ -26,8 +26,8 @@ function fieldsOf(message: Buffer): Map<number, Value[]> {
   const varint = (): bigint => {
     let value = 0n;
     for (let shift = 0n; ; shift += 7n) {
-      const byte = message[at++];
-      if (byte === undefined) throw new Error('The message ends within a number.');
+      const byte = message.readUInt8(at);
+      at += 1;
       value |= BigInt(byte & 0x7f) << shift;
       if (byte < 0x80) return value;
     }
@@ -64,9 +64,7 @@ const numberOf = (fields: Fields, number: number): number => Number(fields.get(n
 
 function anyValue(fields: Fields): unknown {
   if (fields.has(1)) return textOf(fields, 1);
-  if (fields.has(2)) return numberOf(fields, 2) === 1;
   if (fields.has(3)) return numberOf(fields, 3);
-  if (fields.has(4)) return bytesOf(fields, 4).readDoubleLE();
   return messages(fields, 5).flatMap((list) => messages(list, 1).map(anyValue));
 }
 

@@ -1,5 +1,5 @@
 import { testGateway, type TestClient } from '../../support/gateway';
-import type { Clock } from '../../../src/clock';
+import type { Clock } from '../../../src/shared/clock';
 import { startCollector, type Collector } from './collector';
 import type { SeenSpan } from './otlp';
 

@@ -1,0 +1,57 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../shared/clock';
+import { ConfigError, type Config } from '../config';
+import type { Journal } from '../datasources/journal/journal';
+import { faultText, isPermanent, type JournalReason } from '../datasources/journal/journal-error';
+import { JournalMonitor } from '../datasources/journal/journal-monitor';
+import { JournalOpenError } from '../datasources/journal/journal-open-error';
+import { instrumentJournal } from '../datasources/journal/instrumented-journal';
+import type { Metrics } from '../observability/metrics/metrics';
+import type { Tracing } from '../observability/tracing/start-tracing';
+
+interface Observers {
+  metrics: Metrics;
+  tracing: Tracing | undefined;
+  clock: Clock;
+  log: Logger;
+}
+
+/** The journal in use. */
+interface JournalConnection {
+  journal: Journal;
+  /** Why the journal cannot be written, as of the last check; null where it can. */
+  reason(): JournalReason | null;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the journal, with metrics and traces of its calls, and starts its write checks. Throws a ConfigError when DATABASE_URL
+ * cannot be used.
+ */
+export async function openMonitoredJournal(
+  config: Config,
+  open: (url: string) => Promise<Journal>,
+  { metrics, tracing, clock, log }: Observers,
+): Promise<JournalConnection> {
+  const url = config.journal.url.reveal();
+  const opened = await open(url).catch((error: unknown) => {
+    throw error instanceof JournalOpenError ? new ConfigError([error.message]) : error;
+  });
+  const traced = tracing?.journal(opened, url.startsWith('file:') ? 'sqlite' : 'postgresql') ?? opened;
+  const journal = instrumentJournal(traced, (call, fault, ms) => {
+    metrics.money.journalCall(call, fault?.reason ?? null, ms / 1000);
+    monitor.ended(call, fault);
+  });
+  const monitor = new JournalMonitor({ checkWrite: (bytes) => journal.checkWrite(bytes), clock, log });
+  const close = async (): Promise<void> => {
+    await monitor.stop();
+    await journal.close();
+  };
+  await monitor.start();
+  const { fault } = monitor;
+  if (fault && isPermanent(fault)) {
+    await close();
+    throw new ConfigError([`DATABASE_URL: ${faultText(fault)}.`]);
+  }
+  return { journal, reason: () => monitor.fault?.reason ?? null, close };
+}

@@ -1,0 +1,106 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../shared/clock';
+import { ConfigError, SANDBOX_CREDENTIALS, type Config } from '../config';
+import { ServiceClient } from '../datasources/payment-service/client';
+import { Credentials, type CredentialEvent } from '../datasources/payment-service/credentials';
+import { PaymentService } from '../datasources/payment-service/payments';
+import { PayoutService } from '../datasources/payment-service/payouts';
+import { ServiceTransport, type RequestInterceptor } from '../datasources/payment-service/http/transport';
+import { CallbackTokens } from '../core/callbacks/callback-tokens';
+import { requestContext } from '../http/server/request-context';
+import type { Metrics } from '../observability/metrics/metrics';
+import { describeFileError } from '../shared/hot-reloaded-file';
+import { pollAfter, type PollAfter } from '../shared/poll-after';
+
+/** Poll intervals for callers that do not subscribe: those of a subscription right after a change. */
+const pollAfterFor = ({ watching: { schedule } }: Config): PollAfter =>
+  pollAfter({ payer: schedule.payer[0]?.everyMs ?? 0, provider: schedule.provider[0]?.everyMs ?? 0 });
+
+const CREDENTIALS_FILE = 'SERVICE_CREDENTIALS_FILE';
+
+/** The credentials of every channel. A ConfigError tells what is wrong with the file, or with the settings beside it. */
+function openCredentials({ service, sandbox }: Config, log: Logger): Credentials {
+  const { apiKey, secretKey, credentialsFile } = service;
+  const unset = [apiKey === SANDBOX_CREDENTIALS.apiKey, secretKey === SANDBOX_CREDENTIALS.secretKey];
+  const isDefault = sandbox !== null || !unset.includes(true);
+  if (!isDefault && unset.includes(false))
+    throw new ConfigError(['SERVICE_API_KEY and SERVICE_SECRET_KEY: set both or neither.']);
+  const onEvent = (event: CredentialEvent): void => {
+    if (event.kind === 'reloaded')
+      return log.info({ event: 'credentials_reloaded' }, `${CREDENTIALS_FILE} reloaded`);
+    const { kind, ...facts } = event;
+    if (kind === 'switched')
+      return log.info(
+        { event: 'secret_key_switched', ...facts },
+        'payment service accepts another secret key; signing with it',
+      );
+    log.error(
+      { event: 'credentials_file_invalid', ...facts },
+      `${CREDENTIALS_FILE} is invalid; the previous credentials stay in use`,
+    );
+  };
+  if (sandbox && credentialsFile !== null)
+    log.warn(
+      { event: 'credentials_file_ignored' },
+      `${CREDENTIALS_FILE} is ignored with the embedded sandbox`,
+    );
+  try {
+    return new Credentials({
+      // The sandbox knows one merchant, and what is meant for a real service is not shown to it.
+      file: sandbox ? null : credentialsFile,
+      settings: isDefault ? { apiKey, secretKeys: [secretKey] } : undefined,
+      heard: onEvent,
+    });
+  } catch (error) {
+    throw new ConfigError([`${CREDENTIALS_FILE}: ${describeFileError(error)}.`]);
+  }
+}
+
+/** What a connection to the service tells of itself, and what it is asked through. */
+interface Observers {
+  metrics: Metrics;
+  /** Carries out every exchange, where it is traced. */
+  around?: RequestInterceptor | undefined;
+}
+
+/** A signed way to the payment service. Throws a ConfigError where the credentials cannot be used. */
+export function createPaymentServiceClient(
+  config: Config,
+  clock: Clock,
+  log: Logger,
+  { metrics, around }: Observers,
+) {
+  const { baseUrl, timeoutMs, notFoundStatus, notFoundFields } = config.service;
+  const credentials = openCredentials(config, log);
+  const transport = new ServiceTransport({ baseUrl, timeoutMs, credentials, now: () => clock.now(), around });
+  const callbackTokens = new CallbackTokens(config.journal.fingerprintKey.reveal());
+  const isToken = (text: string): boolean => callbackTokens.read(text) !== null;
+  const own = { credentials, ...(config.publicUrl !== null && { isToken }) };
+  const client = new ServiceClient(transport, { status: notFoundStatus, fields: notFoundFields }, own, {
+    fault: (fault) =>
+      log.warn(
+        { event: 'service_request_failed', requestId: requestContext.getStore()?.requestId, ...fault },
+        'payment service request failed',
+      ),
+    ended: (call, result, ms) => metrics.service.ended(call, result, ms / 1000),
+    retried: () => metrics.service.retried(),
+  });
+  const isDown = (): boolean => Object.values(transport.guard.breakers()).includes(true);
+  metrics.showService({
+    breakers: () => transport.guard.breakers(),
+    lanes: () => transport.guard.lanes(),
+    clockSkew: () => Math.abs(transport.skewMs) / 1000,
+  });
+  return {
+    payments: new PaymentService(client, pollAfterFor(config)),
+    payouts: new PayoutService(client),
+    callbackTokens,
+    /** Whether the service counts as down. */
+    isDown,
+    /** Resolves when the calls under way have ended. */
+    close: async (): Promise<void> => {
+      credentials.close();
+      await transport.close();
+    },
+  };
+}

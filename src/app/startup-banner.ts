@@ -1,0 +1,24 @@
+import { STARTER_VARIABLES } from '../http/server/starter-document';
+
+interface BannerFacts {
+  gatewayUrl: string;
+  sandboxUrl: string;
+  hasExplorer: boolean;
+  /** Whether callers must say who they are. */
+  wantsKey: boolean;
+}
+
+/** What `npm start` says to a newcomer: where everything is, and one query to paste. */
+export const startupBanner = ({ gatewayUrl, sandboxUrl, hasExplorer, wantsKey }: BannerFacts): string => `
+paygraph is listening.
+
+  GraphQL        ${gatewayUrl}/graphql   (open it in a browser for Apollo Sandbox)
+${hasExplorer ? `  explorer       ${gatewayUrl}/explorer   (every flow ready to run; needs no other host)\n` : ''}  sandbox        ${sandboxUrl}   (the embedded payment service, not a page: no real money)
+
+Create a payment; paste this into another terminal:
+
+  curl -s ${gatewayUrl}/graphql -H 'content-type: application/json'${wantsKey ? ' -H "authorization: Bearer <key>"' : ''} -d '{"query":"mutation { createPayment(input: { idempotencyKey: \\"first-payment\\", channel: \\"${STARTER_VARIABLES.channel}\\", amount: { currency: \\"EUR\\", value: \\"10.00\\" }, method: { redirect: CARD } }) { ... on PaymentSuccess { payment { ... on PaymentResource { transactionId status nextAction { ... on RedirectAction { url } } } } } ... on UserError { message } } }"}'
+
+Stop with Ctrl+C.
+
+`;

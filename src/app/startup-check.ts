@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { ApiKeyStore } from '../auth/client-keys';
+import {
+  ConfigError,
+  environment,
+  readConfig,
+  settingsReader,
+  type Config,
+  type Environment,
+} from '../config';
+import { placeFault } from '../datasources/journal/journal-open-error';
+import { readCredentialsFile } from '../datasources/payment-service/credentials-file';
+import { PersistedOperations } from '../http/persisted/persisted-operations';
+import { gatewaySchema, subgraphSchema } from '../resolvers';
+import { describeFileError } from '../shared/hot-reloaded-file';
+import { textOfFile } from '../shared/json-text';
+
+const readText = (file: string): string => textOfFile(readFileSync(file));
+
+type Reader = ReturnType<typeof settingsReader>;
+
+/** Reads a file as the gateway will, by the setting that names it. Each throws when the file cannot be used. */
+const READ_FILE = {
+  CLIENT_KEYS_FILE: (file: string) => new ApiKeyStore(readText(file)),
+  SERVICE_CREDENTIALS_FILE: (file: string, env: Reader) => {
+    // The sandbox does not read it.
+    if (!env.has('SERVICE_BASE_URL')) return;
+    readCredentialsFile(readText(file), (named) => readText(path.resolve(path.dirname(file), named)));
+  },
+  PERSISTED_OPERATIONS: (manifest: string, env: Reader) => {
+    const settings = { manifest, frontends: 'allow', services: 'allow' } as const;
+    const schema = env.get('SUBGRAPH') ? subgraphSchema() : gatewaySchema();
+    return new PersistedOperations({ settings, schema, onUnlisted: () => undefined });
+  },
+};
+
+/** What is wrong with the files that settings name: those that are read, and the folders of those that are written. */
+function fileErrors(source: Environment): string[] {
+  const env = settingsReader(source);
+  const errors: string[] = [];
+  for (const name of Object.keys(READ_FILE) as (keyof typeof READ_FILE)[]) {
+    const file = env.text(name);
+    try {
+      if (file !== undefined) READ_FILE[name](file, env);
+    } catch (error) {
+      errors.push(`${name}: ${describeFileError(error)}.`);
+    }
+  }
+  const journal = env.get('DATABASE_URL')?.reveal() ?? '';
+  const written = {
+    DATABASE_URL: journal.startsWith('file:') ? journal.slice('file:'.length) : undefined,
+    AUDIT_LOG_FILE: env.get('AUDIT_LOG_FILE'),
+  };
+  for (const [name, file] of Object.entries(written)) {
+    const error = file && placeFault(path.resolve(file));
+    if (error) errors.push(`${name}: ${error}.`);
+  }
+  return errors;
+}
+
+/** Reads and checks every setting and every file that a setting names. Throws one ConfigError that names everything that is wrong. */
+export function readStartConfig(env: Environment = environment()): Config {
+  const errors: string[] = [];
+  const config = attempt(() => readConfig(env), errors);
+  errors.push(...fileErrors(env));
+  if (!config || errors.length > 0) throw new ConfigError(errors);
+  return config;
+}
+
+/** The result of a reader. Undefined when it throws a ConfigError, whose errors are added to `errors`. */
+function attempt(read: () => Config, errors: string[]): Config | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    errors.push(...error.errors);
+    return undefined;
+  }
+}

@@ -1,0 +1,16 @@
+import { ConfigError } from '../config';
+
+/** Why the program could not start, as a sentence for the operator that contains no value of a setting. */
+export function describeStartupError(error: unknown): string {
+  if (error instanceof ConfigError) return error.message;
+  const { code, port, syscall } = Object.assign({ code: '', port: 0, syscall: '' }, error);
+  if (code === 'EADDRINUSE')
+    return `Port ${port} is in use: set PORT, METRICS_PORT or SANDBOX_PORT to another, or to 0 for any free one.`;
+  if (syscall === 'listen' && code === 'EACCES')
+    return `Port ${port} needs privileges that this user lacks: set PORT, METRICS_PORT or SANDBOX_PORT to 1024 or higher.`;
+  if (syscall === 'listen' && code === 'ENOTSUP')
+    return 'REUSE_PORT is not supported by this system: set it to off.';
+  if (code === 'EADDRNOTAVAIL' || syscall === 'getaddrinfo')
+    return `HOST is no address of this machine (${code}): set it to 127.0.0.1, to 0.0.0.0 for all IPv4 addresses, or to :: for all.`;
+  return error instanceof Error ? (error.stack ?? error.message) : 'The gateway could not start.';
+}

@@ -1,0 +1,32 @@
+import {
+  createInProgress,
+  createUnknown,
+  idempotencyConflict,
+  invalidInput,
+  rejectedByService,
+} from '../../schema/user-errors';
+import type { AttemptKind } from '../../datasources/journal/journal';
+import type { CreateResult } from './create-service';
+import { fieldError } from '../validation/validate-input';
+
+const TAKEN =
+  'must not have been used before on this channel: there is, or may be, a payout under it. Look at payout(externalId) and attempts(externalId) first; where they show nothing, ask the operator. Use another externalId only for a different payout.';
+
+/** What a caller is told of a create that did not succeed. */
+export function toUserError(
+  end: Exclude<CreateResult<never>, { kind: 'success' }>,
+  { idempotencyKey, kind }: { idempotencyKey: string; kind: AttemptKind },
+) {
+  switch (end.kind) {
+    case 'refused':
+      return rejectedByService(end.httpStatus, end.message);
+    case 'external_id_taken':
+      return invalidInput([fieldError(['externalId'], 'unused', TAKEN)]);
+    case 'conflict':
+      return idempotencyConflict(end.differing);
+    case 'in_progress':
+      return createInProgress();
+    case 'unknown':
+      return createUnknown({ idempotencyKey, externalId: end.externalId }, kind);
+  }
+}

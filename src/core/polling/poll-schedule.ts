@@ -1,0 +1,24 @@
+import type { PollIntervals } from '../../shared/poll-intervals';
+
+/** What a transaction waits for, and so how soon it may change; `done`: it does not change any more. */
+export type Phase = 'payer' | 'provider' | 'mispaid' | 'done';
+
+/** Poll intervals by phase. */
+export type Schedule = Readonly<Record<Exclude<Phase, 'done'>, PollIntervals>>;
+
+const MAX_BACKOFF_MS = 60_000;
+
+/** Jitter of ±15 %: polls that began together must not stay together. */
+const jittered = (ms: number): number => Math.round(ms * (0.85 + Math.random() * 0.3));
+
+/**
+ * The delay before the next poll, in milliseconds.
+ * @param sinceChangeMs time since the last change
+ * @param failures consecutive polls that have failed: exponential backoff
+ */
+export function nextPollDelay(intervals: PollIntervals, sinceChangeMs: number, failures: number): number {
+  const step = intervals.find(({ untilMs }) => sinceChangeMs < untilMs);
+  const everyMs = step?.everyMs ?? MAX_BACKOFF_MS;
+  const backoffMs = failures === 0 ? 0 : Math.min(MAX_BACKOFF_MS, 1000 * 2 ** Math.min(failures - 1, 10));
+  return jittered(Math.max(everyMs, backoffMs));
+}

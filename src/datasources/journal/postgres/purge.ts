@@ -1,0 +1,85 @@
+import type { PurgeProgress, PurgeStep } from '../journal';
+import type { PostgresPool } from './pool';
+import type { Row } from '../rows';
+
+/** Any number, as long as every instance uses the same and nothing else does: one purges at a time. */
+const PURGE_LOCK = 7_215_045;
+
+/** No step waits for a lock, so none is part of a deadlock: what somebody else holds now is left to a later step. */
+const TURN = `turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(${PURGE_LOCK}) AS mine)`;
+
+/** `found`: the rows that the step looked at; `last`: where it ended. */
+export const PURGE_ATTEMPTS = `WITH ${TURN},
+  expired AS MATERIALIZED (
+    SELECT id, service, channel, external_id, settled_at FROM attempts
+    WHERE (SELECT mine FROM turn) AND settled_at >= $1 AND settled_at < $2
+    ORDER BY settled_at LIMIT $3 FOR UPDATE SKIP LOCKED),
+  released AS MATERIALIZED (
+    SELECT held.service, held.channel, held.external_id FROM expired JOIN reservations AS held
+      ON held.service = expired.service AND held.channel = expired.channel
+      AND held.external_id = expired.external_id AND held.attempt_id = expired.id
+    FOR UPDATE OF held SKIP LOCKED),
+  deleted_reservations AS (
+    DELETE FROM reservations USING released
+    WHERE reservations.service = released.service AND reservations.channel = released.channel
+      AND reservations.external_id = released.external_id),
+  deleted AS (
+    DELETE FROM attempts USING expired WHERE attempts.id = expired.id RETURNING attempts.settled_at)
+  SELECT (SELECT mine FROM turn) AS mine, count(*) AS found, count(*) AS deleted, max(settled_at)::text AS last
+  FROM deleted`;
+
+/** A reservation that an attempt takes over meanwhile is locked, or has another attempt then: it stays. */
+export const PURGE_RESERVATIONS = `WITH ${TURN},
+  page AS MATERIALIZED (
+    SELECT service, channel, external_id, attempt_id FROM reservations
+    WHERE (SELECT mine FROM turn)
+      AND (service, channel, external_id) > ($1::jsonb ->> 0, $1::jsonb ->> 1, $1::jsonb ->> 2)
+    ORDER BY service, channel, external_id LIMIT $2),
+  left_over AS MATERIALIZED (
+    SELECT held.service, held.channel, held.external_id FROM page JOIN reservations AS held
+      USING (service, channel, external_id)
+    WHERE held.attempt_id = page.attempt_id
+      AND (SELECT count(*) FROM attempts WHERE id = page.attempt_id) = 0
+    FOR UPDATE OF held SKIP LOCKED),
+  deleted AS (
+    DELETE FROM reservations USING left_over
+    WHERE reservations.service = left_over.service AND reservations.channel = left_over.channel
+      AND reservations.external_id = left_over.external_id
+    RETURNING 1)
+  SELECT (SELECT mine FROM turn) AS mine, count(*) AS found, (SELECT count(*) FROM deleted) AS deleted,
+    (SELECT jsonb_build_array(service, channel, external_id)::text FROM page
+      ORDER BY service DESC, channel DESC, external_id DESC LIMIT 1) AS last
+  FROM page`;
+
+/** Inputs of confirms that were carried out. */
+export const PURGE_CONFIRMED = `WITH ${TURN},
+  expired AS MATERIALIZED (
+    SELECT ctid, confirmed_at FROM confirmed
+    WHERE (SELECT mine FROM turn) AND confirmed_at >= $1 AND confirmed_at < $2
+    ORDER BY confirmed_at LIMIT $3 FOR UPDATE SKIP LOCKED),
+  deleted AS (
+    DELETE FROM confirmed WHERE ctid = ANY (ARRAY (SELECT ctid FROM expired)) RETURNING confirmed_at)
+  SELECT (SELECT mine FROM turn) AS mine, count(*) AS found, count(*) AS deleted, max(confirmed_at)::text AS last
+  FROM deleted`;
+
+export const FIRST_RESERVATION = JSON.stringify(['', '', '']);
+
+const BY_TIME = { attempts: PURGE_ATTEMPTS, confirmed: PURGE_CONFIRMED };
+
+/** Deletes a few rows of what is no longer kept. Null while another instance purges. */
+export async function purgeStep(
+  pool: PostgresPool,
+  { target, settledBefore, limit, after }: PurgeStep,
+): Promise<PurgeProgress | null> {
+  const [row] =
+    target === 'reservations'
+      ? await pool.query(PURGE_RESERVATIONS, [after ?? FIRST_RESERVATION, limit])
+      : await pool.query(BY_TIME[target], [after ?? 0, settledBefore, limit]);
+  return row ? progressOf(row, limit) : null;
+}
+
+function progressOf(row: Row, limit: number): PurgeProgress | null {
+  if (row['mine'] !== true) return null;
+  const isLast = Number(row['found']) < limit;
+  return { deleted: Number(row['deleted']), after: isLast ? null : String(row['last']) };
+}

@@ -1,0 +1,27 @@
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+import type { Secret } from '../../../shared/secret';
+
+/** Signs requests as the service asks (spec section 5). */
+export class Signer {
+  readonly #apiKey: Secret;
+  readonly #key: KeyObject;
+
+  constructor(apiKey: Secret, secretKey: Secret) {
+    this.#apiKey = apiKey;
+    this.#key = createSecretKey(secretKey.reveal(), 'utf8');
+  }
+
+  /**
+   * The three headers for data sent at a moment.
+   * @param data the query string without its "?", or the body: exactly the characters that are sent
+   * @param nowMs the moment of sending, in milliseconds since 1970
+   */
+  headers(data: string, nowMs: number): Record<string, string> {
+    const timestamp = String(Math.floor(nowMs / 1000));
+    return {
+      'x-api-key': this.#apiKey.reveal(),
+      'x-timestamp': timestamp,
+      'x-signature': createHmac('sha256', this.#key).update(timestamp).update(data).digest('hex'),
+    };
+  }
+}

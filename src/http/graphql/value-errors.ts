@@ -1,0 +1,133 @@
+import { GraphQLError, Kind, parse, visit, type Source, type ValueNode } from 'graphql';
+import type { ValueFault, ValueRule } from '../../schema/value-rules';
+import { MAX_TOKENS } from '../limits/document-limits';
+import { shownName } from '../../redaction/graphql-message';
+
+/** The rules behind the messages of graphql-js. Scalars of this schema name theirs in `extensions.rule`. */
+const RULES: readonly (readonly [RegExp, ValueRule])[] = [
+  [/^Expected non-nullable type /, 'required'],
+  [/^(Field|Variable|Argument) "[^"]*" of (required|non-null) type "/, 'required'],
+  [/^Field "[^"]*" must be non-null\./, 'required'],
+  [/^Expected value of type "[^"]*", found null\.$/, 'required'],
+  // A literal has been validated: only a null in a variable that has a default is left.
+  [/^Argument "[^"]*" has invalid value /, 'required'],
+  [/^Field "[^"]*" is not defined by type "/, 'unknownField'],
+  [/^Exactly one key must be specified for OneOf type /, 'oneOf'],
+  [/^OneOf Input Object "[^"]*" must specify exactly one key\./, 'oneOf'],
+  [/^Value .* does not exist in "[^"]*" enum\./s, 'enum'],
+  [/^Enum "[^"]*" cannot represent /, 'enum'],
+  [/^String cannot represent /, 'string'],
+  [/^ID cannot represent /, 'id'],
+  [/^Int cannot represent /, 'int'],
+  [/^Boolean cannot represent /, 'boolean'],
+  [/^Expected type "[^"]*" to be an object\./, 'object'],
+  [/^Expected value of type "[^"]*", found /, 'object'],
+];
+
+/** A required argument that a document leaves out. */
+const ABSENT_ARGUMENT =
+  /^Field "[^"]*" argument "([^"]*)" of type "[^"]*" is required, but it was not provided\.$/;
+
+const ruleOf = (error: GraphQLError, reason: string): string | undefined => {
+  const { rule } = error.extensions;
+  return typeof rule === 'string' ? rule : RULES.find(([pattern]) => pattern.test(reason))?.[1];
+};
+
+/** A value written in a document. */
+interface Place {
+  /** Offset of its first character; no two values of a document have the same. */
+  start: number | undefined;
+  /** The variable's name where it is one. */
+  variable: string | undefined;
+  path: readonly string[];
+}
+
+/** Memo: every error of an operation belongs to the same source. */
+const known = new WeakMap<Source, readonly Place[]>();
+
+/** Every argument value of a document and every value inside one. */
+function placesOf(source: Source): readonly Place[] {
+  const before = known.get(source);
+  if (before) return before;
+  const places: Place[] = [];
+  const add = (node: ValueNode, path: readonly string[]): void => {
+    const variable = node.kind === Kind.VARIABLE ? node.name.value : undefined;
+    places.push({ start: node.loc?.start, variable, path });
+    if (node.kind === Kind.LIST) node.values.forEach((value, index) => add(value, [...path, String(index)]));
+    if (node.kind !== Kind.OBJECT) return;
+    for (const { name, value, loc } of node.fields) {
+      const inner = [...path, name.value];
+      places.push({ start: loc?.start, variable: undefined, path: inner });
+      add(value, inner);
+    }
+  };
+  visit(parse(source, { maxTokens: MAX_TOKENS }), {
+    Argument: ({ name, value }) => add(value, [name.value]),
+    VariableDefinition: ({ variable, defaultValue }) =>
+      defaultValue && add(defaultValue, [variable.name.value]),
+  });
+  known.set(source, places);
+  return places;
+}
+
+/** A path as in FieldError: from the input object down. Names that cannot be shown are hidden. */
+const publicPath = (path: readonly string[]): string[] =>
+  (path[0] === 'input' && path.length > 1 ? path.slice(1) : path).map((name) =>
+    /^\d{1,4}$/.test(name) ? name : shownName(name),
+  );
+
+/** The name of a field that its parent object lacks, or must not have. */
+const fieldIn = (reason: string): string | undefined =>
+  /^Field "(?:[^".]*\.)?([^".]*)" (?:of required|is not defined|must be non-null)/.exec(reason)?.[1];
+
+/** The path of a variable's value that is refused, without the variable's name: graphql-js has it in the message alone. */
+function pathInVariable(message: string, reason: string): string[] {
+  const head = message.endsWith(reason) ? message.slice(0, -reason.length) : '';
+  const [, path = ''] = / at "([^"\\]*)"; $/.exec(head) ?? [];
+  return (path.match(/[_A-Za-z]\w*|\d+/g) ?? []).slice(1);
+}
+
+/** Where the variable of an error is used, each with the path of the refused value in it. */
+function pathsOfVariable(variable: string, error: GraphQLError, reason: string): (readonly string[])[] {
+  const field = /must be non-null/.test(reason) ? undefined : fieldIn(reason);
+  // A key of the caller's JSON, which may be anything: three digits are no index here.
+  const below = [
+    ...pathInVariable(error.message, reason),
+    ...(field === undefined ? [] : [shownName(field)]),
+  ];
+  const places = error.source ? placesOf(error.source) : [];
+  const uses = places.filter((place) => place.variable === variable).map(({ path }) => path);
+  return (uses.length > 0 ? uses : [[variable]]).map((path) => [...path, ...below]);
+}
+
+function pathsOfLiteral(error: GraphQLError, reason: string): (readonly string[])[] {
+  const start = error.nodes?.[0]?.loc?.start;
+  const place = error.source && placesOf(error.source).find((each) => each.start === start);
+  if (!place) return [];
+  const field = /is not defined/.test(reason) ? undefined : fieldIn(reason);
+  return [field === undefined ? place.path : [...place.path, field]];
+}
+
+/**
+ * The values behind an error, each with its path and rule: of a variable where it is used in the document, or of a value
+ * in the document itself. Undefined when the error is about something else.
+ */
+export function valueFaults(error: unknown): ValueFault[] | undefined {
+  if (!(error instanceof GraphQLError)) return undefined;
+  const { fields } = error.extensions;
+  if (Array.isArray(fields)) return fields as ValueFault[];
+  const [, absent] = ABSENT_ARGUMENT.exec(error.message) ?? [];
+  if (absent !== undefined) return [{ path: publicPath([absent]), rule: 'required' }];
+  const [node] = error.nodes ?? [];
+  const { originalError, message } = error;
+  const isWrapped = originalError instanceof GraphQLError && message.startsWith('Variable "');
+  const reason = isWrapped ? originalError.message : message;
+  const rule = ruleOf(error, reason);
+  if (rule === undefined) return undefined;
+  const paths =
+    node?.kind === Kind.VARIABLE_DEFINITION
+      ? pathsOfVariable(node.variable.name.value, error, reason)
+      : pathsOfLiteral(error, reason);
+  const distinct = new Map(paths.map(publicPath).map((path) => [path.join('.'), path]));
+  return paths.length === 0 ? undefined : [...distinct.values()].map((path) => ({ path, rule }));
+}

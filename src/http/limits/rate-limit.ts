@@ -1,0 +1,49 @@
+import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
+import type { Caller } from '../../auth/caller';
+import type { OperationCost } from './operation-cost';
+import { rateLimited } from '../graphql/http-error';
+
+/** What a call that moves money costs, against 1 for a lookup: it makes several calls and two writes to the journal. */
+const MONEY_COST = 5;
+
+/** How much of its minute an operation takes from its caller. */
+export const pointsOf = ({ lookups, moneyCalls }: OperationCost): number =>
+  Math.max(1, lookups + moneyCalls * MONEY_COST);
+
+/** Points per caller and minute, counted by this instance alone. */
+export class RateLimit {
+  readonly #limiter: RateLimiterMemory | undefined;
+  readonly #onRejected: () => void;
+
+  /**
+   * @param perMinute 0: no limit
+   * @param onRejected called for each operation that is rejected
+   */
+  constructor(perMinute: number, onRejected: () => void = () => undefined) {
+    this.#onRejected = onRejected;
+    if (perMinute > 0) this.#limiter = new RateLimiterMemory({ points: perMinute, duration: 60 });
+  }
+
+  /** Consumes points of a caller. Rejects with a RequestError (RATE_LIMITED) when too few are left. */
+  consume({ id }: Caller, points: number): Promise<unknown> {
+    return this.#limiter ? this.#limiter.consume(id, points).catch(this.#reject) : NO_LIMIT;
+  }
+
+  /** Consumes points of a caller; false when too few are left. Does not count as a rejection. */
+  async tryConsume({ id }: Caller, points: number): Promise<boolean> {
+    return (
+      !this.#limiter ||
+      this.#limiter.consume(id, points).then(
+        () => true,
+        () => false,
+      )
+    );
+  }
+
+  readonly #reject = (spent: RateLimiterRes | Error): never => {
+    this.#onRejected();
+    throw spent instanceof Error ? spent : rateLimited(spent.msBeforeNext);
+  };
+}
+
+const NO_LIMIT = Promise.resolve();

@@ -1,0 +1,117 @@
+import {
+  GraphQLError,
+  Kind,
+  NoSchemaIntrospectionCustomRule,
+  OperationTypeNode,
+  getOperationAST,
+  parse,
+  specifiedRules,
+  validate,
+  type DocumentNode,
+  type GraphQLSchema,
+  type SelectionSetNode,
+  type ValidationRule,
+} from 'graphql';
+import { LRUCache } from 'lru-cache';
+import { MAX_TOKENS } from '../limits/document-limits';
+import type { PublicCode } from '../graphql/error-codes';
+import { RequestError } from '../graphql/http-error';
+
+/** Documents that are kept understood: thousands of watchers ask with the same one. Counted in characters of their texts. */
+const MAX_KEPT = 2_000_000;
+const MAX_ERRORS = 20;
+
+const coded = (error: GraphQLError, code: PublicCode, message = error.message): GraphQLError =>
+  new GraphQLError(message, {
+    nodes: error.nodes,
+    source: error.source,
+    positions: error.positions,
+    originalError: error.originalError,
+    extensions: { ...error.extensions, code },
+  });
+
+/** What the next edition of GraphQL forbids, as nothing would be left to subscribe to: @skip and @include at the root. */
+const alwaysOneField: ValidationRule = (context) => ({
+  OperationDefinition({ operation, selectionSet }) {
+    if (operation !== OperationTypeNode.SUBSCRIPTION) return;
+    const visited = new Set<string>();
+    const visit = ({ selections }: SelectionSetNode): void => {
+      for (const selection of selections) {
+        const found = selection.directives?.find(({ name }) => /^(skip|include)$/.test(name.value));
+        if (found)
+          context.reportError(
+            new GraphQLError('The root field of a subscription cannot be left out.', { nodes: found }),
+          );
+        if (selection.kind === Kind.INLINE_FRAGMENT) visit(selection.selectionSet);
+        if (selection.kind !== Kind.FRAGMENT_SPREAD || visited.has(selection.name.value)) continue;
+        visited.add(selection.name.value);
+        const fragment = context.getFragment(selection.name.value);
+        if (fragment) visit(fragment.selectionSet);
+      }
+    };
+    visit(selectionSet);
+  },
+});
+
+/** Reads and checks the documents of subscriptions. */
+export class SubscriptionDocuments {
+  readonly #schema: GraphQLSchema;
+  readonly #introspection: boolean;
+  readonly #rules: typeof specifiedRules;
+  readonly #kept = new LRUCache<string, DocumentNode>({
+    maxSize: MAX_KEPT,
+    sizeCalculation: (_document, text) => text.length,
+  });
+
+  constructor(schema: GraphQLSchema, introspection: boolean) {
+    this.#schema = schema;
+    this.#introspection = introspection;
+    const rules = [...specifiedRules, alwaysOneField];
+    this.#rules = introspection ? rules : [...rules, NoSchemaIntrospectionCustomRule];
+  }
+
+  /** The document of a text, or the errors in it. Its limits must have been checked before. */
+  read(text: string, operationName: string | undefined): DocumentNode | readonly GraphQLError[] {
+    const known = this.#kept.get(text);
+    const document = known ?? this.#parse(text);
+    if (document instanceof GraphQLError) return [document];
+    if (!known) {
+      const errors = validate(this.#schema, document, this.#rules, { maxErrors: MAX_ERRORS });
+      if (errors.length > 0) return errors.map((error) => this.#invalid(error));
+      this.#kept.set(text, document);
+    }
+    const operation = getOperationAST(document, operationName);
+    if (!operation) return [coded(unclear(operationName), 'OPERATION_RESOLUTION_FAILURE')];
+    return operation.operation === OperationTypeNode.SUBSCRIPTION ? document : [NO_SUBSCRIPTION];
+  }
+
+  /** A wrong name is not answered with the right ones where nobody is to know them. */
+  #invalid(error: GraphQLError): GraphQLError {
+    const message = this.#introspection ? error.message : error.message.replace(/ ?Did you mean .+\?$/s, '');
+    return coded(error, 'GRAPHQL_VALIDATION_FAILED', message);
+  }
+
+  #parse(text: string): DocumentNode | GraphQLError {
+    try {
+      return parse(text, { maxTokens: MAX_TOKENS });
+    } catch (error) {
+      return error instanceof GraphQLError
+        ? coded(error, 'GRAPHQL_PARSE_FAILED')
+        : new GraphQLError('The document cannot be parsed.');
+    }
+  }
+}
+
+/** In Apollo's words. */
+const unclear = (name: string | undefined): GraphQLError =>
+  new GraphQLError(
+    name === undefined
+      ? 'Must provide operation name if query contains multiple operations.'
+      : `Unknown operation named "${name}".`,
+  );
+
+const NO_SUBSCRIPTION = new RequestError({
+  status: 400,
+  code: 'BAD_REQUEST',
+  message: 'Only subscriptions are served here: send queries and mutations to /graphql by POST.',
+});

@@ -1,0 +1,41 @@
+/** A transaction is polled every `everyMs` until `untilMs` after its last change. */
+export interface PollStep {
+  everyMs: number;
+  /** Infinity in the last step. */
+  untilMs: number;
+}
+
+/** Poll intervals, short while a change is likely and long when hours have passed. */
+export type PollIntervals = readonly PollStep[];
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+const MIN_EVERY_MS = 100;
+/** A day. A timer of more than 24.8 days would fire at once. */
+const MAX_EVERY_MS = 86_400_000;
+
+function parseDuration(text: string): number | undefined {
+  const [, number, unit = ''] = /^(\d{1,6})(ms|s|m|h)$/.exec(text) ?? [];
+  const scale = UNITS[unit];
+  return number === undefined || scale === undefined ? undefined : Number(number) * scale;
+}
+
+/**
+ * Parses intervals such as "1s/30s 5s/10m 60s": every second for the first 30 seconds after a change, then every 5 seconds
+ * until 10 minutes after it, then every minute. Undefined when malformed: the last step has no end, the others end later
+ * than the one before, and an interval is 100 ms to one day.
+ */
+export function parsePollIntervals(text: string): PollIntervals | undefined {
+  const parts = text.split(' ');
+  const parsed = parts.map((part, index): PollStep | undefined => {
+    const [every = '', until, ...more] = part.split('/');
+    const isLast = index === parts.length - 1;
+    const everyMs = parseDuration(every);
+    const untilMs = until === undefined ? Infinity : parseDuration(until);
+    if (!everyMs || everyMs < MIN_EVERY_MS || everyMs > MAX_EVERY_MS) return undefined;
+    if (!untilMs || more.length > 0) return undefined;
+    return isLast === (untilMs === Infinity) ? { everyMs, untilMs } : undefined;
+  });
+  const steps = parsed.filter((step) => step !== undefined);
+  const isAscending = steps.every(({ untilMs }, index) => untilMs > (steps[index - 1]?.untilMs ?? 0));
+  return steps.length === parsed.length && isAscending ? steps : undefined;
+}

@@ -1,0 +1,96 @@
+import { Wire, postText, requestText, type WireAnswer } from '../support/wire';
+
+/** How a client leaves: it closes its end, or breaks the connection. */
+export type Leave = (wire: Wire) => void;
+
+export const LEAVES: readonly (readonly [string, Leave])[] = [
+  ['closes', (wire) => void wire.socket.end()],
+  ['resets', (wire) => void wire.socket.resetAndDestroy()],
+];
+
+/** A point at which a client can leave. */
+export interface Departure {
+  name: string;
+  /** What it has sent by then, of a whole request. */
+  sends(request: string): string;
+  /** Whether it waits for the first byte of the answer. */
+  waits?: boolean;
+}
+
+const headEnd = (request: string): number => request.indexOf('\r\n\r\n') + 4;
+
+export const DEPARTURES: readonly Departure[] = [
+  { name: 'having said nothing', sends: () => '' },
+  { name: 'in the headers', sends: (request) => request.slice(0, headEnd(request) - 20) },
+  { name: 'in the body', sends: (request) => request.slice(0, headEnd(request) + 10) },
+  { name: 'before the answer', sends: (request) => request },
+  { name: 'during the answer', sends: (request) => request, waits: true },
+  { name: 'with ten requests under way', sends: (request) => request.repeat(10) },
+];
+
+/** Comes, sends as much of a POST of that body as the departure says, and leaves. */
+export async function comeAndLeave(
+  url: string,
+  { sends, waits = false }: Departure,
+  body: string,
+  { headers, leave }: { headers: readonly string[]; leave: Leave },
+): Promise<void> {
+  const wire = await Wire.open(url);
+  wire.write(sends(postText(body, [`Host: ${new URL(url).host}`, ...headers])));
+  if (waits) await wire.something();
+  leave(wire);
+  wire.socket.resume();
+  await wire.closed;
+}
+
+/** A client that takes its time. */
+export interface SlowClient {
+  name: string;
+  /** What it sends at once. */
+  first: string;
+  /** What it sends again and again after that; nothing where it only waits. */
+  drip?: string;
+}
+
+const head = (...more: string[]): string =>
+  requestText('POST /graphql HTTP/1.1', ['Host: a', 'Content-Type: application/json', ...more]);
+
+/** Clients that never come to the end of their request, by where they stop. */
+export const slowClients = (authorization: string): readonly SlowClient[] => [
+  { name: 'connects and says nothing', first: '' },
+  { name: 'sends the first line letter by letter', first: 'POST /', drip: 'a' },
+  { name: 'never ends its headers', first: 'POST /graphql HTTP/1.1\r\nHost: a\r\n', drip: 'X-A: b\r\n' },
+  { name: 'stops in a header', first: 'POST /graphql HTTP/1.1\r\nHost: a\r\nX-A: ' },
+  { name: 'sends headers and no body', first: head(authorization, 'Content-Length: 100') },
+  {
+    name: 'sends its body letter by letter',
+    first: head(authorization, 'Content-Length: 90000'),
+    drip: ' ',
+  },
+  {
+    name: 'sends its body in chunks that never end',
+    first: head(authorization, 'Transfer-Encoding: chunked'),
+    drip: '1\r\n \r\n',
+  },
+  {
+    name: 'waits for leave to send its body',
+    first: head(authorization, 'Content-Length: 100', 'Expect: 100-continue'),
+  },
+  {
+    name: 'begins a second request and stops',
+    first: 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\nGET /healthz HT',
+  },
+];
+
+const DRIP_MS = 20;
+
+/** Plays a slow client until the server has had enough of it; resolves to what it was told. */
+export async function playSlowly(url: string, { first, drip }: SlowClient): Promise<WireAnswer[]> {
+  const wire = (await Wire.open(url)).write(first);
+  const timer = drip === undefined ? undefined : setInterval(() => wire.write(drip), DRIP_MS);
+  try {
+    return await wire.end();
+  } finally {
+    clearInterval(timer);
+  }
+}

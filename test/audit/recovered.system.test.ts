@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto';
+import { status } from '../support/payment-service/faults';
+import { CHANNEL, type Kind } from '../support/caller';
+import { until } from '../support/gate';
+import { describeSqlite, describeStores, newKey, type Rig } from '../support/rig';
+import { callsOf, objectsOf, temporaryLog, verify } from './support/files';
+
+const SETTLE_MS = 900_000;
+
+const recoveredIn = (file: string, key: string) =>
+  objectsOf(file).filter((line) => line.event === 'recovered' && line.key === key);
+
+describeStores('The audit log', (rigs) => {
+  const file = temporaryLog();
+  const env = { AUDIT_LOG_FILE: file };
+  let first: Rig;
+  let second: Rig;
+
+  beforeAll(async () => {
+    first = await rigs.start({ env });
+    const { service, clock, store } = first;
+    second = await rigs.start({ env, service, clock, store });
+  });
+
+  afterAll(async () => {
+    await Promise.all([first.close(), second.close()]);
+    expect((await verify(file)).faults).toEqual([]);
+  });
+
+  /** Loses the response to a create that the service has carried out, and hides what it created from lookups. */
+  async function lose(kind: Kind, key: string): Promise<{ transactionId: string; hiddenLookups: number }> {
+    first.service.ledger.lag = { ms: 0, lookups: 1000 };
+    first.service.next(`create-${kind}`, { acts: true, reply: (connection) => connection.reset() });
+    expect(await first.create(kind, key)).toMatchObject({ result: 'OutcomeUnknownError' });
+    first.service.ledger.lag = { ms: 0, lookups: 0 };
+    return first.service.created(key)[0]!;
+  }
+
+  /** Moves the clock of both instances until the attempt is settled. */
+  const untilSettled = (key: string, outcome: string, stepMs = 1_000) =>
+    until(
+      () => {
+        first.clock.advance(stepMs);
+        return first.attempt(key);
+      },
+      (attempt) => attempt?.outcome === outcome,
+    );
+
+  test.each<Kind>(['payment', 'payout'])(
+    'has one line for a %s whose lost response two instances look for',
+    async (kind) => {
+      const key = newKey();
+      const created = await lose(kind, key);
+      created.hiddenLookups = 0;
+      await untilSettled(key, 'SUCCEEDED');
+      const lines = await until(
+        () => recoveredIn(file, key),
+        ({ length }) => length > 0,
+      );
+      const [row] = await first.store.rows(`SELECT id FROM attempts WHERE key = '${key}'`);
+      expect(lines).toMatchObject([
+        {
+          attempt: row!['id'],
+          client: 'service:test',
+          operation: kind === 'payment' ? 'createPayment' : 'createPayout',
+          key,
+          channel: CHANNEL,
+          amount: { currency: 'INR', value: '10.00' },
+          oldOutcome: 'unknown',
+          outcome: 'succeeded',
+          transactionId: created.transactionId,
+        },
+      ]);
+      // Both instances look through their attempts again: nothing is added.
+      await untilSettled(key, 'SUCCEEDED');
+      expect(recoveredIn(file, key)).toHaveLength(1);
+    },
+  );
+
+  test('has one line for an outcome that a repeated key finds, beside those of the calls', async () => {
+    const key = newKey();
+    const created = await lose('payment', key);
+    created.hiddenLookups = 0;
+    const { transactionId } = created;
+    const again = await Promise.all([first, second, first].map((rig) => rig.create('payment', key)));
+    expect(again.some(({ result }) => result === 'PaymentSuccess')).toBe(true);
+    await until(
+      () => recoveredIn(file, key),
+      ({ length }) => length > 0,
+    );
+    expect(recoveredIn(file, key)).toMatchObject([{ outcome: 'succeeded', transactionId }]);
+    expect(callsOf(file).filter((line) => line.key === key)).toHaveLength(4);
+  });
+
+  test('has one line for a payment that was found not to have been sent', async () => {
+    const key = newKey();
+    first.service.next('create-payment', { acts: false, reply: (connection) => connection.reset() });
+    expect(await first.create('payment', key)).toMatchObject({ result: 'OutcomeUnknownError' });
+    first.clock.advance(SETTLE_MS);
+    await untilSettled(key, 'NOT_SENT', 60_000);
+    await until(
+      () => recoveredIn(file, key),
+      ({ length }) => length > 0,
+    );
+    expect(recoveredIn(file, key)).toMatchObject([{ outcome: 'not_sent', transactionId: null }]);
+  });
+
+  test('has no line of a recovery that an operator was faster than', async () => {
+    const key = newKey();
+    const created = await lose('payment', key);
+    const [row] = await first.store.rows(`SELECT id FROM attempts WHERE key = '${key}'`);
+    // The lookup of a follow-up is held until the operator has settled the attempt.
+    const held = Promise.withResolvers<undefined>();
+    const looked = Promise.withResolvers<undefined>();
+    first.service.plan((purpose) => {
+      if (purpose !== 'look-up-payment') return undefined;
+      looked.resolve(undefined);
+      created.hiddenLookups = 0;
+      return { acts: true, first: held.promise };
+    });
+    const again = first.create('payment', key);
+    await looked.promise;
+    await first.store.rows(
+      `UPDATE attempts SET outcome = 'not_sent', settled_at = 1, lease_until = 0 WHERE id = '${String(row!['id'])}'`,
+    );
+    held.resolve(undefined);
+    await again;
+    await first.close();
+    expect(recoveredIn(file, key)).toEqual([]);
+  });
+});
+
+describeSqlite('A confirm that the service refuses', (rigs) => {
+  test('names its transaction in the audit log', async () => {
+    const file = temporaryLog();
+    const rig = await rigs.start({ env: { AUDIT_LOG_FILE: file } });
+    const created = await rig.create('payment', newKey());
+    const transactionId = created.transactionId!;
+    rig.service.next('confirm', { acts: false, reply: status(422) });
+    expect(await rig.confirm(transactionId)).toMatchObject({ result: 'RejectedByServiceError' });
+    const unknown = randomUUID();
+    expect(await rig.confirm(unknown, { upi: { utr: 'x'.repeat(300) } })).toMatchObject({
+      result: 'InvalidInputError',
+    });
+    expect(callsOf(file).slice(1)).toMatchObject([
+      { operation: 'confirmPayment', outcome: 'RejectedByServiceError', transactionId },
+      { operation: 'confirmPayment', outcome: 'InvalidInputError', transactionId: unknown },
+    ]);
+  });
+});

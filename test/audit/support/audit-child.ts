@@ -1,0 +1,31 @@
+import { AuditLog, type AuditEntry, type AuditFault } from '../../../src/observability/audit/audit-log';
+import { serve } from '../../support/child-handlers';
+
+/** A process that keeps an audit log and records what its parent says. */
+
+const faults: AuditFault[] = [];
+const [path = '', rotateBytes] = process.argv.slice(3);
+const rotation = rotateBytes === undefined ? null : { maxBytes: Number(rotateBytes), keepFiles: null };
+let log: AuditLog;
+
+const handlers = {
+  /** Records calls one after the other; returns the faults that the log has reported since the last call. */
+  record: (entries: AuditEntry[]): AuditFault[] => {
+    for (const entry of entries) log.record(entry);
+    return faults.splice(0);
+  },
+  /** Closes the log and ends the process. */
+  close: async (): Promise<void> => {
+    await log.close();
+    process.disconnect();
+  },
+};
+
+export type AuditHandlers = typeof handlers;
+
+serve(
+  handlers,
+  (async () => {
+    log = AuditLog.open(path, (fault) => faults.push(fault), { rotation });
+  })(),
+);

@@ -1,0 +1,179 @@
+import { spawnSync } from 'node:child_process';
+import { closeSync, openSync, renameSync, writeFileSync, writeSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { NOTHING, chained } from '../../src/observability/audit/chain';
+import { run as runHere, type Ran } from '../cli/support/run';
+import {
+  entry,
+  linesOf,
+  openLog,
+  putLines,
+  temporaryFolder,
+  temporaryLog,
+  writeChain,
+} from './support/files';
+import { startAuditProcess } from './support/audit-process';
+import { CHECKOUT } from '../support/program';
+
+const run = (args: readonly string[]): Promise<Ran> => runHere(['audit', ...args]);
+
+/** `npm run audit -- …` as a process of its own. */
+function runProgram(args: readonly string[], cwd = CHECKOUT, ...options: readonly string[]): Ran {
+  const program = path.join(CHECKOUT, 'bin/paygraph.mjs');
+  const { PATH, HOME } = process.env;
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...options, program, 'audit', ...args], {
+    cwd,
+    env: { PATH, HOME },
+    encoding: 'utf8',
+  });
+  return { code: status, out: stdout, err: stderr };
+}
+
+interface Report {
+  isWhole: boolean;
+  faults: number;
+  notes: number;
+  findings: object[];
+  missingSeals: string[];
+  chains: { total: number; open: object[] };
+  files: { name: string; lines: number; calls: number; seal?: string }[];
+}
+
+const reportOf = ({ out }: Pick<Ran, 'out'>): Report => JSON.parse(out) as Report;
+
+/** Runs `audit verify --json` on these files. */
+const verify = async (...args: string[]): Promise<Report & Ran> => {
+  const ran = await run(['verify', '--json', ...args]);
+  return { ...ran, ...reportOf(ran) };
+};
+
+test('audit verify prints counts, times, seal and chains of a whole log, and exits with 0', async () => {
+  const file = temporaryLog();
+  await writeChain(file, 'a', 'b');
+  const { code, out, err } = runProgram(['verify', file]);
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  for (const line of [linesOf(file)[0]!, linesOf(file).at(-1)!])
+    expect(out).toContain((JSON.parse(line) as { time: string }).time);
+  expect(out).toMatch(/seal {8}[0-9a-f]{64}\n/);
+  expect(await verify(file)).toMatchObject({
+    code: 0,
+    isWhole: true,
+    faults: 0,
+    findings: [],
+    chains: { total: 1, open: [] },
+    files: [{ name: file, lines: 4, calls: 2, seal: expect.stringMatching(/^[0-9a-f]{64}$/) }],
+  });
+});
+
+test('audit verify names the changed lines, and exits with 1', async () => {
+  const file = temporaryLog();
+  await writeChain(file, 'a', 'b', 'c', 'd');
+  const lines = linesOf(file);
+  putLines(file, [...lines.with(1, lines[1]!.replace('10000.00', '90000.00')).toSpliced(3, 1)]);
+  const seal = 'a'.repeat(64);
+  expect(await verify(file, '--expect', seal)).toMatchObject({
+    code: 1,
+    isWhole: false,
+    faults: 3,
+    findings: [
+      { isFault: true, file, line: 2, code: 'changed' },
+      { isFault: true, file, line: 4, code: 'lines_missing' },
+    ],
+    missingSeals: [seal],
+  });
+  const { code, out } = await run(['verify', file]);
+  expect(code).toBe(1);
+  expect(out.match(/^FAULT .*audit\.log, line [24]: /gm)).toHaveLength(2);
+});
+
+test('audit verify --expect fails when lines before the seal are missing', async () => {
+  const file = temporaryLog();
+  await writeChain(file, 'a', 'b');
+  const { seal = '' } = (await verify(file)).files[0]!;
+  await writeChain(file, 'c');
+  expect(await verify(file, '--expect', seal)).toMatchObject({ code: 0 });
+  putLines(file, linesOf(file).slice(0, 3));
+  expect(await verify('--expect', seal.toUpperCase(), file)).toMatchObject({ code: 1, missingSeals: [seal] });
+  expect(await verify(file)).toMatchObject({ code: 0 });
+});
+
+test('audit verify without a file checks AUDIT_LOG_FILE, or data/audit.log', async () => {
+  const folder = temporaryFolder();
+  const env = { AUDIT_LOG_FILE: path.join(folder, 'elsewhere.log') };
+  await writeChain(env.AUDIT_LOG_FILE, 'a');
+  await writeChain(path.join(folder, 'data', 'audit.log'), 'a', 'b', 'c');
+  expect(reportOf(await runHere(['audit', 'verify', '--json'], env)).files).toMatchObject([{ lines: 3 }]);
+  expect(reportOf(runProgram(['verify', '--json'], folder)).files).toMatchObject([{ lines: 5 }]);
+});
+
+test('audit verify checks several files in their order, and finds a seal in any of them', async () => {
+  const file = temporaryLog();
+  const { log } = openLog(file);
+  log.record(entry());
+  renameSync(file, `${file}.1`);
+  log.record(entry());
+  await log.close();
+  const { seal = '' } = (await verify(`${file}.1`)).files[0]!;
+  expect(await verify(`${file}.1`, file, '--expect', seal)).toMatchObject({
+    code: 0,
+    chains: { total: 2 },
+    files: [
+      { name: `${file}.1`, lines: 3, calls: 1 },
+      { name: file, lines: 3, calls: 1 },
+    ],
+  });
+  const wrong = await verify(file, `${file}.1`);
+  expect(wrong.code).toBe(1);
+  expect(wrong.findings).toContainEqual(expect.objectContaining({ code: 'files_out_of_order' }));
+});
+
+test('audit verify accepts an open chain of a process that runs or has died', async () => {
+  const file = temporaryLog();
+  const child = await startAuditProcess(file);
+  await child.call('record', [entry()]);
+  expect(await verify(file)).toMatchObject({ code: 0, chains: { total: 1, open: [{ isClosed: false }] } });
+  const running = (await run(['verify', file])).out;
+  await child.kill();
+  const dead = await run(['verify', file]);
+  expect(dead.code).toBe(0);
+  expect(dead.out).not.toBe(running);
+});
+
+test('audit verify finds a fault in each line of another file, and prints none of its content', async () => {
+  const file = temporaryLog();
+  writeFileSync(file, '\u001b[31mnothing of ours 4111111111111111\n'.repeat(3000));
+  const { code, faults, findings } = await verify(file);
+  expect({ code, faults, printed: findings.length }).toEqual({ code: 1, faults: 3000, printed: 20 });
+  expect((await run(['verify', file])).out).not.toMatch(/nothing of ours|\u001b/);
+});
+
+test.each<[args: string[], names: string[]]>([
+  [['verify', '/nowhere/audit.log'], ['ENOENT']],
+  [['verify', os.tmpdir()], ['EISDIR']],
+  [['check'], ["'check'"]],
+  [['verify', '--expect', 'abc'], ['--expect']],
+])('audit %j exits with 2', async (args, names) => {
+  const { code, out, err } = await run(args);
+  expect({ code, out }).toEqual({ code: 2, out: '' });
+  for (const name of names) expect(err).toContain(name);
+});
+
+test('audit verify checks a log of 100 MB within 64 MB of heap', async () => {
+  const file = temporaryLog();
+  const writing = openSync(file, 'w');
+  const about = '"audit":1,"time":"2026-01-01T00:00:00.000Z","chain":"0123456789abcdef"';
+  let previous = NOTHING;
+  for (let seq = 0; seq < 60_000; seq += 1) {
+    const event = seq === 0 ? 'opened' : 'call';
+    const body = `{${about},"seq":${seq},"event":"${event}","key":"${'x'.repeat(1500)}"}`;
+    const { line, hash } = chained(body, previous);
+    previous = hash;
+    writeSync(writing, line);
+  }
+  closeSync(writing);
+  // The file has 100 MB, and the program may have 64.
+  const { code, out, err } = runProgram(['verify', file, '--json'], CHECKOUT, '--max-old-space-size=64');
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  expect(reportOf({ out }).files).toMatchObject([{ lines: 60_000, calls: 59_999 }]);
+});

@@ -1,0 +1,530 @@
+import type { Page } from 'playwright-core';
+import { SANDBOX_CREDENTIALS } from '../../src/config';
+import type { Gateway } from '../../src/app/gateway';
+import { STARTER_DOCUMENT, STARTER_VARIABLES } from '../../src/http/server/starter-document';
+import type { Sandbox } from '../../src/sandbox/server';
+import { startOpenGateway } from '../http/support/open-gateway';
+import { CLIENT_KEY } from '../support/credentials';
+import { until } from '../support/gate';
+import { CHANNEL, TestClient, closeAfterTests, testSandbox } from '../support/gateway';
+import { inBrowser, overhang, type Opened, type TestBrowser } from './chromium';
+import { livePages, type LivePages, type Watched } from './live-page';
+import { Shop } from './shop';
+
+jest.setTimeout(240_000);
+
+/** The samples of docs/live-updates.md that send a token. */
+const WITH_TOKEN = ['apollo-client', 'urql', 'graphql-sse', 'eventsource'];
+/** The one that runs in browsers alone, and sends none. */
+const WITHOUT_TOKEN = 'browser';
+
+inBrowser('Pages', (browser) => {
+  /** A shop whose gateway requires credentials. */
+  let shop: Shop;
+  /** A gateway that requires none, and its sandbox. */
+  let open: Gateway;
+  let openSandbox: Sandbox;
+  let ownPages: LivePages;
+  let foreignPages: LivePages;
+  let settings: Record<string, string>;
+
+  beforeAll(async () => {
+    const samples = [...WITH_TOKEN, WITHOUT_TOKEN];
+    [ownPages, foreignPages] = [await livePages(samples), await livePages(samples)];
+    settings = { CORS_ORIGINS: ownPages.origin };
+    const { apiKey, secretKey } = SANDBOX_CREDENTIALS;
+    openSandbox = await testSandbox({ apiKey: apiKey.reveal(), secretKey: secretKey.reveal() });
+    open = closeAfterTests(await startOpenGateway(openSandbox.url, settings));
+    shop = await Shop.open({ control: true }, settings);
+  });
+
+  describe('The hosted page', () => {
+    afterEach(() => browser.closePages());
+
+    test.each([
+      ['Pay 10.00 EUR', { status: 'COMPLETED', error: null, amount: { value: '10.00', received: null } }],
+      ['Decline', { status: 'FAILED', error: { code: 'DECLINED_GENERIC' } }],
+      ['Pay less: 5.00 EUR', { status: 'MISPAID', amount: { value: '10.00', received: '5.00' } }],
+    ])(
+      'leads back to the shop after "%s", without scripts, and can be left when reopened',
+      async (button, outcome) => {
+        const { transactionId, redirectUrl } = await shop.sell();
+        const { page, faults } = await browser.open({ javaScriptEnabled: false });
+        await page.goto(redirectUrl);
+        await page.getByRole('button', { name: button, exact: true }).click();
+        await page.waitForURL(shop.returnUrl);
+        expect(await shop.lookUp(transactionId)).toMatchObject(outcome);
+        await page.goto(redirectUrl);
+        expect(await page.getByRole('button').count()).toBe(0);
+        await page.getByRole('link').click();
+        await page.waitForURL(shop.returnUrl);
+        expect(faults).toEqual([]);
+      },
+    );
+
+    test('shows amount, method, channel and order, and is paid with the keyboard', async () => {
+      const { transactionId, redirectUrl } = await shop.sell({
+        externalId: 'order 4711',
+        returnUrl: undefined,
+      });
+      const { page, faults } = await browser.open();
+      await page.goto(redirectUrl);
+      const text = await page.locator('main').innerText();
+      for (const shown of ['10.00 EUR', 'card', CHANNEL, 'order 4711']) expect(text).toContain(shown);
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+      // Without a return URL the result is shown on the page itself.
+      await page.getByRole('button').first().waitFor({ state: 'detached' });
+      expect(page.url()).toBe(redirectUrl);
+      expect(await shop.lookUp(transactionId)).toMatchObject({ status: 'COMPLETED' });
+      expect(faults).toEqual([]);
+    });
+
+    test('fits a small phone, whatever is paid', async () => {
+      const { page } = await browser.open({ viewport: { width: 320, height: 640 }, isMobile: true });
+      for (const order of [
+        { externalId: 'W'.repeat(255) },
+        { amount: { currency: 'EUR', value: '999999999999999.99' } },
+        { method: { redirect: 'QRIS' }, amount: { currency: 'IDR', value: '150000.00' } },
+        { method: { upi: { phone: '919876543210' } }, amount: { currency: 'INR', value: '1.00' } },
+      ]) {
+        await page.goto((await shop.sell(order)).redirectUrl);
+        expect({ order, overhang: await overhang(page) }).toEqual({ order, overhang: 0 });
+      }
+    });
+  });
+
+  describe("The sandbox's console", () => {
+    /** Requests that are aborted because the page is left. */
+    const ABORTED = /\/_sandbox\/(events)? net::ERR_ABORTED$/;
+    const errorsOf = ({ faults }: Opened) => faults.filter((fault) => !ABORTED.test(fault));
+
+    afterEach(async () => {
+      await browser.closePages();
+      shop.sandbox.control.reset();
+    });
+
+    /** Waits for a state of the connection: Live, Not live, or Not live and trying again. */
+    const shows = (page: Page, state: string) =>
+      page.getByRole('status').getByText(state, { exact: true }).waitFor();
+
+    const openConsole = async (options: Parameters<TestBrowser['open']>[0] = {}, at = shop) => {
+      const opened = await browser.open(options);
+      await opened.page.goto(`${at.sandbox.url}_sandbox/`);
+      return opened;
+    };
+    const press = async (page: Page, name: string, within: Pick<Page, 'getByRole'> = page) => {
+      await within.getByRole('button', { name, exact: true }).click();
+      await page.waitForURL(`${shop.sandbox.url}_sandbox/`);
+    };
+    const rowOf = (page: Page, transactionId: string) =>
+      page.getByRole('row').filter({ hasText: transactionId });
+
+    test('settles, declines and underpays the payment of a row, and no other', async () => {
+      const other = await shop.sell();
+      const opened = await openConsole();
+      for (const [button, outcome] of [
+        ['settle', { status: 'COMPLETED' }],
+        ['decline', { status: 'FAILED', error: { code: 'DECLINED_GENERIC' } }],
+        ['underpay', { status: 'MISPAID', amount: { value: '10.00', received: '5.00' } }],
+      ] as const) {
+        const { transactionId } = await shop.sell();
+        const row = rowOf(opened.page, transactionId);
+        await press(opened.page, button, row);
+        expect(await row.getByRole('button').count()).toBe(0);
+        expect(await shop.lookUp(transactionId)).toMatchObject(outcome);
+      }
+      expect(await shop.lookUp(other.transactionId)).toMatchObject({ status: 'PENDING' });
+      expect(errorsOf(opened)).toEqual([]);
+    });
+
+    test('advances the clock, injects a fault and resets the sandbox', async () => {
+      const { transactionId } = await shop.sell({ amount: { currency: 'EUR', value: '10.51' } });
+      const opened = await openConsole();
+      const { page } = opened;
+      await press(page, '5 s on');
+      expect(await shop.lookUp(transactionId)).toMatchObject({ status: 'FAILED' });
+      await page.getByLabel('Operation').selectOption('create');
+      await page.getByLabel('Fault').selectOption('status');
+      await page.getByRole('spinbutton', { name: 'Status' }).fill('422');
+      await press(page, 'Inject');
+      expect(shop.sandbox.control.faults()).toHaveLength(1);
+      expect(await shop.trySell()).toEqual({ httpStatus: 422 });
+      await shop.sell();
+      await press(page, 'Forget everything');
+      expect(await rowOf(page, transactionId).count()).toBe(0);
+      expect(await shop.lookUp(transactionId)).toBeNull();
+      expect(errorsOf(opened)).toEqual([]);
+    });
+
+    test('shows what happens without being loaded again', async () => {
+      const opened = await openConsole();
+      const { page } = opened;
+      await shows(page, 'Live.');
+      await page.evaluate('globalThis.loadedOnce = true');
+      const { transactionId } = await shop.sell();
+      const row = rowOf(page, transactionId);
+      await row.getByText('pending').waitFor();
+      shop.sandbox.control.settle(transactionId);
+      await row.getByText('completed').waitFor();
+      shop.sandbox.control.inject({ operation: 'lookup', fault: 'cut_after', times: 2 });
+      await page.getByText('cut_after for 2').waitFor();
+      shop.sandbox.control.advance(60_000);
+      await page.locator('#clock').getByText('1 min').waitFor();
+      shop.sandbox.control.reset();
+      await row.waitFor({ state: 'detached' });
+      expect(await page.getByText('cut_after for 2').count()).toBe(0);
+      expect(await page.evaluate('globalThis.loadedOnce')).toBe(true);
+      expect(errorsOf(opened)).toEqual([]);
+    });
+
+    test('keeps a half-typed value and the cursor when a row is added', async () => {
+      const { page } = await openConsole();
+      await shows(page, 'Live.');
+      await page.getByLabel('Fault').selectOption('delay');
+      const delay = page.getByLabel('Delay, ms');
+      await delay.fill('');
+      await delay.pressSequentially('12');
+      const { transactionId } = await shop.sell();
+      await page.getByText(transactionId).waitFor();
+      await page.keyboard.type('34');
+      expect(await delay.inputValue()).toBe('1234');
+      expect(await page.getByLabel('Fault').inputValue()).toBe('delay');
+    });
+
+    test('reconnects when the sandbox is restarted, and keeps what was typed', async () => {
+      const own = await Shop.open({ control: true });
+      const before = await own.sell();
+      const { page } = await openConsole({}, own);
+      await shows(page, 'Live.');
+      await page.getByLabel('Delay, ms').fill('77');
+      await own.sandbox.close();
+      await shows(page, 'Not live, trying again.');
+      await testSandbox({ control: true, port: Number(new URL(own.sandbox.url).port) });
+      await shows(page, 'Live.');
+      expect(await rowOf(page, before.transactionId).count()).toBe(0);
+      const after = await own.sell();
+      await page.getByText(after.transactionId).waitFor();
+      expect(await page.getByLabel('Delay, ms').inputValue()).toBe('77');
+    });
+
+    test('works without scripts, after a refresh', async () => {
+      const { page, faults } = await openConsole({ javaScriptEnabled: false });
+      const { transactionId } = await shop.sell();
+      await page.getByRole('link', { name: 'Refresh' }).click();
+      await page.getByText(transactionId).waitFor();
+      await press(page, 'Forget everything');
+      expect(await page.getByText(transactionId).count()).toBe(0);
+      expect(faults).toEqual([]);
+    });
+
+    test('is wholly visible, scrolls only its table on a phone, and shows markup as text', async () => {
+      const hostile = '<img src=x onerror=alert(1)>';
+      await shop.sell({ externalId: hostile });
+      await shop.sell({ amount: { currency: 'EUR', value: '10.51' } });
+      const opened = await openConsole();
+      const { page: wide } = opened;
+      await shows(wide, 'Live.');
+      shop.sandbox.control.advance(5000);
+      await wide.getByText('PROVIDER_PROCESSING_FAILED').waitFor();
+      expect(await wide.locator('main').innerText()).toContain(hostile);
+      expect(await wide.locator('img').count()).toBe(0);
+      expect(await overhang(wide, '.scroll')).toBe(0);
+      const { page: phone } = await openConsole({ viewport: { width: 360, height: 640 }, isMobile: true });
+      expect(await overhang(phone)).toBe(0);
+      expect(errorsOf(opened)).toEqual([]);
+    });
+  });
+
+  describe('The landing page', () => {
+    afterEach(() => browser.closePages());
+
+    /** Where the scripts of Apollo Sandbox come from. */
+    const CDN = /^https:\/\/([\w-]+\.)*(apollographql|googleapis|gstatic)\.com\//;
+    /** Stands in for the script of Apollo Sandbox, and keeps its options. */
+    const RECORDER = 'window.EmbeddedSandbox = class { constructor(given) { window.given = given; } };';
+
+    test('starts Apollo Sandbox with the starter document, which runs from the page', async () => {
+      const { page, faults } = await browser.open();
+      await page.route(CDN, (route) =>
+        route.request().resourceType() === 'script'
+          ? route.fulfill({ contentType: 'text/javascript', body: RECORDER })
+          : route.fulfill({ body: '' }),
+      );
+      await page.goto(`${open.url}/graphql`);
+      expect(await page.evaluate('window.given')).toMatchObject({
+        initialEndpoint: `${open.url}/graphql`,
+        initialState: { document: STARTER_DOCUMENT, variables: STARTER_VARIABLES },
+      });
+      const responses = await page.evaluate(`(async () => {
+        const { document: query, variables } = window.given.initialState;
+        const ask = async (operationName) => {
+          const body = JSON.stringify({ query, variables, operationName });
+          const headers = { 'content-type': 'application/json' };
+          return (await fetch(window.given.initialEndpoint, { method: 'POST', headers, body })).json();
+        };
+        return [await ask('CreatePayment'), await ask('Payment')];
+      })()`);
+      const amount = { currency: 'EUR', value: '10.00' };
+      expect(responses).toMatchObject([
+        { data: { createPayment: { payment: { status: 'PENDING', amount } } } },
+        { data: { payment: { method: 'CARD', status: 'PENDING' } } },
+      ]);
+      expect(faults).toEqual([]);
+    });
+
+    test.each([true, false])(
+      'links to the explorer of the gateway when the CDN cannot be reached (scripts: %s)',
+      async (javaScriptEnabled) => {
+        const { page, faults } = await browser.open({ javaScriptEnabled });
+        await page.route(CDN, (route) => route.abort());
+        await page.goto(`${open.url}/graphql`);
+        await page.locator('.fallback').waitFor();
+        await page.getByRole('link', { name: 'explorer' }).click();
+        await page.waitForURL(`${open.url}/explorer`, { waitUntil: 'commit' });
+        const known = [CDN, /net::ERR_/, /EmbeddedSandbox is not a constructor/];
+        expect(faults.filter((fault) => !known.some((pattern) => pattern.test(fault)))).toEqual([]);
+      },
+    );
+  });
+
+  describe('The explorer', () => {
+    /** Reports every violation of the content policy. */
+    const REPORT_VIOLATIONS = `document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
+      console.error('policy: ' + violatedDirective + ' ' + blockedURI));`;
+
+    /** Waits until a tab is the active one and its operation is in the editor. */
+    async function shows(page: Page, name: string): Promise<void> {
+      await page.locator('.graphiql-tab[aria-selected="true"]', { hasText: name }).waitFor();
+      await page.locator('.graphiql-query-editor .view-lines', { hasText: `${name}(` }).waitFor();
+    }
+
+    const run = (page: Page): Promise<void> => page.getByRole('button', { name: /^Execute query/ }).click();
+
+    /** Waits until the response contains that. */
+    const answered = (page: Page, text: string | RegExp): Promise<void> =>
+      page.locator('.result-window .view-lines', { hasText: text }).waitFor();
+
+    /** Chooses a tab, runs its operation, and waits until the response contains that. */
+    async function runTab(page: Page, name: string, text: string | RegExp): Promise<void> {
+      await page.locator('.graphiql-tab-button', { hasText: name }).last().click();
+      await shows(page, name);
+      await run(page);
+      await answered(page, text);
+    }
+
+    const status = (word: string): RegExp => new RegExp(`"status":\\s"${word}"`);
+
+    /** Opens the explorer of a gateway and waits until it is ready. */
+    async function explore(base: string, width = 1440): Promise<Opened & { requested: string[] }> {
+      const opened = await browser.open({ viewport: { width, height: 900 } });
+      const { page } = opened;
+      const requested: string[] = [];
+      page.on('request', (request) => requested.push(request.url()));
+      page.on('websocket', (socket) => requested.push(socket.url()));
+      await page.addInitScript(REPORT_VIOLATIONS);
+      await page.goto(`${base}/explorer`);
+      await shows(page, 'CreateRedirect');
+      return { ...opened, requested };
+    }
+
+    /** The width of the operation's editor in pixels, without its toolbar. */
+    const editorWidth = async (page: Page): Promise<number> =>
+      (await page.locator('.graphiql-query-editor > .graphiql-editor').boundingBox())?.width ?? 0;
+
+    describe('without credentials', () => {
+      let opened: Awaited<ReturnType<typeof explore>>;
+
+      beforeAll(async () => {
+        opened = await explore(open.url);
+      });
+      afterEach(() => expect(opened.faults).toEqual([]));
+      afterAll(() => browser.closePages());
+
+      test('runs an operation and shows the payment live, with requests to the gateway only', async () => {
+        const { page, requested } = opened;
+        await run(page);
+        await answered(page, status('PENDING'));
+        const [{ transactionId = '' } = {}] = openSandbox.control.transactions(1);
+        await page.evaluate('globalThis.isSamePage = true');
+        // A long line of the response is wrapped.
+        await runTab(page, 'WatchPayment', transactionId.slice(0, 8));
+        await answered(page, status('PENDING'));
+        openSandbox.control.settle(transactionId);
+        await answered(page, status('COMPLETED'));
+        // The subscription has ended: the button runs again, and does not stop.
+        await page.getByRole('button', { name: /^Execute query/ }).waitFor();
+        expect(await page.evaluate('globalThis.isSamePage')).toBe(true);
+
+        const workers = await until(
+          () => page.workers().map((worker) => worker.url()),
+          (urls) => urls.length >= 3,
+        );
+        const urls = [...requested, ...workers].filter((url) => !url.startsWith('data:'));
+        const { host } = new URL(open.url);
+        expect(urls.filter((url) => new URL(url).host !== host)).toEqual([]);
+        expect(urls.filter((url) => url.startsWith('ws'))).toEqual([
+          `${open.url.replace('http', 'ws')}/graphql`,
+        ]);
+      });
+
+      test('names the operation that has to run first, then fills in its id', async () => {
+        const { page } = opened;
+        await runTab(page, 'ConfirmUpi', 'CreateUpi');
+        expect(await page.locator('.result-window').innerText()).not.toContain('stack');
+        await runTab(page, 'CreateUpi', 'ProvideUtrAction');
+        await runTab(page, 'ConfirmUpi', status('COMPLETED'));
+      });
+
+      test('opens a method in a tab of its own, each time with a new key, and its documentation', async () => {
+        const { page } = opened;
+        const nagad = page.locator('.methods li', { hasText: 'Nagad' }).first();
+        for (const turn of [0, 1]) {
+          await nagad.getByRole('button', { name: 'Create', exact: true }).click();
+          await page.locator('.graphiql-tab', { hasText: 'CreateNagad' }).nth(turn).waitFor();
+          await shows(page, 'CreateNagad');
+          await run(page);
+          await answered(page, 'ProvideCodeAction');
+          await answered(page, /"replayed":\sfalse/);
+        }
+        await nagad.getByRole('button', { name: 'Confirm', exact: true }).click();
+        await shows(page, 'ConfirmNagad');
+        await run(page);
+        await answered(page, status('COMPLETED'));
+        await nagad.getByRole('button', { name: 'docs' }).click();
+        await page.locator('.graphiql-doc-explorer', { hasText: 'Nagad' }).waitFor();
+      });
+    });
+
+    test('runs an operation from the list on a phone, one part below the other', async () => {
+      const { page, faults } = await explore(open.url, 390);
+      expect(await overhang(page)).toBe(0);
+      expect(await editorWidth(page)).toBeGreaterThanOrEqual(350);
+      await page.getByRole('button', { name: 'Show Ready operations' }).click();
+      await page.locator('.tour').getByRole('button', { name: 'Create UPI' }).click();
+      await shows(page, 'CreateUpi');
+      await run(page);
+      await answered(page, /"replayed":\sfalse/);
+      expect(await overhang(page)).toBe(0);
+      const [editor, answer] = await Promise.all(
+        ['.graphiql-query-editor', '.result-window'].map((part) => page.locator(part).boundingBox()),
+      );
+      expect(answer?.y).toBeGreaterThanOrEqual((editor?.y ?? Infinity) + (editor?.height ?? 0));
+      expect(answer?.height).toBeGreaterThan(200);
+      expect(faults).toEqual([]);
+      await browser.closePages();
+    });
+
+    test('uses a header in its own tab only, a key in all tabs, and stores neither', async () => {
+      const { page } = await explore(shop.gateway.gateway.url);
+      const stored = (): Promise<string> =>
+        page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])');
+
+      const card = page.locator('.methods li', { hasText: 'Bank card' }).first();
+      await card.getByRole('button', { name: 'Create', exact: true }).click();
+      await shows(page, 'CreateCard');
+      await page.getByRole('button', { name: 'Headers', exact: true }).click();
+      const headers = page.locator('section[aria-label="Headers"] .graphiql-editor:visible');
+      await headers.click();
+      await page.keyboard.insertText(`{"Authorization": "Bearer ${CLIENT_KEY}"}`);
+      await headers.locator('.view-lines', { hasText: CLIENT_KEY }).waitFor();
+      await run(page);
+      await answered(page, /"status":\s"(PROCESSING|PENDING)"/);
+      await page.getByRole('button', { name: 'Show History' }).click();
+      await page.locator('.graphiql-history-item', { hasText: 'CreateCard' }).first().waitFor();
+      expect(await stored()).not.toContain(CLIENT_KEY);
+      expect(await stored()).not.toMatch(/\d{12}/);
+
+      await page.getByRole('button', { name: 'Show Ready operations' }).click();
+      await runTab(page, 'CreateRedirect', 'UNAUTHENTICATED');
+      await page.getByLabel('Key or token').fill(CLIENT_KEY);
+      await page.getByRole('button', { name: 'Use', exact: true }).click();
+      // With the key the schema is loaded, and with it the documentation.
+      await page.locator('.methods').first().getByRole('button', { name: 'docs' }).first().waitFor();
+      await run(page);
+      await answered(page, status('PENDING'));
+      await runTab(page, 'WatchPayment', status('PENDING'));
+      expect(await stored()).not.toContain(CLIENT_KEY);
+      await page.reload();
+      await shows(page, 'CreateRedirect');
+      expect(await page.getByLabel('Key or token').inputValue()).toBe('');
+      await browser.closePages();
+    });
+  });
+
+  describe('The samples of docs/live-updates.md', () => {
+    afterEach(() => browser.closePages());
+
+    /** How a client leaves a stream that is complete. */
+    const LEFT = /\/graphql\/stream\S* net::ERR_ABORTED$/;
+
+    /** What the page has shown, in order; the same twice counts once. */
+    const states = async (page: Page): Promise<string[]> => {
+      const shown: string[] = await page.evaluate('globalThis.states');
+      return shown.filter((state, place) => state !== shown[place - 1]);
+    };
+
+    const showing = (page: Page, word: string): Promise<void> =>
+      page.locator('output', { hasText: word }).waitFor();
+
+    /** A page with a sample, which watches a payment. */
+    async function openSample(pages: LivePages, sample: string, watched: Watched): Promise<Opened> {
+      const opened = await browser.open();
+      await opened.page.goto(pages.urlOf(sample, watched));
+      return opened;
+    }
+
+    /** A page for each sample: with a token at the shop's gateway, without one at the open gateway. */
+    async function openAll(pages: LivePages) {
+      const [guarded, unguarded] = [await shop.sell(), await shop.sell({}, new TestClient(open))];
+      const opened: Opened[] = [];
+      for (const sample of WITH_TOKEN)
+        opened.push(await openSample(pages, sample, { ...guarded, url: shop.gateway.url }));
+      opened.push(await openSample(pages, WITHOUT_TOKEN, { ...unguarded, url: `${open.url}/graphql` }));
+      const settle = (): void => {
+        shop.sandbox.control.settle(guarded.transactionId);
+        openSandbox.control.settle(unguarded.transactionId);
+      };
+      return { opened, settle };
+    }
+
+    test('show a payment until it is completed', async () => {
+      const { opened, settle } = await openAll(ownPages);
+      for (const { page } of opened) await showing(page, 'PENDING');
+      settle();
+      for (const { page, faults } of opened) {
+        await showing(page, 'COMPLETED');
+        expect(await states(page)).toEqual(['PENDING', 'COMPLETED']);
+        expect(faults.filter((fault) => !LEFT.test(fault))).toEqual([]);
+      }
+    });
+
+    test('are refused and learn nothing on a page of a foreign origin', async () => {
+      const { opened } = await openAll(foreignPages);
+      for (const { page, faults } of opened) {
+        await until(
+          () => faults.join('\n'),
+          (text) => /Unexpected response code: 403|blocked by CORS policy/.test(text),
+        );
+        expect(await states(page)).toEqual([]);
+      }
+    });
+
+    test('go on when the gateway is replaced', async () => {
+      const start = (port = '0') =>
+        startOpenGateway(openSandbox.url, { ...settings, PORT: port }).then(closeAfterTests);
+      const first = await start();
+      const { transactionId } = await shop.sell({}, new TestClient(first));
+      const { page } = await openSample(ownPages, WITHOUT_TOKEN, {
+        transactionId,
+        url: `${first.url}/graphql`,
+      });
+      await showing(page, 'PENDING');
+      await first.close();
+      openSandbox.control.settle(transactionId);
+      await start(new URL(first.url).port);
+      await showing(page, 'COMPLETED');
+      expect(await states(page)).toEqual(['PENDING', 'COMPLETED']);
+    });
+  });
+});

@@ -1,0 +1,250 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import {
+  ECHOED_TYPES,
+  brokenWith,
+  declineOf,
+  echoEverywhere,
+  refusalsWith,
+} from '../gateway/fixtures/echoing-service';
+import { spellingsOf } from '../gateway/fixtures/spellings';
+import { Watching, webSocketClient } from '../live/support/watching';
+import {
+  WHOLE_PAYMENT,
+  confirmPayment,
+  createPayment,
+  createPayout,
+  lookUpPayment,
+  lookUpPayout,
+} from '../methods/selection';
+import { unused, validCall, type Json } from '../support/calls';
+import { until } from '../support/gate';
+import { CHANNEL, temporaryDatabase, testGateway, testService, type TestClient } from '../support/gateway';
+import type {
+  FakePaymentService,
+  ReceivedRequest,
+  Reply,
+} from '../support/payment-service/fake-payment-service';
+import { HINTED, callBack, tokenIn } from './support/called-back';
+
+/** Types with texts in free fields, in fields that the payer pays to, and in unknown fields. */
+const TYPES = ['card', 'upi', 'c2c', 'qris', 'other'];
+
+type Respond = (request: ReceivedRequest) => Reply;
+
+const notFound: Respond = () => ({ status: 404, json: {} });
+
+/** A response about the transaction of the request, or about this one. */
+const about =
+  (json: Json, transactionId: string = randomUUID()): Respond =>
+  (request) => {
+    const asked = request.json['id'] ?? request.parameters.get('transaction_id');
+    return { status: 200, json: { ...json, transaction_id: asked ?? transactionId } };
+  };
+
+const AMOUNT = { currency: 'INR', value: '10.00' };
+
+/** A response with the text in every place where the response is still accepted. */
+const echoOf = (type: string, text: string): Json => ({
+  ...echoEverywhere({ type, text, paidTo: true }),
+  amount: AMOUNT,
+});
+const declineWith = (text: string): Json => ({ ...declineOf('upi', text), amount: AMOUNT });
+
+const newPayment = (): Json => ({ ...validCall('createPayment', 'upi').input, ...unused() });
+const newPayout = (): Json => ({ ...validCall('createPayout', 'imps').input, ...unused() });
+
+const DATABASE_URL = temporaryDatabase();
+const folder = path.dirname(DATABASE_URL.slice('file:'.length));
+const logLines: string[] = [];
+let service: FakePaymentService;
+let client: TestClient;
+let onPost: Respond;
+let onGet: Respond;
+/** The addresses named to the service in this test, in order. */
+let addresses: string[];
+const allTokens: string[] = [];
+
+beforeAll(async () => {
+  service = await testService();
+  service.respond((request) => {
+    const address = request.json['callback_url'];
+    if (typeof address === 'string') {
+      addresses.push(address);
+      allTokens.push(tokenIn(address));
+    }
+    return request.method === 'POST' ? onPost(request) : onGet(request);
+  });
+  client = await testGateway(service.url, {
+    logLines,
+    env: {
+      ...HINTED,
+      DATABASE_URL,
+      AUDIT_LOG_FILE: path.join(folder, 'audit.log'),
+      PAYOUT_PREFLIGHT: 'off',
+      SERVICE_TIMEOUT_MS: '600',
+      RATE_LIMIT_PER_MINUTE: '0',
+    },
+  });
+});
+
+beforeEach(() => {
+  addresses = [];
+  onPost = about({ status: 'processing' });
+  onGet = notFound;
+});
+
+const lastAddress = (): string => addresses.at(-1) ?? '';
+
+/** The spellings of this test's tokens in a text, digests excepted: they do not give the token away. */
+function found(bytes: Buffer | string): string[] {
+  const text = Buffer.from(bytes).toString('latin1');
+  return addresses.flatMap((address) =>
+    spellingsOf(tokenIn(address))
+      .filter(({ name, standsIn }) => !/^(md5|sha)/.test(name) && standsIn(text))
+      .map(({ name }) => name),
+  );
+}
+
+/** Sends an operation, searches response and log for tokens, and returns the response. */
+async function ask(query: string, variables: object): Promise<string> {
+  const { text, headers } = await client.ask(query, variables);
+  expect(found(JSON.stringify([...headers]) + text + logLines.splice(0).join(''))).toEqual([]);
+  return text;
+}
+
+/** Creates a payment whose lookups the test answers. */
+async function paid(): Promise<{ input: Json; ids: { channel: string; transactionId: string } }> {
+  const [input, transactionId] = [newPayment(), randomUUID()];
+  onPost = about({ status: 'processing' }, transactionId);
+  await ask(createPayment('{ __typename }'), { input });
+  return { input, ids: { channel: CHANNEL, transactionId } };
+}
+
+describe.each<[string, (address: string) => string]>([
+  ['the address within a sentence', (address) => `Calling ${address}, please wait.`],
+  ['the address, percent-encoded', encodeURIComponent],
+  ['the token', tokenIn],
+])('A service that repeats %s shows the token to nobody', (_what, write) => {
+  const written = (): string => write(lastAddress());
+
+  test('though the search of this test finds it', async () => {
+    await ask(createPayment('{ __typename }'), { input: newPayment() });
+    expect(found(written())).not.toEqual([]);
+  });
+
+  test('in the response to a create', async () => {
+    for (const type of ECHOED_TYPES) {
+      onPost = (request) => about({ ...echoOf(type, written()), amount: undefined })(request);
+      expect(await ask(createPayment(), { input: newPayment() })).toContain('"PaymentSuccess"');
+      if (!TYPES.includes(type)) continue;
+      expect(await ask(createPayout(), { input: newPayout() })).toContain('"PayoutSuccess"');
+    }
+  });
+
+  test('in a decline', async () => {
+    onPost = (request) => about({ ...declineWith(written()), amount: undefined })(request);
+    expect(await ask(createPayment(), { input: newPayment() })).toContain('insufficient funds');
+    expect(await ask(createPayout(), { input: newPayout() })).toContain('insufficient funds');
+  });
+
+  test('in a refusal, a fault or a broken response', async () => {
+    const rows = (text: string) => [...refusalsWith(text), ...brokenWith(text)];
+    onPost = ({ json }) => {
+      const [, reply] = rows(write(String(json['callback_url'])))[Number(json['description'])] ?? [];
+      return reply ?? { status: 500 };
+    };
+    const answers = await Promise.all(
+      rows('').map((_row, place) =>
+        ask(createPayment(), { input: { ...newPayment(), description: String(place) } }),
+      ),
+    );
+    expect(answers.join()).toContain('"RejectedByServiceError"');
+    expect(answers.join()).toContain('"OutcomeUnknownError"');
+    // So many broken responses in a row may have opened the circuit breaker.
+    onPost = about({ status: 'processing' });
+    const create = (): Promise<string> => ask(createPayment('{ __typename }'), { input: newPayment() });
+    await until(create, (text) => text.includes('"PaymentSuccess"'));
+  });
+
+  test('in the lookup that completes a short response, or finds the payment of a lost one', async () => {
+    for (const type of TYPES) {
+      onPost = about({ status: 'failed' });
+      onGet = (request) => about(echoOf(type, written()))(request);
+      expect(await ask(createPayment(), { input: newPayment() })).toContain('"PaymentSuccess"');
+    }
+    const now = new Date(Date.now() + 1000).toISOString().replace('Z', '+00:00');
+    onGet = (request) => about({ ...echoOf('upi', written()), create_date: now })(request);
+    onPost = () => (connection) => connection.reset();
+    expect(await ask(createPayment(), { input: newPayment() })).toContain('"replayed":true');
+  });
+
+  test('in a replay, a lookup and an attempt', async () => {
+    const { input, ids } = await paid();
+    for (const type of TYPES) {
+      onGet = (request) => about(echoOf(type, written()))(request);
+      expect(await ask(createPayment(), { input })).toContain('"replayed":true');
+      expect(await ask(lookUpPayment(), ids)).toContain(ids.transactionId);
+    }
+    const attempt = `query ($key: ID!) { attempt(idempotencyKey: $key) { payment ${WHOLE_PAYMENT} } }`;
+    expect(await ask(attempt, { key: input['idempotencyKey'] })).toContain(ids.transactionId);
+  });
+
+  test('in a lookup of a payout', async () => {
+    const transactionId = randomUUID();
+    onPost = about({ status: 'processing' }, transactionId);
+    await ask(createPayout('{ __typename }'), { input: newPayout() });
+    for (const json of [echoOf('imps', written()), declineWith(written())]) {
+      onGet = about(json);
+      expect(await ask(lookUpPayout(), { channel: CHANNEL, transactionId })).toContain(transactionId);
+    }
+  });
+
+  test('in the response to a confirm', async () => {
+    const { ids } = await paid();
+    for (const json of [echoOf('upi', written()), declineWith(written())]) {
+      onPost = about(json);
+      const input = { ...ids, confirmation: { upi: { utr: '123456789012' } } };
+      expect(await ask(confirmPayment(), { input })).toContain('"PaymentSuccess"');
+    }
+  });
+
+  test('in a live update', async () => {
+    const { ids } = await paid();
+    onGet = about({ ...echoOf('upi', written()), status: 'processing' });
+    const query = `subscription { paymentUpdated(channel: "${CHANNEL}", transactionId: "${ids.transactionId}") ${WHOLE_PAYMENT} }`;
+    const watching = new Watching(webSocketClient(client), query);
+    await watching.received(1);
+    onGet = about({ ...echoOf('upi', written()), status: 'failed' });
+    await callBack(client, lastAddress());
+    await watching.ended();
+    expect(watching.values).toHaveLength(2);
+    expect(found(JSON.stringify(watching.values))).toEqual([]);
+  });
+});
+
+test('journal, audit log and log hold no token, also after callbacks', async () => {
+  onGet = about({ status: 'completed', amount: AMOUNT });
+  const keys: string[] = [];
+  const before = service.requests.length;
+  for (const respond of [about({ status: 'processing' }), (): Reply => ({ status: 400, json: {} })]) {
+    onPost = respond;
+    const input = newPayment();
+    await ask(createPayment('{ __typename }'), { input });
+    keys.push(String(input['idempotencyKey']));
+    await callBack(client, lastAddress(), JSON.stringify({ callback: lastAddress() }));
+    const token = tokenIn(lastAddress());
+    for (const target of [`/elsewhere/${token}`, `/callbacks/${token}/more`, `/graphql?token=${token}`])
+      await fetch(client.gateway.url + target, { method: 'POST', headers: { 'x-token': token } });
+  }
+  await until(() => service.requests.slice(before).some(({ method }) => method === 'GET'));
+  const files = readdirSync(folder);
+  expect(files).toEqual(expect.arrayContaining(['audit.log', 'journal.db', 'journal.db-wal']));
+  const contents = Buffer.concat(files.map((name) => readFileSync(path.join(folder, name))));
+  const everything = contents.toString('latin1') + logLines.join('');
+  for (const key of keys) expect(everything).toContain(key);
+  expect(found(everything)).toEqual([]);
+  expect(allTokens.length).toBeGreaterThan(100);
+  expect(allTokens.filter((token) => everything.includes(token))).toEqual([]);
+});

@@ -1,0 +1,41 @@
+import { Ledger } from '../support/payment-service/ledger';
+import { INVARIANTS } from './invariants';
+
+describe('The invariants of a chaos run', () => {
+  const created = { external_id: 'x', amount: { currency: 'INR', value: '1.00' }, description: 'key' };
+  const entry = { ...new Ledger().create('payment', created, 0), transactionId: 'a' };
+  const row = {
+    key: 'key',
+    kind: 'payment',
+    outcome: 'succeeded',
+    transaction_id: 'a',
+    external_id: 'x',
+    value: '1.00',
+  };
+  const told = { kind: 'payment' as const, key: 'key', over: {}, ends: [], known: true };
+  const success = { result: 'PaymentSuccess', transactionId: 'a', replayed: false };
+  const right = { entries: [entry], attempts: [row], told: [{ ...told, ends: [success] }], badEnds: [] };
+
+  const broken = (remains: Parameters<(typeof INVARIANTS)[string]>[0]): string[] =>
+    Object.entries(INVARIANTS).flatMap(([name, check]) => (check(remains).length > 0 ? [name] : []));
+
+  test('hold if ledger, journal and responses agree', () => {
+    expect(broken(right)).toEqual([]);
+    const unknown = { ...row, outcome: 'unknown', transaction_id: null };
+    expect(broken({ ...right, entries: [], attempts: [unknown], told: [told] })).toEqual([]);
+  });
+
+  test.each([
+    ['creates at the service per key', { entries: [entry, { ...entry, transactionId: 'b' }] }],
+    ['what is SUCCEEDED', { entries: [], told: [] }],
+    ['what is SUCCEEDED', { attempts: [{ ...row, value: '2.00' }] }],
+    ['what exists', { attempts: [{ ...row, outcome: 'not_sent' }] }],
+    ['what exists', { attempts: [] }],
+    ['what can be found', { attempts: [{ ...row, outcome: 'unknown' }] }],
+    ['callers hear', { told: [{ ...told, ends: [{ ...success, transactionId: 'b' }] }] }],
+    ['callers hear', { told: [{ ...told, ends: [success, success] }] }],
+    ['nobody hears', { told: [{ ...told, ends: [{ result: 'InvalidInputError' }] }] }],
+  ])('report a violation: %s (%#)', (name, change) => {
+    expect(broken({ ...right, ...change }).join()).toContain(name);
+  });
+});

@@ -1,0 +1,105 @@
+import { createServer, connect, type AddressInfo } from 'node:net';
+import { describeJournals, describePostgresJournal } from '../journal/support/fixture';
+import { newAttempt } from '../journal/support/samples';
+import { closeAfterTests } from '../support/gateway';
+import { POSTGRES_URL } from '../support/stores';
+import { NOBODY, doctor, finding, goodSettings } from './support/doctor';
+
+const examine = (DATABASE_URL: string) => doctor({ ...goodSettings(NOBODY), DATABASE_URL });
+
+/** What it finds wrong with the journal at that address. */
+const faultsOf = async (url: string): Promise<string[]> => (await examine(url)).faults('journal');
+
+describeJournals('doctor: a journal', (fixture) => {
+  test('has no fault when it is up to date and writable', async () => {
+    expect(await faultsOf(fixture.store.url)).toEqual([]);
+  });
+
+  test('is a warning with unknown outcomes, with their number and the age of the oldest', async () => {
+    for (const hours of [5, 3]) {
+      const attempt = newAttempt({ startedAt: Date.now() - hours * 3_600_000 });
+      await fixture.journal.insertAttempt(attempt);
+      await fixture.journal.recordOutcome(attempt.id, { outcome: 'unknown', nextRecheckAt: 0 });
+    }
+    expect(await faultsOf(fixture.store.url)).toEqual([finding('warning: 2; 5.0 h; paygraph attempts list')]);
+  });
+
+  test('is a warning without a migration, and a failure with one of a newer version', async () => {
+    const steps = await fixture.store.rows('SELECT name FROM applied_migrations ORDER BY name DESC LIMIT 1');
+    const last = String(steps[0]?.['name']);
+    await fixture.store.rows(`DELETE FROM applied_migrations WHERE name = '${last}'`);
+    expect(await faultsOf(fixture.store.url)).toContainEqual(finding(`warning: ${last}; paygraph migrate`));
+    await fixture.store.rows(`INSERT INTO applied_migrations VALUES ('${last}'), ('9999-from-the-future')`);
+    expect(await faultsOf(fixture.store.url)).toContainEqual(finding('failed: 9999-from-the-future'));
+    await fixture.store.rows("DELETE FROM applied_migrations WHERE name LIKE '9999%'");
+  });
+
+  test('is not written, and not locked against others', async () => {
+    const rows = () => fixture.store.rows('SELECT * FROM attempts ORDER BY seq');
+    const before = await rows();
+    const attempt = newAttempt();
+    await Promise.all([examine(fixture.store.url), fixture.journal.insertAttempt(attempt)]);
+    expect(await rows()).toEqual([...before, expect.objectContaining({ id: attempt.id })]);
+  });
+});
+
+/** A proxy that drops notifications, as a pooler does that gives each transaction another connection. */
+async function withoutNotifications(url: string): Promise<string> {
+  const { hostname, port } = new URL(url);
+  const NOTIFICATION = 'A'.charCodeAt(0);
+  const server = createServer((near) => {
+    const far = connect(Number(port || 5432), hostname);
+    let rest = Buffer.alloc(0);
+    far.on('data', (chunk) => {
+      rest = Buffer.concat([rest, chunk]);
+      // A message is one byte of kind, four of length, and the rest.
+      while (rest.length >= 5 && rest.length > rest.readUInt32BE(1)) {
+        const message = rest.subarray(0, 1 + rest.readUInt32BE(1));
+        rest = rest.subarray(message.length);
+        if (message[0] !== NOTIFICATION) near.write(message);
+      }
+    });
+    near.on('data', (chunk) => far.write(chunk));
+    near.on('error', () => near.destroy()).on('close', () => far.destroy());
+    far.on('error', () => far.destroy()).on('close', () => near.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closeAfterTests({ close: async () => void server.close() });
+  const through = new URL(url);
+  through.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return through.href;
+}
+
+describePostgresJournal('doctor: a journal', (fixture) => {
+  const changed = (change: (url: URL) => void): string => {
+    const url = new URL(fixture.store.url);
+    change(url);
+    return url.href;
+  };
+
+  test('is a failure when the server does not answer, without its address', async () => {
+    const report = await examine(changed((url) => ((url.port = '1'), (url.password = 'hunter2'))));
+    expect(report.code).toBe(1);
+    expect(report.faults('journal')).toEqual([finding('failed: ECONNREFUSED; pg_hba')]);
+    expect(report.text).not.toContain('hunter2');
+  });
+
+  test('is a failure with the reason for each of several hosts', async () => {
+    const standby = `${new URL(POSTGRES_URL).host}/?options=-c%20default_transaction_read_only%3Don`;
+    expect(await faultsOf(`postgres://postgres@127.0.0.1:1,${standby}`)).toEqual([
+      finding('failed: connection_refused; read_only'),
+    ]);
+  });
+
+  test('is a warning behind a pooler that drops notifications', async () => {
+    const pooler = await withoutNotifications(fixture.store.url);
+    expect(await faultsOf(pooler)).toContainEqual(finding('warning: LISTEN; NOTIFY; PgBouncer'));
+  });
+
+  test('is a failure when it is read-only', async () => {
+    const readOnly = changed((url) => url.searchParams.set('options', '-c default_transaction_read_only=on'));
+    const name = new URL(fixture.store.url).pathname.slice(1);
+    await fixture.store.rows(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+    expect(await faultsOf(readOnly)).toContainEqual(finding('failed: GRANT'));
+  });
+});

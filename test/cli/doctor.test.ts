@@ -1,0 +1,352 @@
+import { once } from 'node:events';
+import { chmodSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { createServer as createTlsServer } from 'node:https';
+import { createServer, type AddressInfo } from 'node:net';
+import path from 'node:path';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { CHECKS } from '../../src/cli/doctor/checks';
+import { runChecks } from '../../src/cli/doctor/run-checks';
+import { serviceConnection } from '../../src/cli/doctor/service-network';
+import { readConfig } from '../../src/config';
+import { linesOf, putLines, writeChain } from '../audit/support/files';
+import { clientKeysText, type TestClientKey } from '../support/credentials';
+import { freePort } from '../support/free-port';
+import {
+  API_KEY,
+  CHANNEL,
+  SECRET_KEY,
+  closeAfterTests,
+  testGateway,
+  testSandbox,
+  testService,
+} from '../support/gateway';
+import { Issuer, newKey } from '../support/issuer';
+import { temporaryFolder } from '../support/manifests';
+import type { Script } from '../support/payment-service/fake-payment-service';
+import { NOBODY, doctor, finding, goodSettings, type Settings } from './support/doctor';
+import { run } from './support/run';
+
+const OTHER_CHANNEL = 'aaaaaaaa-1111-4111-8111-aaaaaaaaaaaa';
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+
+/** A file of that text and mode. */
+function fileOf(text: string, mode = 0o600): string {
+  const file = path.join(temporaryFolder(), 'file');
+  writeFileSync(file, text);
+  chmodSync(file, mode);
+  return file;
+}
+
+const keysFile = (...clients: TestClientKey[]): Settings => ({
+  CLIENT_KEYS_FILE: fileOf(clientKeysText(clients)),
+});
+const expiring = (days: number) => ({ expiresAt: new Date(Date.now() + days * DAY).toISOString() });
+const credentialsFile = (credentials: object): Settings => ({
+  SERVICE_CREDENTIALS_FILE: fileOf(JSON.stringify(credentials)),
+});
+
+/** An issuer of tokens with keys of these algorithms. */
+async function issuer(...algorithms: ('ES256' | 'RS256' | 'EdDSA' | 'ES384')[]): Promise<Settings> {
+  return (await Issuer.start(...(await Promise.all(algorithms.map((each) => newKey(each)))))).settings;
+}
+
+async function downIssuer(): Promise<Settings> {
+  const started = await Issuer.start(await newKey('ES256'));
+  await started.down();
+  return started.settings;
+}
+
+async function auditLogWithChange(): Promise<Settings> {
+  const file = path.join(temporaryFolder(), 'audit.log');
+  await writeChain(file, 'a', 'b', 'c');
+  putLines(file, linesOf(file).with(2, linesOf(file)[2]!.replace('10000.00', '90000.00')));
+  return { AUDIT_LOG_FILE: file };
+}
+
+/** A port that another program holds. */
+async function heldPort(): Promise<Settings> {
+  const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closeAfterTests({ close: async () => void server.close() });
+  return { PORT: String((server.address() as AddressInfo).port) };
+}
+
+const service = async (script: Script): Promise<Settings> => ({
+  SERVICE_BASE_URL: (await testService(script)).url,
+});
+
+/** A service that answers every lookup with that status, and whose clock is ahead by so much. */
+const answering = (status: number, aheadMs = 0): Promise<Settings> =>
+  service(() => ({ status, json: {}, headers: { date: new Date(Date.now() + aheadMs).toUTCString() } }));
+
+type Given = Settings | (() => Settings | Promise<Settings>);
+
+/** What is given, the findings of the check that are not ok, and a finding that is. */
+type Case = [given: string, settings: Given, faults: string[], good?: string];
+
+const CASES: Record<string, Case[]> = {
+  settings: [
+    ['a name that is no setting', { SERVICE_TIMEOUT: '5' }, ['warning: SERVICE_TIMEOUT; configuration.md']],
+  ],
+  'file descriptors': [
+    ['too many connections', { MAX_CONNECTIONS: '1000000' }, ['warning: MAX_CONNECTIONS; LimitNOFILE']],
+  ],
+  'client keys': [
+    [
+      'a client with two keys',
+      () => keysFile({ id: 'shop', key: 'one' }, { id: 'shop', key: 'two' }),
+      ['warning: shop; client-key revoke'],
+    ],
+    [
+      'expired and expiring keys',
+      () =>
+        keysFile(
+          { id: 'shop', key: 'one', label: 'old', ...expiring(-1) },
+          { id: 'shop', key: 'two', label: 'new', ...expiring(365) },
+          { id: 'kiosk', key: 'three', label: 'only', ...expiring(13) },
+        ),
+      ['warning: shop (old); client-key revoke', 'warning: kiosk (only); client-key rotate'],
+    ],
+    [
+      'a broken file',
+      () => ({ CLIENT_KEYS_FILE: fileOf('[{"id": "CANARY"') }),
+      ['failed: JSON; security.md'],
+    ],
+  ],
+  'token keys': [
+    ['one unusable key', () => issuer('ES256', 'RS256', 'EdDSA', 'ES384'), [], 'ok: 3 of 4'],
+    ['unusable keys alone', () => issuer('ES384'), ['failed: ES256']],
+    ['no issuer', downIssuer, ['failed: ECONNREFUSED']],
+  ],
+  'file permissions': [
+    ['private files', {}, [], 'ok: CLIENT_KEYS_FILE'],
+    ...[0o644, 0o602].map((mode): Case => [
+      `client keys of mode ${mode.toString(8)}`,
+      () => ({ CLIENT_KEYS_FILE: fileOf('[]', mode) }),
+      [`${mode & 0o002 ? 'failed' : 'warning'}: CLIENT_KEYS_FILE; chmod 600 /`],
+    ]),
+    [
+      'a readable secret',
+      () => ({ SERVICE_SECRET_KEY: '', SERVICE_SECRET_KEY_FILE: fileOf('CANARY-secret', 0o644) }),
+      ['warning: SERVICE_SECRET_KEY_FILE; chmod'],
+    ],
+  ],
+  'audit log': [
+    ['a changed line', auditLogWithChange, ['failed: paygraph audit verify']],
+    ['a missing folder', { AUDIT_LOG_FILE: '/nowhere/near/audit.log' }, ['failed: /nowhere/near; mkdir -p']],
+  ],
+  ports: [
+    ['a free port', async () => ({ PORT: String(await freePort()) }), [], 'ok'],
+    ['a port of another program', heldPort, ['failed: PORT']],
+  ],
+  'public url': [
+    [
+      'a gateway on this machine',
+      async () => ({ PUBLIC_URL: new URL((await testGateway(NOBODY)).url).origin }),
+      ['warning: 127.0.0.1'],
+      'ok',
+    ],
+    ['a host without address', { PUBLIC_URL: 'https://pay.invalid' }, ['failed: PUBLIC_URL; ENOTFOUND']],
+  ],
+  'service name': [
+    ['a host without address', { SERVICE_BASE_URL: 'https://pay.invalid/' }, ['failed: pay.invalid']],
+  ],
+  'service connection': [['nothing that listens', {}, ['failed: 127.0.0.1; ECONNREFUSED']]],
+  credentials: [
+    ['nothing that listens', {}, ['failed: ECONNREFUSED', 'warning: NTP']],
+    [
+      'a wrong secret key',
+      async () => ({ SERVICE_BASE_URL: (await testSandbox()).url, SERVICE_SECRET_KEY: 'CANARY-secret' }),
+      ['failed: "default"; 401'],
+    ],
+    [
+      'a wrong API key of one channel',
+      async () => ({
+        ...(await service(({ headers }) => ({
+          status: headers['x-api-key'] === 'bad' ? 401 : 404,
+          json: {},
+        }))),
+        ...credentialsFile({ channels: { [OTHER_CHANNEL]: { apiKey: 'bad', secretKeys: ['CANARY'] } } }),
+      }),
+      [`failed: "channels.${OTHER_CHANNEL}"; 401`],
+      'ok: "default"',
+    ],
+    [
+      'an old secret key beside the new one',
+      async () => ({
+        SERVICE_BASE_URL: (await testSandbox()).url,
+        ...credentialsFile({ default: { apiKey: API_KEY, secretKeys: ['the-old-one', SECRET_KEY] } }),
+      }),
+      ['warning: "default"; key 2'],
+      'ok: "default"',
+    ],
+    ['status 400', () => answering(400), ['warning: SERVICE_NOT_FOUND_STATUS=400'], 'ok'],
+    ['status 503', () => answering(503), ['failed: 503'], 'ok'],
+    ['status 404 for any API key', () => answering(404), ['warning: 404; 401; SERVICE_BASE_URL'], 'ok'],
+    ['a clock behind', () => answering(400, 10 * MINUTE), ['warning', 'failed: behind; NTP']],
+    ['a clock a minute ahead', () => answering(400, -MINUTE), ['warning', 'warning: ahead; NTP']],
+  ],
+  journal: [
+    [
+      'another file',
+      () => ({ DATABASE_URL: `file:${fileOf('no database '.repeat(99))}` }),
+      ['failed: SQLite 26'],
+    ],
+  ],
+};
+
+describe.each(Object.entries(CASES))('doctor: %s', (check, cases) => {
+  test.each(cases)('is examined with %s', async (...[, settings, faults, good]: Case) => {
+    const own = typeof settings === 'function' ? await settings() : settings;
+    const report = await doctor({ ...goodSettings(NOBODY), ...own });
+    expect(report.faults(check)).toEqual(faults.map(finding));
+    if (good !== undefined) expect(report.good(check)).toContainEqual(finding(good));
+    expect(report.text).not.toContain('CANARY');
+  });
+});
+
+describe('doctor', () => {
+  test('finds no fault with a good service and good settings, and exits with 0', async () => {
+    const report = await doctor(goodSettings((await testSandbox()).url));
+    expect(report).toMatchObject({ code: 0, failed: 0 });
+    for (const { name } of CHECKS)
+      expect(report.faults(name).filter((each) => !/^skipped/.test(each))).toEqual([]);
+  });
+
+  test('skips the checks of the service with the embedded sandbox, and exits with 0', async () => {
+    const sandbox = { SERVICE_BASE_URL: '', SERVICE_API_KEY: '', SERVICE_SECRET_KEY: '' };
+    const report = await doctor({ ...goodSettings(NOBODY), ...sandbox });
+    expect(report).toMatchObject({ code: 0, failed: 0 });
+    for (const check of ['service name', 'service connection', 'credentials'])
+      expect(report.faults(check)).toEqual([finding('skipped')]);
+  });
+
+  test('names all malformed settings without their values, and exits with 2', async () => {
+    const env = {
+      ...goodSettings(NOBODY),
+      PORT: 'hunter2',
+      LOG_LEVEL: 'hunter3',
+      DATABASE_URL: 'mysql://hunter4/',
+    };
+    const report = await doctor(env);
+    expect(report.code).toBe(2);
+    const names = report.findings.map(({ says }) => says.split(':')[0]);
+    expect(names.sort()).toEqual(['DATABASE_URL', 'LOG_LEVEL', 'PORT']);
+    const { code, out } = await run(['doctor'], env);
+    expect(code).toBe(2);
+    expect(out).toMatch(/^failed +settings +PORT: /m);
+    expect(report.text + out).not.toContain('hunter');
+  });
+
+  test('sends one signed lookup for each entry of the credentials, and one with an unknown API key', async () => {
+    const fake = await testService();
+    const entryOf = (name: string) => ({ apiKey: `key-${name}`, secretKeys: ['secret'] });
+    const channels = { [CHANNEL]: entryOf('a'), [OTHER_CHANNEL]: entryOf('b') };
+    const report = await doctor({ ...goodSettings(fake.url), ...credentialsFile({ channels }) });
+    expect(report).toMatchObject({ code: 0, failed: 0 });
+    await doctor(goodSettings(fake.url), '--channel', OTHER_CHANNEL);
+    const sent = fake.requests.map(({ method, path: to, parameters, headers }) => {
+      expect([method, to]).toEqual(['GET', '/api/v1/payment/']);
+      return [parameters.get('channel'), headers['x-api-key']];
+    });
+    // Two entries, the default ones and an unknown API key; then the default ones and an unknown API key.
+    expect(sent).toHaveLength(6);
+    expect(sent).toEqual(
+      expect.arrayContaining([
+        [CHANNEL, 'key-a'],
+        [OTHER_CHANNEL, 'key-b'],
+        [OTHER_CHANNEL, API_KEY],
+      ]),
+    );
+  });
+
+  test('changes no audit log, and creates no journal', async () => {
+    const file = path.join(temporaryFolder(), 'audit.log');
+    await writeChain(file, 'a');
+    const { size, mtimeMs } = statSync(file);
+    const folder = temporaryFolder();
+    const env = { AUDIT_LOG_FILE: file, DATABASE_URL: `file:${folder}/data/journal.db` };
+    const report = await doctor({ ...goodSettings(NOBODY), ...env });
+    expect([...report.faults('audit log'), ...report.faults('journal')]).toEqual([]);
+    expect(statSync(file)).toMatchObject({ size, mtimeMs });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test('runs beside a gateway on the same files and port', async () => {
+    const env = goodSettings(NOBODY);
+    const client = await testGateway(NOBODY, { env });
+    const report = await doctor({ ...env, PORT: new URL(client.url).port });
+    for (const check of ['ports', 'journal', 'audit log']) expect(report.faults(check)).toEqual([]);
+    expect((await client.ask('{ __typename }')).status).toBe(200);
+  });
+
+  test('ends a check that hangs, and goes on after one that throws', async () => {
+    const checks = [
+      { name: 'slow', run: () => new Promise<never>(() => undefined) },
+      {
+        name: 'broken',
+        run: () => Promise.reject(Object.assign(new Error('CANARY'), { code: 'EWHATEVER' })),
+      },
+      { name: 'good', run: () => [{ status: 'ok' as const, says: 'It is.' }] },
+    ];
+    const config = readConfig(goodSettings(NOBODY));
+    const findings = await runChecks(
+      checks,
+      { config, secretFiles: [], channel: undefined, now: Date.now },
+      20,
+    );
+    expect(findings).toMatchObject([
+      { check: 'slow', status: 'failed' },
+      { check: 'broken', status: 'failed', says: expect.stringContaining('EWHATEVER') },
+      { check: 'good', status: 'ok' },
+    ]);
+    expect(JSON.stringify(findings)).not.toContain('CANARY');
+  });
+
+  test('has every check in docs/doctor.md, in the order of the report', () => {
+    const text = readFileSync(path.resolve(__dirname, '../../docs/doctor.md'), 'utf8');
+    const headings = [...text.matchAll(/^### (.+)$/gm)].map(([, heading]) => heading);
+    expect(headings).toEqual(CHECKS.map(({ name }) => name));
+  });
+});
+
+describe('doctor: the certificate of the service', () => {
+  // Keys and certificates for localhost, signed by themselves, which nobody uses.
+  const pemOf = (name: string): string => readFileSync(path.join(__dirname, 'fixtures', name), 'utf8');
+  const before = getCACertificates('default');
+  afterEach(() => setDefaultCACertificates(before));
+
+  /** Starts a service with that certificate. */
+  async function serviceOf(file: string, isTrusted: boolean): Promise<string> {
+    const pem = pemOf(file);
+    if (isTrusted) setDefaultCACertificates([...before, pem.slice(pem.indexOf('-----BEGIN CERTIFICATE'))]);
+    const server = createTlsServer({ key: pem, cert: pem }, (_request, response) => {
+      response.writeHead(404, { 'content-type': 'application/json' }).end('{}');
+    }).listen(0, 'localhost');
+    await once(server, 'listening');
+    closeAfterTests({ close: async () => (server.closeAllConnections(), void server.close()) });
+    return `https://localhost:${(server.address() as AddressInfo).port}/`;
+  }
+
+  test.each([
+    [100, 'ok'],
+    [10, 'warning'],
+    [2, 'failed'],
+  ])('with %i days left is %s', async (days, status) => {
+    const config = readConfig(goodSettings(await serviceOf('localhost.pem', true)));
+    const now = (): number => Date.UTC(2120, 0, 1) - (days + 0.5) * DAY;
+    const findings = await serviceConnection.run({ config, secretFiles: [], channel: undefined, now });
+    expect(findings.at(-1)).toMatchObject({ status, says: expect.stringContaining(`${days} `) });
+  });
+
+  test.each([
+    ['localhost.pem', false, 'DEPTH_ZERO_SELF_SIGNED_CERT; NODE_EXTRA_CA_CERTS'],
+    ['localhost-expired.pem', true, 'CERT_HAS_EXPIRED'],
+  ])('of %s, trusted: %j, is a failure', async (file, isTrusted, names) => {
+    const report = await doctor(goodSettings(await serviceOf(file, isTrusted)));
+    expect(report.code).toBe(1);
+    expect(report.faults('service connection')).toEqual([finding(`failed: localhost; ${names}`)]);
+    expect(report.faults('credentials')[0]).toEqual(finding(`failed: ${names.split('; ')[0]}`));
+  });
+});

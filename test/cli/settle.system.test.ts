@@ -1,0 +1,226 @@
+import { randomUUID } from 'node:crypto';
+import { chownSync, existsSync, readFileSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { verify } from '../audit/support/files';
+import { NOBODY } from './support/doctor';
+import { BECAUSE, describeDesks, type Desk } from './support/settling';
+
+const USER = os.userInfo().username;
+const ANN = { user: 'ann', env: { SETTLE_APPROVAL: 'on' } };
+const BOB = { user: 'bob' };
+
+const asRoot = process.getuid?.() === 0 ? test : test.skip;
+
+describeDesks('attempts settle', (desk) => {
+  test('records who settled what and why in the audit log', async () => {
+    const { attempts, unknown, linesAbout, outcomeOf, auditFile } = desk();
+    const { id, key, channel, method } = await unknown({ kind: 'payout' });
+    const transactionId = randomUUID();
+    const reason = 'the service found it: Überweisung, ticket 4711';
+    const as = { env: { SUDO_USER: 'ann' } };
+    const settle = ['settle', key, 'succeeded', '--transaction-id', transactionId];
+    const settled = await attempts([...settle, '--reason', reason, '--by', 'Ann Example'], as);
+    expect(settled).toMatchObject({ code: 0, err: '' });
+    expect(await outcomeOf(id)).toBe('succeeded');
+    expect(linesAbout(id)).toMatchObject([
+      {
+        event: 'settled',
+        who: `operator:${USER}`,
+        sudoUser: 'ann',
+        by: 'Ann Example',
+        reason,
+        attempt: id,
+        client: 'shop',
+        operation: 'createPayout',
+        key,
+        channel,
+        method,
+        amount: { currency: 'EUR', value: '10.00' },
+        oldOutcome: 'unknown',
+        outcome: 'succeeded',
+        transactionId,
+      },
+    ]);
+    expect(await verify(auditFile)).toMatchObject({ faults: [], notes: [] });
+  });
+
+  test('records nothing when there is nothing to settle', async () => {
+    const { attempts, unknown, auditFile } = desk();
+    const { id } = await unknown();
+    expect(await attempts(['settle', id, 'not_sent', ...BECAUSE])).toMatchObject({ code: 0 });
+    const before = readFileSync(auditFile, 'utf8');
+    expect(await attempts(['settle', id, 'not_sent', ...BECAUSE])).toMatchObject({ code: 0 });
+    const other = ['settle', id, 'succeeded', '--transaction-id', randomUUID(), ...BECAUSE];
+    expect(await attempts(other)).toMatchObject({ code: 1 });
+    expect(await attempts(['settle', 'nothing', 'not_sent', ...BECAUSE])).toMatchObject({ code: 1 });
+    expect(readFileSync(auditFile, 'utf8')).toBe(before);
+  });
+
+  test.each([
+    ['is in a folder that does not exist', '/nowhere/near/audit.log'],
+    ['is a device', '/dev/null'],
+  ])('settles nothing when the audit log %s', async (_, AUDIT_LOG_FILE) => {
+    const { attempts, unknown, outcomeOf } = desk();
+    const { id } = await unknown();
+    const env = { AUDIT_LOG_FILE };
+    const refused = await attempts(['settle', id, 'not_sent', ...BECAUSE], { env });
+    expect(refused).toMatchObject({ code: 1, out: '' });
+    expect(refused.err).toContain('AUDIT_LOG_FILE');
+    expect(await outcomeOf(id)).toBe('unknown');
+  });
+
+  test('refuses an attempt that is in progress', async () => {
+    const { attempts, unknown, journal, outcomeOf } = desk();
+    const { id } = await unknown();
+    await desk().store.rows(`UPDATE attempts SET outcome = 'in_progress' WHERE id = '${id}'`);
+    expect(await journal.findById(NOBODY, id)).toMatchObject({ outcome: 'in_progress' });
+    expect(await attempts(['settle', id, 'not_sent', ...BECAUSE])).toMatchObject({ code: 1 });
+    expect(await outcomeOf(id)).toBe('in_progress');
+  });
+
+  test('refuses an attempt whose lease an instance holds, and settles it afterwards', async () => {
+    const { attempts, unknown, journal, outcomeOf, linesAbout } = desk();
+    const { id } = await unknown();
+    const now = Date.now();
+    const claim = { service: NOBODY, owner: 'instance', now, leaseUntil: now + 600_000 };
+    expect(await journal.claim(id, claim)).not.toBeNull();
+    // The command waits for 15 s of a clock that runs 200 times as fast.
+    const { now: realNow } = performance;
+    const clock = jest.spyOn(performance, 'now').mockImplementation(() => 200 * realNow.call(performance));
+    expect(await attempts(['settle', id, 'not_sent', ...BECAUSE])).toMatchObject({ code: 1 });
+    clock.mockRestore();
+    expect(await outcomeOf(id)).toBe('unknown');
+    expect(linesAbout(id)).toEqual([]);
+    await journal.recordOutcome(id, { outcome: 'unknown', nextRecheckAt: now });
+    expect(await attempts(['settle', id, 'not_sent', ...BECAUSE])).toMatchObject({ code: 0 });
+    expect(await outcomeOf(id)).toBe('not_sent');
+  });
+
+  asRoot('does not create an audit log that the gateway could not write (SKIPPED without root)', async () => {
+    const { attempts, unknown, outcomeOf, auditFile } = desk();
+    const { id } = await unknown();
+    const folder = path.dirname(auditFile);
+    rmSync(auditFile, { force: true });
+    chownSync(folder, 65534, 65534);
+    expect(await attempts(['settle', id, 'not_sent', ...BECAUSE])).toMatchObject({ code: 1 });
+    expect(existsSync(auditFile)).toBe(false);
+    expect(await outcomeOf(id)).toBe('unknown');
+  });
+});
+
+interface Proposal {
+  id: string;
+  proposedBy: string;
+  by: string | null;
+  attempts: { id: string; outcome: string }[];
+}
+
+const proposalsOf = async ({ attempts }: Desk): Promise<Proposal[]> =>
+  JSON.parse((await attempts(['proposals', '--json'])).out) as Proposal[];
+
+const proposalOf = async (desk: Desk, id: string): Promise<Proposal> =>
+  (await proposalsOf(desk)).find(({ attempts }) => attempts.some((each) => each.id === id))!;
+
+describeDesks('attempts settle with SETTLE_APPROVAL=on', (desk) => {
+  test('proposes a settle, which another user carries out', async () => {
+    const { attempts, unknown, outcomeOf, linesAbout, auditFile } = desk();
+    const { id } = await unknown();
+    const settle = ['settle', id, 'not_sent', ...BECAUSE, '--by', 'Ann'];
+    expect(await attempts(settle, ANN)).toMatchObject({ code: 0 });
+    expect(await outcomeOf(id)).toBe('unknown');
+    const proposal = await proposalOf(desk(), id);
+    expect(proposal).toMatchObject({
+      proposedBy: 'ann',
+      by: 'Ann',
+      attempts: [{ id, outcome: 'not_sent' }],
+    });
+
+    // The same person, with another name or through sudo.
+    const approve = ['approve', proposal.id];
+    expect(await attempts([...approve, '--by', 'Bob'], ANN)).toMatchObject({ code: 1 });
+    const sudo = { ...BOB, env: { SUDO_USER: 'ann' } };
+    expect(await attempts(approve, sudo)).toMatchObject({ code: 1 });
+    expect(await outcomeOf(id)).toBe('unknown');
+
+    expect(await attempts([...approve, '--by', 'Bob'], BOB)).toMatchObject({ code: 0 });
+    expect(await outcomeOf(id)).toBe('not_sent');
+    expect(linesAbout(id)).toMatchObject([
+      { event: 'proposed', who: 'operator:ann', by: 'Ann', proposal: proposal.id, reason: BECAUSE[1] },
+      {
+        event: 'settled',
+        who: 'operator:bob',
+        by: 'Bob',
+        proposal: proposal.id,
+        proposedBy: 'operator:ann',
+        reason: BECAUSE[1],
+      },
+    ]);
+    expect(await attempts(approve, BOB)).toMatchObject({ code: 1 });
+    expect((await verify(auditFile)).faults).toEqual([]);
+  });
+
+  test('refuses the approval of the user who proposed by sudo', async () => {
+    const { attempts, unknown, outcomeOf } = desk();
+    const { id } = await unknown();
+    const bySudo = { user: 'root', env: { ...ANN.env, SUDO_USER: 'ann' } };
+    expect(await attempts(['settle', id, 'not_sent', ...BECAUSE], bySudo)).toMatchObject({ code: 0 });
+    const { id: proposal } = await proposalOf(desk(), id);
+    for (const who of [{ user: 'ann' }, { user: 'bob', env: { SUDO_USER: 'ann' } }])
+      expect(await attempts(['approve', proposal], who)).toMatchObject({ code: 1 });
+    expect(await outcomeOf(id)).toBe('unknown');
+    expect(await attempts(['withdraw', proposal, ...BECAUSE], BOB)).toMatchObject({ code: 0 });
+  });
+
+  test('makes one proposal of a file, and refuses what cannot be settled any more', async () => {
+    const { attempts, unknown, outcomeOf, file } = desk();
+    const [first, second] = [await unknown(), await unknown()];
+    const csv = file('a.csv', `id,outcome\n${first.id},not_sent\n${second.id},not_sent\n`);
+    const many = ['settle', '--file', csv, ...BECAUSE];
+    expect(await attempts(many, ANN)).toMatchObject({ code: 0 });
+    expect(await proposalsOf(desk())).toEqual([]);
+    expect(await attempts([...many, '--yes'], ANN)).toMatchObject({ code: 0 });
+    const proposal = await proposalOf(desk(), first.id);
+    expect(proposal.attempts).toHaveLength(2);
+    await desk().journal.recordOutcome(second.id, {
+      outcome: 'succeeded',
+      transactionId: 't1',
+      status: 'COMPLETED',
+      settledAt: Date.now(),
+    });
+    expect(await attempts(['approve', proposal.id], BOB)).toMatchObject({ code: 1 });
+    expect([await outcomeOf(first.id), await outcomeOf(second.id)]).toEqual(['not_sent', 'succeeded']);
+    expect((await proposalOf(desk(), second.id)).attempts).toMatchObject([{ id: second.id }]);
+  });
+
+  test('does not carry out a proposal that was withdrawn or has expired', async () => {
+    const { attempts, unknown, linesAbout, store } = desk();
+    const [first, second] = [await unknown(), await unknown()];
+    for (const { id } of [first, second]) await attempts(['settle', id, 'not_sent', ...BECAUSE], ANN);
+    const withdrawn = await proposalOf(desk(), first.id);
+    expect(await attempts(['withdraw', withdrawn.id, '--reason', 'a mistake'], BOB)).toMatchObject({
+      code: 0,
+    });
+    expect(linesAbout(first.id).at(-1)).toMatchObject({
+      event: 'withdrawn',
+      who: 'operator:bob',
+      proposedBy: 'operator:ann',
+      reason: 'a mistake',
+    });
+    const expired = await proposalOf(desk(), second.id);
+    await store.rows(
+      `UPDATE settlement_proposals SET expires_at = ${Date.now()} WHERE id = '${expired.id}' RETURNING id`,
+    );
+    for (const { id } of [withdrawn, expired])
+      expect(await attempts(['approve', id], BOB)).toMatchObject({ code: 1 });
+    expect(await desk().outcomeOf(second.id)).toBe('unknown');
+  });
+
+  test('proposes nothing when the audit log cannot be written', async () => {
+    const { attempts, unknown } = desk();
+    const { id } = await unknown();
+    const env = { SETTLE_APPROVAL: 'on', AUDIT_LOG_FILE: '/dev/null' };
+    expect(await attempts(['settle', id, 'not_sent', ...BECAUSE], { env })).toMatchObject({ code: 1 });
+    expect(await proposalOf(desk(), id)).toBeUndefined();
+  });
+});

@@ -1,0 +1,281 @@
+import { execFile, spawnSync } from 'node:child_process';
+import {
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { build } from 'esbuild';
+import ts from 'typescript';
+import { paymentInput } from '../clients/samples';
+import { TOP, readPage } from '../docs/support/markdown';
+import { CLIENT_KEY } from '../support/credentials';
+import { testGateway, testSandbox } from '../support/gateway';
+
+// Packs, compiles and generates code, beside other tests.
+jest.setTimeout(120_000);
+
+/** An application with the packed kit installed, as from a registry. */
+class App {
+  readonly folder = mkdtempSync(path.join(tmpdir(), 'paygraph-app-'));
+
+  /**
+   * @param packed the archive of the kit
+   * @param graphql the package that is installed as graphql
+   * @param packages other installed packages
+   */
+  constructor(packed: string, graphql: string, packages: readonly string[] = []) {
+    mkdirSync(this.kit('.'), { recursive: true });
+    this.run('tar', '-xzf', packed, '-C', this.kit('.'), '--strip-components=1');
+    const here = (name: string): string => path.join(TOP, 'node_modules', name);
+    const installed = (name: string): string => path.join(this.folder, 'node_modules', name);
+    symlinkSync(here(graphql), installed('graphql'));
+    // A copy, as a link would find the graphql of this project.
+    const copied = '@graphql-typed-document-node';
+    cpSync(here(copied), installed(copied), { recursive: true });
+    for (const name of packages) symlinkSync(here(name), installed(name));
+  }
+
+  /** A file of the installed kit. */
+  kit(name: string): string {
+    return path.join(this.folder, 'node_modules/@paygraph/client', name);
+  }
+
+  /** Runs a program, and returns what it prints. */
+  run(program: string, ...args: string[]): string {
+    const { status, error, stdout, stderr } = spawnSync(program, args, {
+      cwd: this.folder,
+      encoding: 'utf8',
+    });
+    if (status !== 0) throw new Error(`${program}: ${error?.message ?? stderr + stdout}`);
+    return stdout;
+  }
+
+  node(type: 'module' | 'commonjs', code: string): string {
+    return this.run(process.execPath, `--input-type=${type}`, '-e', code);
+  }
+
+  write(name: string, text: string): string {
+    const file = path.join(this.folder, name);
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, text);
+    return file;
+  }
+}
+
+/** The diagnostics of TypeScript for these files. */
+function typeFaults(files: string[], options: ts.CompilerOptions = {}): string[] {
+  const program = ts.createProgram(files, {
+    strict: true,
+    noUncheckedIndexedAccess: true,
+    noEmit: true,
+    module: ts.ModuleKind.NodeNext,
+    moduleResolution: ts.ModuleResolutionKind.NodeNext,
+    target: ts.ScriptTarget.ES2024,
+    lib: ['lib.es2024.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'],
+    types: [],
+    skipDefaultLibCheck: true,
+    ...options,
+  });
+  return ts
+    .getPreEmitDiagnostics(program)
+    .map(
+      ({ file, messageText }) => `${file?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`,
+    );
+}
+
+let app: App;
+let with17: App;
+let folder: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'paygraph-kit-'));
+  spawnSync('npm', ['pack', path.join(TOP, 'client'), '--silent'], { cwd: folder });
+  const packed = path.join(folder, readdirSync(folder)[0] ?? '');
+  app = new App(packed, 'graphql', ['@apollo', '@urql', 'rxjs', '@graphql-codegen', '@0no-co']);
+  with17 = new App(packed, 'graphql-17');
+});
+afterAll(() => {
+  for (const each of [folder, app.folder, with17.folder]) rmSync(each, { recursive: true, force: true });
+});
+
+describe('The package of the client kit', () => {
+  test('has the schema, the possible types, the operations and the generated code, and nothing else', () => {
+    const files = readdirSync(app.kit('.'), { recursive: true, encoding: 'utf8' });
+    expect(files.filter((name) => !name.startsWith('operations')).sort()).toEqual([
+      'README.md',
+      'index.d.mts',
+      'index.d.ts',
+      'index.js',
+      'index.mjs',
+      'package.json',
+      'possible-types.json',
+      'schema.graphql',
+    ]);
+    expect(files.filter((name) => name.endsWith('.graphql'))).toHaveLength(7);
+    for (const name of ['schema.graphql', 'possible-types.json'])
+      expect(readFileSync(app.kit(name), 'utf8')).toBe(readFileSync(path.join(TOP, name), 'utf8'));
+  });
+
+  test.each([
+    ['16', () => app],
+    ['17', () => with17],
+  ])('exports the same to import and to require, with graphql %s', (version, installed) => {
+    const print = `const { print, versionInfo } = await import('graphql');
+      console.log(JSON.stringify([String(versionInfo.major), Object.entries(kit).map(([name, value]) => [name, 'kind' in value ? print(value) : value])]));`;
+    const exportsOf = (text: string) => {
+      const [graphql, entries] = JSON.parse(text) as [string, [string, unknown][]];
+      return { graphql, exports: Object.fromEntries(entries) };
+    };
+    const imported = installed().node('module', `import * as kit from '@paygraph/client';${print}`);
+    const required = installed().node(
+      'commonjs',
+      `const kit = require('@paygraph/client'); void (async () => {${print}})();`,
+    );
+    expect(exportsOf(imported)).toEqual(exportsOf(required));
+    expect(exportsOf(imported)).toMatchObject({
+      graphql: version,
+      exports: { CreatePaymentDocument: expect.stringContaining('mutation') as unknown },
+    });
+    const { peerDependencies } = JSON.parse(readFileSync(app.kit('package.json'), 'utf8')) as {
+      peerDependencies: { graphql: string };
+    };
+    expect(peerDependencies.graphql.split(' || ')).toContain(`^${version}.0.0`);
+  });
+
+  test('is tree-shaken to the documents that are used', async () => {
+    const { outputFiles } = await build({
+      stdin: { contents: "export { PayoutDocument } from '@paygraph/client';", resolveDir: app.folder },
+      bundle: true,
+      write: false,
+      format: 'esm',
+      minify: true,
+    });
+    const text = outputFiles[0]?.text ?? '';
+    expect(text).toContain('PayoutFields');
+    expect(text).not.toMatch(
+      /PaymentFields|CreatePayout|possibleTypes|RedirectAction|retryable|NumberFormat|confirmWith/,
+    );
+  });
+
+  test('has types for ES modules and CommonJS, with graphql 17', () => {
+    const files = ['use.mts', 'use.cts'].map((name) => path.join(with17.folder, name));
+    for (const file of files) copyFileSync(path.join(__dirname, 'typed-use.ts'), file);
+    expect(typeFaults(files)).toEqual([]);
+  });
+});
+
+describe('The samples of docs/clients.md', () => {
+  const samples = new Map(
+    readPage('docs/clients.md').fences.flatMap(({ words: [name], code }) => (name ? [[name, code]] : [])),
+  );
+  const SENDING = ['apollo-client', 'urql', 'fetch'];
+  /** Compiled, and not run. */
+  const COMPILED = ['errors', 'confirming', 'money', 'exhaustive'];
+  const CODEGEN = ['documents/card.graphql', 'codegen.yml'];
+  const PRESET = ['codegen-preset.yml', 'src/shown.ts'];
+
+  /** What the samples take from the application. */
+  const SURROUNDINGS = `import type { CreatePaymentInput } from '@paygraph/client';
+    declare global {
+      const token: string;
+      const input: CreatePaymentInput;
+      function show(result: unknown): void;
+    }`;
+
+  /** An application's use of what codegen generates. */
+  const USE_OF_CODEGEN = `import type { ResultOf } from '@graphql-typed-document-node/core';
+    import type { CardOfPaymentDocument } from './documents/index.js';
+    type Payment = NonNullable<ResultOf<typeof CardOfPaymentDocument>['payment']>;
+    export const shown = (payment: Payment): (string | null)[] => [
+      payment.transactionId,
+      payment.__typename === 'CardPayment' ? payment.cardMask : null,
+    ];
+    // @ts-expect-error Only a card has one.
+    export const other = (payment: Payment & { __typename: 'UpiPayment' }) => payment.cardMask;`;
+  const USE_OF_PRESET = `import type { ResultOf } from '@graphql-typed-document-node/core';
+    import type { ShownPayment } from './shown.js';
+    type Payment = NonNullable<ResultOf<typeof ShownPayment>['payment']>;
+    export const texts = ({ transactionId, amount, externalId }: Payment): (string | null)[] => [
+      transactionId, externalId, amount?.value ?? null,
+    ];
+    // @ts-expect-error An amount is text, never a number.
+    export const sum = ({ amount }: Payment): number => amount?.value ?? 0;
+    // @ts-expect-error A payment by card has no UPI id.
+    export const upi = (payment: Payment & { __typename: 'CardPayment' }) => payment.upiId;`;
+
+  test('are all run or compiled by these tests', () => {
+    expect([...samples.keys()]).toEqual([...SENDING, ...COMPILED, ...CODEGEN, ...PRESET]);
+  });
+
+  test('create a payment with each way of sending', async () => {
+    const sandbox = await testSandbox();
+    const { url } = await testGateway(sandbox.url);
+    for (const name of SENDING)
+      app.write(`${name}.ts`, (samples.get(name) ?? '').replace('https://gateway.example/graphql', url));
+    const outfile = path.join(app.folder, 'sending.mjs');
+    await build({
+      stdin: {
+        contents: SENDING.map((name) => `import './${name}';`).join('\n'),
+        resolveDir: app.folder,
+      },
+      nodePaths: [path.join(TOP, 'node_modules')],
+      outfile,
+      bundle: true,
+      platform: 'node',
+      mainFields: ['module', 'main'],
+      format: 'esm',
+      define: { token: JSON.stringify(CLIENT_KEY) },
+      banner: {
+        js: `globalThis.show = (result) => console.log(JSON.stringify(result));
+          Object.defineProperty(globalThis, 'input', {
+            get: () => ({ ...${JSON.stringify(paymentInput())}, idempotencyKey: crypto.randomUUID() }),
+          });`,
+      },
+    });
+    const { stdout } = await promisify(execFile)(process.execPath, [outfile]);
+    const shown = stdout.trim().split('\n');
+    expect(shown).toHaveLength(SENDING.length);
+    for (const line of shown)
+      expect(JSON.parse(line)).toMatchObject({
+        __typename: 'PaymentSuccess',
+        payment: { __typename: 'CardPayment', status: 'PENDING' },
+      });
+    expect(sandbox.control.counts().payment.created).toBe(SENDING.length);
+  });
+
+  test('have types, as has what codegen generates with its plugins and its client preset, with graphql 16', () => {
+    app.write('package.json', '{ "type": "module" }');
+    for (const name of [...CODEGEN, ...PRESET]) app.write(name, samples.get(name) ?? '');
+    // The command line of graphql-codegen, twice in one process.
+    const cli = path.join(TOP, 'node_modules/@graphql-codegen/cli/esm/cli.js');
+    app.node(
+      'module',
+      `import { runCli } from ${JSON.stringify(cli)};
+       for (const config of ['codegen.yml', 'codegen-preset.yml']) {
+         process.argv = [process.execPath, 'graphql-codegen', '--config', config];
+         if ((await runCli(undefined)) !== 0) process.exitCode = 1;
+       }`,
+    );
+    const use = ['use.mts', 'use.cts'].map((name) => path.join(app.folder, name));
+    for (const file of use) copyFileSync(path.join(__dirname, 'typed-use.ts'), file);
+    const files = [...SENDING, ...COMPILED].map((name) => app.write(`${name}.mts`, samples.get(name) ?? ''));
+    files.push(...use, app.write('surroundings.d.mts', SURROUNDINGS), app.write('own.ts', USE_OF_CODEGEN));
+    expect(typeFaults(files, { skipLibCheck: true })).toEqual([]);
+
+    const generated = ['src/gql/index.ts', 'src/gql/graphql.ts', 'src/shown.ts'].map((name) =>
+      path.join(app.folder, name),
+    );
+    const preset = [...generated, app.write('src/own.ts', USE_OF_PRESET)];
+    const options = { verbatimModuleSyntax: true, skipLibCheck: true, lib: ['lib.es2024.d.ts'] };
+    expect(typeFaults(preset, options)).toEqual([]);
+  });
+});

@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto';
+import path from 'node:path';
+import { scrape } from '../metrics/support/scrape';
+import { createInput as input } from '../support/caller';
+import { CHANNEL, testSettings, testService } from '../support/gateway';
+import type { FakePaymentService, ReceivedRequest } from '../support/payment-service/fake-payment-service';
+import { listening, startProgram, CHECKOUT, type ChildProgram } from '../support/program';
+import { post } from '../support/raw';
+
+const SELECTION = `{
+  __typename
+  ... on PaymentResource { transactionId channel status amount { currency value received } redirectUrl createDate }
+  ... on UpiPayment { upiId upiLink state email firstName lastName phone }
+}`;
+const LOOKUP = `query Lookup($channel: UUID!, $id: UUID!) { payment(channel: $channel, transactionId: $id) ${SELECTION} }`;
+const PAGE = `query Page($channel: UUID!, $ids: [UUID!]!) { payments(channel: $channel, transactionIds: $ids) ${SELECTION} }`;
+const CREATE = `mutation Create($input: CreatePaymentInput!) {
+  createPayment(input: $input) { __typename ... on PaymentSuccess { payment ${SELECTION} } ... on UserError { code } }
+}`;
+
+const paymentOf = ({ query, json, method }: ReceivedRequest): object => ({
+  status: 'processing',
+  transaction_id: /transaction_id=([^&]*)/.exec(query)?.[1] ?? randomUUID(),
+  channel: CHANNEL,
+  amount: json['amount'] ?? { currency: 'INR', value: '10.00' },
+  redirect_url: 'https://pay.example/page',
+  payment_method: { type: 'upi', ...(method === 'GET' && { upi_id: 'payee@upi', state: 'waiting_for_utr' }) },
+  create_date: '2030-01-01T00:00:00.000000+00:00',
+});
+
+const createInput = (): object => ({ ...input('payment', randomUUID()), method: { redirect: 'UPI' } });
+
+/** Ten different transactions at a hundred places. */
+const page = (): string[] =>
+  Array<string[]>(10)
+    .fill(Array.from({ length: 10 }, () => randomUUID()))
+    .flat();
+
+const RUNS = 40;
+
+let service: FakePaymentService;
+let program: ChildProgram;
+let base: string;
+let readings = 0;
+
+beforeAll(async () => {
+  service = await testService((request) => ({
+    status: request.method === 'POST' ? 201 : 200,
+    json: paymentOf(request),
+  }));
+  const settings = {
+    ...testSettings(),
+    PORT: '0',
+    SERVICE_BASE_URL: service.url,
+    SERVICE_API_KEY: 'costs-api-key-4711',
+    SERVICE_SECRET_KEY: 'costs-secret-key-4712',
+    RATE_LIMIT_PER_MINUTE: '1000000',
+  };
+  const counter = path.join(__dirname, 'support/count-promises.cjs');
+  program = startProgram(settings, CHECKOUT, ['--require', counter]);
+  base = await listening(program);
+});
+
+/** How many promises the program has made. */
+async function promisesMade(): Promise<number> {
+  readings += 1;
+  program.signal('SIGUSR2');
+  const [, promises] = await program.printed(new RegExp(`count ${readings}: (\\d+) promises`));
+  return Number(promises);
+}
+
+/** How many writes the journal has made for creates. */
+async function journalWrites(): Promise<number> {
+  const metrics = await scrape(base);
+  const NAME = 'paygraph_journal_call_duration_seconds_count';
+  return metrics.sum(NAME, { call: 'insertAttempt' }) + metrics.sum(NAME, { call: 'recordOutcome' });
+}
+
+describe('A prepared operation', () => {
+  // Promises were counted when this was written; a quarter more is allowed.
+  test.each([
+    [
+      'a lookup',
+      { requests: 1, journal: 0, promises: 54 },
+      LOOKUP,
+      () => ({ channel: CHANNEL, id: randomUUID() }),
+    ],
+    ['a page', { requests: 10, journal: 0, promises: 578 }, PAGE, () => ({ channel: CHANNEL, ids: page() })],
+    ['no lookup', { requests: 0, journal: 0, promises: 17 }, '{ __typename }', () => ({})],
+    ['a create', { requests: 1, journal: 2, promises: 116 }, CREATE, () => ({ input: createInput() })],
+  ])('with %s costs %j', async (_what, { promises, ...exact }, query, variables) => {
+    const send = async (): Promise<void> => {
+      const { errors } = await post(`${base}/graphql`, JSON.stringify({ query, variables: variables() }));
+      expect(errors).toBeUndefined();
+    };
+    // Prepares the operation.
+    for (let run = 0; run < 5; run += 1) await send();
+    const [writes, requests, made] = [await journalWrites(), service.requests.length, await promisesMade()];
+    for (let run = 0; run < RUNS; run += 1) await send();
+    expect((await promisesMade()) - made).toBeLessThanOrEqual(RUNS * promises * 1.25);
+    expect(service.requests.length - requests).toBe(RUNS * exact.requests);
+    expect((await journalWrites()) - writes).toBe(RUNS * exact.journal);
+  });
+});

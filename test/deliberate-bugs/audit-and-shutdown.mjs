@@ -1,0 +1,68 @@
+/** Bugs in the audit log, in shutdown and in readiness. The form of a bug is in scripts/deliberate-bugs.mjs. */
+export const bugs = [
+  {
+    id: 'audit-hash-without-chain',
+    promise: 'The hash of an audit line covers the line before it.',
+    file: 'src/observability/audit/chain.ts',
+    find: "export const hashOf = (previous: string, body: string): string => hash('sha256', `${previous}\\n${body}`);",
+    replace:
+      "export const hashOf = (_previous: string, body: string): string => hash('sha256', `\\n${body}`);",
+    tests: ['test/audit/tampering.test.ts'],
+  },
+  {
+    id: 'audit-others-unchecked',
+    promise: 'The verifier finds deleted last lines of a chain that another chain has seen.',
+    file: 'src/observability/audit/verifier.ts',
+    find: 'if (after !== undefined && !this.#recent.has(after))',
+    replace: 'if (after !== undefined && this.#file.lines === 0)',
+    tests: ['test/audit/tampering.test.ts'],
+  },
+  {
+    id: 'audit-refused-calls-missing',
+    promise: 'A refused call that was to move money is in the audit log.',
+    file: 'src/resolvers/audit-mutations.ts',
+    find: '      record({ ...about, outcome: faultName(error), transactionId: input.transactionId ?? null });\n',
+    replace: '',
+    tests: ['test/metrics/metrics.test.ts', 'test/prepared/differential.test.ts'],
+  },
+  {
+    id: 'audit-gap-untold',
+    promise: 'The next audit line says how many calls could not be recorded.',
+    file: 'src/observability/audit/audit-log.ts',
+    find: '      this.#missed += 1;\n',
+    replace: '',
+    tests: ['test/audit/trouble.system.test.ts'],
+  },
+  {
+    id: 'audit-operator-unrecorded',
+    promise: 'An operator settles nothing that cannot be recorded in the audit log.',
+    file: 'src/observability/audit/audit-log.ts',
+    find: '      throw new AuditLogError(error);\n    }\n  }\n\n  #recordOrReport',
+    replace: '      this.#tell(reasonOf(error));\n    }\n  }\n\n  #recordOrReport',
+    tests: ['test/cli/settle.system.test.ts', 'test/cli/attempts.test.ts'],
+  },
+  {
+    id: 'shutdown-serves-late-requests',
+    promise: 'A request that comes after the shutdown began is refused and may be repeated.',
+    file: 'src/http/server/graceful-shutdown.ts',
+    find: 'done(this.#closing ? SHUTTING_DOWN : undefined)',
+    replace: 'done(this.#draining && !this.#closing ? SHUTTING_DOWN : undefined)',
+    tests: ['test/http/process.system.test.ts'],
+  },
+  {
+    id: 'shutdown-cuts-off-requests',
+    promise: 'A shutdown cuts off no request.',
+    file: 'src/http/server/graceful-shutdown.ts',
+    find: 'waiting > 0 || (latest?.req.complete && !latest.writableFinished)',
+    replace: 'waiting > 0 && latest?.req.complete && latest.writableFinished',
+    tests: ['test/http/process.system.test.ts'],
+  },
+  {
+    id: 'readiness-journal-ignored',
+    promise: 'A gateway whose journal cannot be written is not ready.',
+    file: 'src/http/server/health.ts',
+    find: 'reply.code(ready ? 200 : 503)',
+    replace: 'reply.code(draining ? 503 : 200)',
+    tests: ['test/metrics/metrics.system.test.ts'],
+  },
+];

@@ -1,0 +1,276 @@
+import path from 'node:path';
+import { migrate } from '../../src/datasources/journal/migrations';
+import { buildContext, dockerfileStages, imageEnvironment, imageSays } from './support/dockerfile';
+import {
+  LONGEST_CALL_SECONDS,
+  delaySeconds,
+  envOf,
+  graceSeconds,
+  misread,
+  notSettings,
+  textOf,
+  yamlOf,
+} from './support/files';
+
+const guide = textOf('docs/deployment.md');
+
+describe('The Dockerfile', () => {
+  const stages = dockerfileStages();
+  const all = stages.flatMap(({ instructions }) => instructions);
+
+  test('builds from all that the build reads, which .dockerignore admits', () => {
+    // What the build reads, by its own list.
+    const [, sources = ''] = /const sources = \[([^\]]*)\]/.exec(textOf('scripts/build.mjs')) ?? [];
+    const read = [...sources.matchAll(/'([^'/]+)[^']*'/g)].map(([, name = '']) => name);
+    expect(read).toContain('src');
+    expect(read.filter((name) => !buildContext().includes(name))).toEqual([]);
+  });
+
+  test('has the Node.js of package.json and a numeric user, and runs neither scripts nor a shell', () => {
+    const { devDependencies } = JSON.parse(textOf('package.json')) as { devDependencies: { node: string } };
+    expect(stages[0]?.from).toMatch(new RegExp(`^node:${devDependencies.node}-[a-z]+-slim$`));
+    expect(imageSays('USER').text).toMatch(/^[1-9]\d+:[1-9]\d+$/);
+    const installs = all.filter(({ name, text }) => name === 'RUN' && /\bnpm (ci|install)\b/.test(text));
+    expect(installs.filter(({ text }) => !text.includes('--ignore-scripts'))).toEqual([]);
+    for (const name of ['ENTRYPOINT', 'CMD']) expect(imageSays(name).text).toMatch(/^\[/);
+    expect(imageSays('HEALTHCHECK').text).toMatch(/^CMD \[/);
+  });
+
+  test('sets no secret, and no setting that would override a file with one', () => {
+    const set = Object.keys(imageEnvironment());
+    expect(set.filter((name) => /KEY|TOKEN|SECRET|PASSWORD|DATABASE|_FILE$/.test(name))).toEqual([]);
+    expect(notSettings(set)).toEqual(['NODE_ENV', 'NODE_DISABLE_COMPILE_CACHE', 'HOME']);
+    expect(all.filter(({ name }) => ['ARG', 'ADD'].includes(name))).toEqual([]);
+  });
+});
+
+interface Service {
+  command?: string[];
+  cpus?: number;
+  pids_limit?: number;
+  environment?: Record<string, string>;
+  secrets?: string[];
+  networks?: string[] | Record<string, { ipv4_address?: string } | null>;
+  depends_on?: object;
+  ports?: string[];
+  stop_grace_period?: string;
+}
+
+interface Compose {
+  services: Record<string, Service>;
+  secrets: Record<string, { file: string }>;
+  networks: Record<string, { internal?: boolean } | null>;
+}
+
+const compose = yamlOf('compose.yaml') as Compose;
+const services = Object.entries(compose.services);
+const gateways = services.filter(([name]) => /^gateway-\d$/.test(name));
+const networksOf = ({ networks = {} }: Service): string[] =>
+  Array.isArray(networks) ? networks : Object.keys(networks);
+
+describe('compose.yaml', () => {
+  test.each(services)('%s is read-only, without privileges, and has limits', (name, service) => {
+    expect(service).toMatchObject({
+      read_only: true,
+      cap_drop: ['ALL'],
+      security_opt: ['no-new-privileges:true'],
+      mem_limit: expect.stringMatching(/^\d+[mg]$/) as unknown,
+    });
+    expect(service.pids_limit).toBeGreaterThan(0);
+    // Gateways may use all processors.
+    if (/^(gateway|migrate)/.test(name)) expect(service.cpus).toBeUndefined();
+    else expect(service.cpus).toBeGreaterThan(0);
+  });
+
+  test('has secrets in files only, which git ignores', () => {
+    expect(Object.values(compose.secrets).filter(({ file }) => !file.startsWith('./secrets/'))).toEqual([]);
+    expect(textOf('.gitignore').split('\n')).toContain('secrets/');
+    const plain = services.flatMap(([, { environment = {} }]) =>
+      Object.keys(environment).filter((name) => /KEY|TOKEN|SECRET|PASSWORD|DATABASE_URL/.test(name)),
+    );
+    expect(plain.filter((name) => !name.endsWith('_FILE'))).toEqual([]);
+    for (const [, { environment = {}, secrets = [] }] of gateways) {
+      const paths = Object.values(environment).filter((value) => value.startsWith('/run/secrets/'));
+      expect(paths.map((file) => path.basename(file)).sort()).toEqual([...secrets].sort());
+    }
+  });
+
+  test('lets gateways trust the address of nginx alone', () => {
+    const { networks = {} } = compose.services['nginx'] ?? {};
+    const address = Array.isArray(networks) ? undefined : networks['front']?.ipv4_address;
+    for (const [, { environment }] of gateways)
+      expect(environment).toMatchObject({ TRUSTED_PROXIES: address });
+  });
+
+  test('migrates before any gateway starts, and lets nginx wait for both', () => {
+    expect(compose.services['migrate']?.command).toEqual(['migrate']);
+    for (const [, { depends_on }] of gateways)
+      expect(depends_on).toEqual({ migrate: { condition: 'service_completed_successfully' } });
+    const healthy = gateways.map(([name]) => [name, { condition: 'service_healthy' }]);
+    expect(compose.services['nginx']?.depends_on).toEqual(Object.fromEntries(healthy));
+    expect(imageSays('HEALTHCHECK').text).toContain('/healthz');
+  });
+
+  test('connects the database to the gateways alone, and publishes ports on the loopback address', () => {
+    expect(compose.networks['back']?.internal).toBe(true);
+    const besideDatabase = services.filter(([, service]) => networksOf(service).includes('back'));
+    expect(besideDatabase.map(([name]) => name)).toEqual([
+      'postgres',
+      'migrate',
+      ...gateways.map(([name]) => name),
+    ]);
+    const ports = services.flatMap(([, { ports: open = [] }]) => open);
+    expect(ports.filter((port) => !/^(\$\{PAYGRAPH_LISTEN:-)?127\.0\.0\.1:/.test(port))).toEqual([]);
+  });
+});
+
+const KUBERNETES = 'deploy/kubernetes';
+
+interface PodContainer {
+  env?: { name: string; value: string }[];
+  securityContext: object;
+  resources: object;
+  volumeMounts: { name: string; mountPath: string }[];
+}
+
+interface Pod {
+  terminationGracePeriodSeconds: number;
+  initContainers: PodContainer[];
+  containers: [PodContainer];
+  volumes: { name: string; secret?: { secretName: string }; emptyDir?: { sizeLimit: string } }[];
+}
+
+const of = <T>(file: string): T => yamlOf(`${KUBERNETES}/${file}`) as T;
+const { spec: pod } = of<{ spec: { template: { spec: Pod } } }>('deployment.yaml').spec.template;
+const containers = [...pod.initContainers, ...pod.containers];
+const podSettings = envOf(`${KUBERNETES}/settings.env`);
+
+describe('The Kubernetes manifests', () => {
+  test('comply with the restricted profile, with the user of the image', () => {
+    const [uid, gid] = imageSays('USER').text.split(':').map(Number);
+    expect(pod).toMatchObject({
+      automountServiceAccountToken: false,
+      securityContext: {
+        runAsNonRoot: true,
+        runAsUser: uid,
+        runAsGroup: gid,
+        fsGroup: gid,
+        seccompProfile: { type: 'RuntimeDefault' },
+      },
+    });
+    for (const { securityContext, resources } of containers) {
+      expect(securityContext).toEqual({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      });
+      expect(resources).toMatchObject({
+        requests: { cpu: expect.any(String) as unknown, memory: expect.any(String) as unknown },
+        limits: { memory: expect.any(String) as unknown },
+      });
+    }
+  });
+
+  test('mount the secret that the guide makes, with every file that a setting names', () => {
+    const volume = pod.volumes.find(({ secret }) => secret);
+    const mounts = containers.flatMap(({ volumeMounts }) =>
+      volumeMounts.filter(({ name }) => name === volume?.name),
+    );
+    expect(new Set(mounts.map(({ mountPath }) => mountPath)).size).toBe(1);
+    const named = containers
+      .flatMap(({ env = [] }) => env.map(({ value }) => value))
+      .map((file) => path.relative(mounts[0]?.mountPath ?? '', file));
+    const made = [...guide.matchAll(/--from-file=(\S+?)(?:=\S+)?(?= |$)/gm)].map(([, key]) => key);
+    expect(guide).toContain(`create secret generic ${volume?.secret?.secretName} `);
+    expect([...new Set(named)].sort()).toEqual(made.sort());
+  });
+
+  test('keep the audit log well below the size at which the pod is evicted', () => {
+    const { AUDIT_LOG_ROTATE_MB, AUDIT_LOG_KEEP_FILES } = podSettings;
+    // A tenth more at most, and the file that is written to.
+    const most = Number(AUDIT_LOG_ROTATE_MB) * 1.1 * (Number(AUDIT_LOG_KEEP_FILES) + 1) * 1e6;
+    const [, gibibytes] =
+      /^(\d+)Gi$/.exec(pod.volumes.find(({ name }) => name === 'data')?.emptyDir?.sizeLimit ?? '') ?? [];
+    expect(most).toBeGreaterThan(0);
+    expect(most * 1.5).toBeLessThan(Number(gibibytes) * 2 ** 30);
+  });
+});
+
+const UNIT = 'deploy/systemd/paygraph.service';
+
+/** What a line of the unit sets, in order. */
+const values = (name: string): string[] =>
+  [...textOf(UNIT).matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value);
+
+const unitSettings = envOf('deploy/systemd/paygraph.env');
+
+describe('The systemd unit', () => {
+  test('loads every credential that a setting names', () => {
+    const loaded = values('LoadCredential').map((line) => line.split(':')[0]);
+    const named = values('Environment').map((line) => /^[A-Z_]+_FILE=%d\/(.+)$/.exec(line)?.[1]);
+    expect(named).toEqual(loaded);
+  });
+
+  test('starts what the image starts', () => {
+    const [node = '', ...words] = (values('ExecStart')[0] ?? '').split(' ');
+    const image = [...imageSays('ENTRYPOINT').words, ...imageSays('CMD').words];
+    expect([path.basename(node), ...words.map((word) => word.replace('/opt/paygraph/', ''))]).toEqual(image);
+  });
+});
+
+/** For each way of deployment, the settings of a gateway, and after how many seconds it is killed. */
+const DEPLOYMENTS = [
+  ...gateways.map(([name, { environment = {}, stop_grace_period = '' }]) => ({
+    name: `compose.yaml: ${name}`,
+    settings: Object.fromEntries(Object.entries(environment).filter(([, value]) => !value.startsWith('${'))),
+    others: Object.keys(environment),
+    killedAfter: parseInt(stop_grace_period, 10),
+  })),
+  {
+    name: KUBERNETES,
+    settings: podSettings,
+    others: containers.flatMap(({ env = [] }) => env.map((one) => one.name)),
+    killedAfter: pod.terminationGracePeriodSeconds,
+  },
+  {
+    name: UNIT,
+    settings: unitSettings,
+    others: values('Environment').map((line) => line.split('=')[0] ?? ''),
+    killedAfter: Number(values('TimeoutStopSec')[0]),
+  },
+];
+
+describe.each(DEPLOYMENTS)('The gateway of $name', ({ settings, others, killedAfter }) => {
+  const names = [...Object.keys(settings), ...others];
+
+  test('has settings that exist, with valid values, and secrets in files', () => {
+    expect(notSettings(names)).toEqual([]);
+    expect(misread(settings)).toEqual([]);
+    const secret = names.filter((name) => /KEY|TOKEN|SECRET|PASSWORD|DATABASE/.test(name));
+    expect(secret.filter((name) => !name.endsWith('_FILE'))).toEqual([]);
+  });
+
+  test('has the time to end the longest call after the shutdown delay', () => {
+    expect(graceSeconds(settings)).toBeGreaterThan(LONGEST_CALL_SECONDS);
+    expect(killedAfter).toBeGreaterThan(delaySeconds(settings) + graceSeconds(settings));
+  });
+});
+
+test.each(['sqlite', 'postgres'] as const)('Migrations on %s only add', async (dialect) => {
+  const statements: string[] = [];
+  await migrate({
+    dialect,
+    execute: async (sql) => {
+      statements.push(sql);
+      return [];
+    },
+  });
+  expect(statements.length).toBeGreaterThan(5);
+  expect(
+    statements.filter((sql) =>
+      /\b(DROP(?! INDEX)|RENAME|DELETE|TRUNCATE|UPDATE|ALTER\s+COLUMN(?! \w+ SET STORAGE)|SET\s+NOT\s+NULL)\b/i.test(
+        sql,
+      ),
+    ),
+  ).toEqual([]);
+});

@@ -1,0 +1,186 @@
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { Caller, createInput, type Json } from '../support/caller';
+import { freePort } from '../support/free-port';
+import { until } from '../support/gate';
+import { Program } from '../support/program';
+import { newKey } from '../support/rig';
+import { openStore, noPostgres } from '../support/stores';
+import { frozenClock } from '../../src/sandbox/clock';
+import { AUTHORIZED } from '../support/credentials';
+import { closeAfterTests, testSandbox } from '../support/gateway';
+import { Wire, postText, requestText } from '../support/wire';
+import { delaySeconds, describeWhere, envOf, lacking, openFolder, textOf } from './support/files';
+import { MixedLoad } from './support/mixed-load';
+import {
+  CONFIGURATION,
+  UPSTREAM_KEEPALIVE,
+  startNginx,
+  testTlsConfiguration,
+  type Nginx,
+} from './support/nginx';
+
+/**
+ * How often both gateways are restarted. ROLLING_RESTARTS=20 is the long run of CONTRIBUTING.md, with the delays of the
+ * deployment. Otherwise nginx keeps idle connections for 1 s and a gateway serves for 5 s, nearly the same margin.
+ */
+const ROUNDS = Number(process.env['ROLLING_RESTARTS'] ?? 0);
+const { SHUTDOWN_DELAY_MS = '', SHUTDOWN_GRACE_MS = '' } = envOf('deploy/systemd/paygraph.env');
+
+jest.setTimeout(180_000 + ROUNDS * 120_000);
+
+const HOST = ['Host: localhost'];
+
+describeWhere(lacking('nginx', 'openssl'), 'The configuration of nginx', () => {
+  test('is valid with TLS, and keeps idle connections for less time than a gateway serves after SIGTERM', () => {
+    expect(testTlsConfiguration()).toBe(0);
+    const [, seconds] = UPSTREAM_KEEPALIVE.exec(textOf(CONFIGURATION)) ?? [];
+    expect(Number(seconds)).toBeLessThan(delaySeconds(envOf('deploy/systemd/paygraph.env')));
+  });
+});
+
+describeWhere(
+  lacking('nginx') ?? noPostgres,
+  'Two gateways behind nginx, with one journal in PostgreSQL',
+  () => {
+    const gateways: Program[] = [];
+    let start: (port: number) => Promise<Program>;
+    let nginx: Nginx;
+    let caller: Caller;
+    let auditFile: string;
+
+    beforeAll(async () => {
+      const [store, sandbox] = await Promise.all([
+        openStore('PostgreSQL'),
+        testSandbox({ clock: frozenClock(Date.now()) }),
+      ]);
+      closeAfterTests(Object.assign(store, { close: () => store.drop() }));
+      auditFile = path.join(openFolder(), 'audit.log');
+      const env = {
+        TRUSTED_PROXIES: '127.0.0.1',
+        RATE_LIMIT_PER_MINUTE: '0',
+        AUDIT_LOG_FILE: auditFile,
+        SERVICE_TIMEOUT_MS: '10000',
+        SHUTDOWN_DELAY_MS: ROUNDS > 0 ? SHUTDOWN_DELAY_MS : '5000',
+        SHUTDOWN_GRACE_MS,
+      };
+      start = async (port) => {
+        const program = await Program.start({
+          serviceUrl: sandbox.url,
+          databaseUrl: store.url,
+          env: { ...env, PORT: String(port) },
+          isPatient: true,
+        });
+        return closeAfterTests(Object.assign(program, { close: () => program.kill() }));
+      };
+      const [first, second] = await Promise.all([start(await freePort()), start(await freePort())]);
+      gateways.push(first, second);
+      nginx = await startNginx([first.url, second.url], ROUNDS > 0 ? undefined : 1);
+      caller = new Caller(nginx.url);
+    });
+
+    const statusOf = async (place: string): Promise<number> => (await fetch(`${nginx.url}${place}`)).status;
+
+    /** The response to these bytes, of nginx or of a gateway. */
+    const exchange = async (text: string): Promise<{ status?: number; type?: string; errors?: Json[] }> => {
+      const wire = await Wire.open(nginx.url);
+      const [answer] = await wire.write(text).answers(1);
+      wire.close();
+      const { errors } = JSON.parse(answer?.body ?? '{}') as { errors?: Json[] };
+      return { status: answer?.status, type: answer?.headers['content-type'], errors };
+    };
+    const errorOf = (code: string, retryable: boolean) => [
+      {
+        message: expect.any(String) as unknown,
+        extensions: { code, retryable, requestId: expect.any(String) as unknown },
+      },
+    ];
+
+    test.each([
+      ['an address where nothing is', 404, requestText('GET /nothing HTTP/1.1', HOST)],
+      ['a body that is too large', 413, postText('x'.repeat(200_000), HOST)],
+      ['an address that is too long', 414, requestText(`GET /graphql?${'a'.repeat(20_000)} HTTP/1.1`, HOST)],
+      ['what is not HTTP', 400, requestText('BROKEN', [])],
+    ])('answer %s with a GraphQL error of %i', async (_what, status, text) => {
+      const type = 'application/json';
+      expect(await exchange(text)).toEqual({ status, type, errors: errorOf('BAD_REQUEST', false) });
+    });
+
+    test("pass a gateway's own error through", async () => {
+      const { status, errors } = await exchange(postText('{"query":"{ __typename }"}', HOST));
+      expect(status).toBe(401);
+      expect(errors).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }]);
+    });
+
+    test('serve callers no metrics, readiness or pages', async () => {
+      const places = ['/metrics', '/readyz', '/explorer', '/_sandbox/', '/', '/graphql/../metrics'];
+      expect(await Promise.all(places.map(statusOf))).toEqual(places.map(() => 404));
+      expect(await statusOf('/healthz')).toBe(200);
+      expect(await statusOf('/callbacks/some-token-of-a-callback')).toBe(204);
+    });
+
+    test('audit the address of the client, not the one it claims', async () => {
+      const key = newKey();
+      const body = JSON.stringify({
+        query: 'mutation ($input: CreatePaymentInput!) { createPayment(input: $input) { __typename } }',
+        variables: { input: createInput('payment', key) },
+      });
+      const headers = { 'content-type': 'application/json', 'x-forwarded-for': '203.0.113.7', ...AUTHORIZED };
+      const asking = request(`${nginx.url}/graphql`, { method: 'POST', localAddress: '127.0.0.2', headers });
+      asking.end(body);
+      const [response] = (await once(asking, 'response')) as [IncomingMessage];
+      await once(response.resume(), 'end');
+      const line = readFileSync(auditFile, 'utf8')
+        .split('\n')
+        .find((one) => one.includes(key));
+      expect(JSON.parse(line ?? '{}')).toMatchObject({ outcome: 'PaymentSuccess', ip: '127.0.0.2' });
+    });
+
+    test('fails no call of a mixed load while both gateways are restarted', async () => {
+      const load = new MixedLoad(nginx.url);
+      await load.start();
+      for (let round = 0; round < Math.max(ROUNDS, 1); round += 1)
+        for (const [index, { url }] of gateways.entries()) {
+          gateways[index]!.signal('SIGTERM');
+          expect(await gateways[index]!.exited).toBe(0);
+          gateways[index] = await start(Number(new URL(url).port));
+          await until(
+            () => fetch(new URL('/readyz', url)).then(({ status }) => status),
+            (status) => status === 200,
+          );
+        }
+      await load.stop();
+      expect(load.failed).toEqual([]);
+    });
+
+    test('replay a create when the gateway that carried it out is stopped', async () => {
+      const [first, second] = gateways as [Program, Program];
+      const key = newKey();
+      const created = await first.create('payment', key);
+      expect(created).toMatchObject({ result: 'PaymentSuccess', replayed: false });
+      first.signal('SIGTERM');
+      expect(await first.exited).toBe(0);
+      // nginx first finds its connections to the stopped one closed.
+      expect(await statusOf('/healthz')).toBe(200);
+      for (const _ of gateways) {
+        const again = await caller.create('payment', key);
+        expect(again).toMatchObject({ replayed: true, transactionId: created.transactionId });
+      }
+      await second.kill();
+      expect(await statusOf('/healthz')).toBe(502);
+    });
+
+    test('are replaced by a retryable GraphQL error when neither runs, and the log has no variables and tokens', async () => {
+      const { status, errors } = await exchange(postText('{"query":"{ __typename }"}', HOST));
+      expect([status, errors]).toEqual([502, errorOf('SERVICE_UNAVAILABLE', true)]);
+      const secret = 'order-of-somebody';
+      expect(await statusOf(`/graphql?query={__typename}&variables={"a":"${secret}"}`)).toBe(502);
+      expect(await statusOf(`/callbacks/${secret}`)).toBe(502);
+      for (const line of ['"GET /graphql" 502', '"GET /callbacks/[token]" 502'])
+        await until(nginx.log, (log) => log.includes(line));
+      expect(nginx.log()).not.toMatch(new RegExp(`${secret}|some-token-of-a-callback|variables`));
+    });
+  },
+);

@@ -1,0 +1,56 @@
+import { spawnSync } from 'node:child_process';
+import { freePort } from '../support/free-port';
+import { emptyPostgres, noPostgres, type Store } from '../support/stores';
+import type { Terminal } from './support/terminal';
+import { Tutorial } from './support/tutorial';
+
+// Programs start and compile, beside other tests.
+jest.setTimeout(300_000);
+
+/** Opens the address that was printed last, and presses Pay as the form of the page does. */
+async function pay(terminal: Terminal): Promise<void> {
+  const [, page = ''] = [...terminal.output.matchAll(/Pay at (\S+)/g)].at(-1) ?? [];
+  await fetch(page);
+  const origin = new URL(page).origin;
+  await fetch(`${page}/pay`, { method: 'POST', redirect: 'manual', headers: { origin } });
+}
+
+describe.each([
+  ['docs/start-frontend.md', { payer: pay }],
+  ['docs/start-service.md', {}],
+])('%s, followed literally', (file, people) => {
+  const env = { PORT: '0', SANDBOX_PORT: '0', MAX_EVENT_LOOP_LAG_MS: '0' };
+  const tutorial = new Tutorial(file, { env, people });
+  afterAll(() => tutorial.close());
+
+  test('works', () => tutorial.follow());
+});
+
+const noNginx = spawnSync('which', ['nginx']).status === 0 ? undefined : 'SKIPPED: there is no nginx';
+const skipped = noPostgres ?? noNginx;
+if (skipped) console.warn(`${skipped}: docs/start-operator.md`);
+
+(skipped ? describe.skip : describe)('docs/start-operator.md, followed literally', () => {
+  const here: Record<string, string> = {};
+  const tutorial = new Tutorial('docs/start-operator.md', {
+    env: { MAX_EVENT_LOOP_LAG_MS: '0', LANG: 'C' },
+    here,
+  });
+  let store: Store;
+
+  beforeAll(async () => {
+    store = await emptyPostgres();
+    here['postgres://postgres@127.0.0.1:5432/test'] = store.url;
+    for (const port of [4001, 4011, 4012, 8080]) {
+      const free = await freePort();
+      here[`127.0.0.1:${port}`] = `127.0.0.1:${free}`;
+      here[`PORT=${port} `] = `PORT=${free} `;
+    }
+  });
+  afterAll(async () => {
+    await tutorial.close();
+    await store.drop();
+  });
+
+  test('works', () => tutorial.follow());
+});

@@ -1,0 +1,327 @@
+import { createHash } from 'node:crypto';
+import type { NewAttempt, PurgeStep } from '../../src/datasources/journal/journal';
+import { openJournal } from '../../src/datasources/journal/create-journal';
+import { CHANNEL, createInput, type End } from '../support/caller';
+import { gate, until } from '../support/gate';
+import { API_KEY, SECRET_KEY } from '../support/gateway';
+import { OUTAGES, type Outage } from '../support/outage';
+import type { FaultReply } from '../support/payment-service/fake-payment-service';
+import { reset, status } from '../support/payment-service/faults';
+import { describeSqlite, describeStores, newKey, type Rig } from '../support/rig';
+import { openStore } from '../support/stores';
+import {
+  DAY,
+  KINDS,
+  MINUTE,
+  SECOND,
+  SUCCESS,
+  untilCreated,
+  untilOutcome,
+  untilSent,
+} from './support/creates';
+
+/** A refusal comes within half a second; without a deadline a call would take as long as the outage. Allowance for a busy machine. */
+const SOON_MS = 5_000;
+/** Longer than that of the gateway, so that a busy machine does not look like an outage before and after it. */
+const DEADLINE_MS = 1_000;
+
+async function timed(call: Promise<End>): Promise<End & { ms: number }> {
+  const startedAt = performance.now();
+  return { ...(await call), ms: performance.now() - startedAt };
+}
+
+describeStores('While the journal is unreachable', (rigs) => {
+  describe.each(Object.entries(OUTAGES[rigs.kind]))('(%s)', (_name, prepare) => {
+    const logLines: string[] = [];
+    let rig: Rig;
+    let outage: Outage;
+
+    beforeAll(async () => {
+      const store = await openStore(rigs.kind);
+      rigs.closeAtEnd(() => store.drop());
+      outage = await prepare(store);
+      rigs.closeAtEnd(() => outage.close());
+      rig = await rigs.start({ store: outage.store, open: (url) => openJournal(url, DEADLINE_MS), logLines });
+    });
+
+    const expectRefused = ({ ms, ...end }: End & { ms: number }): void => {
+      expect(end).toMatchObject({ error: 'SERVICE_UNAVAILABLE', retryable: true });
+      expect(ms).toBeLessThan(SOON_MS);
+    };
+
+    /** Repeats a call until the journal is back. */
+    const untilBack = (call: () => Promise<End>): Promise<End> =>
+      until(
+        call,
+        ({ error, result }) => error !== 'SERVICE_UNAVAILABLE' && result !== 'RequestInProgressError',
+      );
+
+    test('creates and confirms are refused in time and not sent, lookups are answered', async () => {
+      const ids = { payment: '', payout: '' };
+      for (const kind of KINDS) ids[kind] = (await rig.create(kind, newKey())).transactionId ?? '';
+      const refused = { payment: newKey(), payout: newKey() };
+      const requests = ['create-payment', 'create-payout', 'confirm'] as const;
+      const counts = (): number[] => requests.map((endpoint) => rig.service.requestsTo(endpoint).length);
+      const before = counts();
+      await outage.down();
+
+      const calls = [
+        ...KINDS.flatMap((kind) => [1, 2].map(() => rig.create(kind, refused[kind]))),
+        ...Array.from({ length: 30 }, () => rig.create('payment', newKey())),
+        rig.confirm(ids.payment),
+      ];
+      (await Promise.all(calls.map(timed))).forEach(expectRefused);
+      expectRefused(await timed(rig.create('payment', refused.payment)));
+      expect(counts()).toEqual(before);
+      const lookUp = `query ($channel: UUID!, $payment: UUID!, $payout: UUID!) {
+        payment(channel: $channel, transactionId: $payment) { ... on PaymentResource { transactionId } }
+        payout(channel: $channel, transactionId: $payout) { ... on PayoutResource { transactionId } } }`;
+      expect(await rig.ask(lookUp, { channel: CHANNEL, ...ids })).toEqual({
+        data: { payment: { transactionId: ids.payment }, payout: { transactionId: ids.payout } },
+      });
+
+      await outage.up();
+      for (const kind of KINDS) {
+        const end = await untilBack(() => rig.create(kind, refused[kind]));
+        expect(end).toMatchObject({ result: SUCCESS[kind], replayed: false });
+        expect(rig.service.created(refused[kind])).toHaveLength(1);
+      }
+      expect(await untilBack(() => rig.confirm(ids.payment))).toMatchObject({ result: 'PaymentSuccess' });
+      expect(rig.service.requestsTo('confirm')).toHaveLength(1);
+    });
+
+    test('a create in flight is answered, and found afterwards, also if its response was lost', async () => {
+      const hold = gate();
+      const answered = KINDS.map((kind) => ({ kind, key: newKey(), reply: undefined }));
+      const lost = KINDS.map((kind) => ({ kind, key: newKey(), reply: reset }));
+      const creates = [...answered, ...lost];
+      const calls: Promise<End>[] = [];
+      for (const { kind, key, reply } of creates) {
+        rig.service.next(`create-${kind}`, { acts: true, first: hold.opened, ...(reply && { reply }) });
+        calls.push(rig.create(kind, key));
+        await untilSent(rig.service, kind, key);
+      }
+      await outage.down();
+      hold.open();
+      const ends = await Promise.all(calls);
+      expect(ends.slice(0, 2)).toMatchObject(
+        answered.map(({ kind }) => ({ result: SUCCESS[kind], replayed: false })),
+      );
+      for (const { result } of ends.slice(2)) expect(result).toMatch(/Success|OutcomeUnknownError/);
+      await outage.up();
+      for (const { kind, key } of creates) {
+        const { replayed, transactionId } = await untilCreated(rig, kind, key);
+        expect(replayed).toBe(true);
+        expect(rig.service.created(key)).toMatchObject([{ transactionId }]);
+      }
+    });
+
+    test('a confirm in flight is answered, and recorded once the journal is back', async () => {
+      const { transactionId } = await rig.create('payment', newKey());
+      const confirm = (): Promise<End> => rig.confirm(transactionId ?? '');
+      const before = rig.service.requestsTo('confirm').length;
+      const sent = (): number => rig.service.requestsTo('confirm').length - before;
+      const confirmed = (): Promise<unknown[]> => rig.store.rows('SELECT * FROM confirmed');
+      const recorded = (await confirmed()).length;
+      const hold = gate();
+      rig.service.next('confirm', { acts: true, first: hold.opened });
+      const first = confirm();
+      await until(sent);
+      await outage.down();
+      hold.open();
+      expect(await first).toMatchObject({ result: 'PaymentSuccess', replayed: false });
+      await until(() => logLines.some((line) => line.includes('"event":"confirm_not_recorded"')));
+      await outage.up();
+      await until(confirmed, ({ length }) => length === recorded + 1);
+      rig.service.plan((endpoint) =>
+        endpoint === 'look-up-payment' ? { acts: false, reply: status(503) } : undefined,
+      );
+      const again = await confirm().finally(() => rig.service.plan(() => undefined));
+      expect(again).toMatchObject({ result: 'PaymentSuccess', replayed: true, status: 'PROCESSING' });
+      expect(sent()).toBe(1);
+    });
+  });
+
+  if (rigs.kind === 'SQLite') return;
+  test('a gateway starts, and creates as soon as the journal is reachable', async () => {
+    const store = await openStore(rigs.kind);
+    rigs.closeAtEnd(() => store.drop());
+    const outage = await OUTAGES.PostgreSQL['the database refuses connections'](store);
+    rigs.closeAtEnd(() => outage.close());
+    await outage.down();
+    const rig = await rigs.start({ store: outage.store, open: (url) => openJournal(url, DEADLINE_MS) });
+    const key = newKey();
+    expect(await rig.create('payment', key)).toMatchObject({ error: 'SERVICE_UNAVAILABLE' });
+    await outage.up();
+    expect(await untilCreated(rig, 'payment', key)).toMatchObject({ replayed: false });
+  });
+});
+
+describeSqlite('A create that the journal records only after it was refused', (rigs) => {
+  test('is withdrawn, so that its key is free', async () => {
+    const late = gate();
+    const rig = await rigs.start({
+      wrap: (journal) => {
+        const begin = journal.insertAttempt.bind(journal);
+        return Object.assign(journal, {
+          insertAttempt: (attempt: NewAttempt) => late.opened.then(() => begin(attempt)),
+        });
+      },
+    });
+    const key = newKey();
+    expect(await rig.create('payout', key)).toMatchObject({ error: 'SERVICE_UNAVAILABLE' });
+    late.open();
+    // A payout that is not withdrawn would stay unknown.
+    expect(await untilOutcome(rig, key, 'NOT_SENT')).toMatchObject({ payout: null });
+    expect(await rig.create('payout', key)).toMatchObject({ replayed: false });
+  });
+});
+
+describeSqlite('The purge of the journal', (rigs) => {
+  const count = async ({ store }: Rig, table: string): Promise<number> =>
+    (await store.rows(`SELECT 1 FROM ${table}`)).length;
+
+  /** Starts a gateway that calls `before` before each step of its purge, and whose payout was settled long ago. */
+  async function startWithOld(before?: (step: PurgeStep) => Promise<unknown>): Promise<Rig> {
+    const rig = await rigs.start({
+      env: { JOURNAL_RETENTION_DAYS: '30' },
+      store: await openStore('SQLite'),
+      wrap: (journal) => {
+        const purgeStep = journal.purgeStep.bind(journal);
+        return Object.assign(journal, {
+          purgeStep: async (step: PurgeStep) => {
+            await before?.(step);
+            return purgeStep(step);
+          },
+        });
+      },
+    });
+    rigs.closeAtEnd(() => rig.store.drop());
+    await rig.create('payout', newKey());
+    await rig.store.rows("UPDATE attempts SET settled_at = 1 WHERE outcome = 'succeeded'");
+    return rig;
+  }
+
+  test('deletes what is older than JOURNAL_RETENTION_DAYS: attempts, their reservations, and confirms', async () => {
+    const rig = await startWithOld();
+    const { transactionId } = await rig.create('payment', newKey());
+    await rig.confirm(transactionId ?? '');
+    rig.clock.advance(MINUTE);
+    await until(async () => (await count(rig, 'attempts')) === 1);
+    expect(await count(rig, 'reservations')).toBe(0);
+    rig.clock.advance(20 * DAY);
+    const key = newKey();
+    await rig.create('payout', key);
+    expect(await count(rig, 'confirmed')).toBe(1);
+    rig.clock.advance(11 * DAY);
+    await until(async () => {
+      rig.clock.advance(60 * MINUTE);
+      return (await count(rig, 'confirmed')) + (await count(rig, 'attempts')) === 1;
+    });
+    expect(await rig.create('payout', key)).toMatchObject({ result: 'PayoutSuccess', replayed: true });
+  });
+
+  test('continues within a minute of a failure', async () => {
+    let steps = 0;
+    const rig = await startWithOld(async () => {
+      if ((steps += 1) <= 3) throw new Error('The journal does not answer.');
+    });
+    rig.clock.advance(10 * SECOND);
+    for (let failures = 1; failures <= 3; failures += 1) {
+      await until(() => steps >= failures);
+      // The timer is set after the step has failed.
+      await new Promise(setImmediate);
+      rig.clock.advance(MINUTE);
+    }
+    await until(async () => (await count(rig, 'attempts')) === 0);
+  });
+
+  test('stops after the current step when the gateway stops', async () => {
+    const [begun, held] = [gate(), gate()];
+    let steps = 0;
+    const rig = await startWithOld(async () => {
+      steps += 1;
+      begun.open();
+      await held.opened;
+    });
+    rig.clock.advance(MINUTE);
+    await begun.opened;
+    let isClosed = false;
+    const closed = rig.close().finally(() => (isClosed = true));
+    await new Promise(setImmediate);
+    expect(isClosed).toBe(false);
+    held.open();
+    await closed;
+    expect(steps).toBe(1);
+    expect(await count(rig, 'attempts')).toBe(0);
+  });
+});
+
+const PAN = '4929420573595709';
+const CVC = '8417';
+const UTR = '749302847561';
+const ACCOUNT = '000987612345';
+
+/** The spellings, encodings and hashes of a text. */
+const spellings = (text: string): string[] => [
+  text,
+  text.replace(/(.{4})(?=.)/g, '$1 '),
+  text.replace(/(.{4})(?=.)/g, '$1-'),
+  Buffer.from(text).toString('base64').replace(/=+$/, ''),
+  Buffer.from(text).toString('hex'),
+  ...['md5', 'sha1', 'sha256', 'sha512'].flatMap((name) => [
+    createHash(name).update(text).digest('hex'),
+    createHash(name).update(text).digest('base64').replace(/=+$/, ''),
+  ]),
+];
+
+describeSqlite('The journal and the log', (rigs) => {
+  test('contain no card number, security code, account number, confirmation or credential', async () => {
+    const logLines: string[] = [];
+    const rig = await rigs.start({ logLines });
+    const card = {
+      amount: { currency: 'EUR', value: '10.00' },
+      method: {
+        card: { pan: PAN, cvc: CVC, expiryMonth: '12', expiryYear: '2099', cardholder: 'Ann Payer' },
+      },
+    };
+    const paidCard = { amount: { currency: 'KZT', value: '10.00' }, method: { card: { pan: PAN } } };
+    const replies: (FaultReply | undefined)[] = [undefined, reset, status(400), status(503), status(401)];
+    const keys = replies.map(newKey);
+    for (const [place, reply] of replies.entries()) {
+      const key = keys[place]!;
+      for (const acts of [true, false]) {
+        if (reply) rig.service.next('create-payment', { acts, reply });
+        if (reply) rig.service.next('create-payout', { acts, reply });
+        await rig.create('payment', `${key} payment ${acts}`, card);
+        await rig.create('payout', `${key} payout ${acts}`, paidCard);
+      }
+    }
+    const { method } = createInput('payout', '') as { method: { imps: object } };
+    const imps = { ...method.imps, accountNumber: ACCOUNT };
+    await rig.create('payout', newKey(), { method: { imps } });
+    const confirms = [['PaymentSuccess'], ['OutcomeUnknownError', 'PaymentSuccess'], ['OutcomeUnknownError']];
+    for (const results of confirms) {
+      const { transactionId } = await rig.create('payment', newKey());
+      for (const result of results) {
+        if (result === 'OutcomeUnknownError') rig.service.next('confirm', { acts: false, reply: reset });
+        expect(await rig.confirm(transactionId ?? '', { upi: { utr: UTR } })).toMatchObject({ result });
+      }
+    }
+    // The same input has another hash for another payment.
+    const hashes = (await rig.store.rows('SELECT input_hash FROM confirmed')).map((row) => row['input_hash']);
+    expect(new Set(hashes).size).toBe(2);
+
+    const written = `${(await rig.store.bytes()).toString('latin1')}${logLines.join('')}`;
+    expect(written).toContain(`${keys[0]} payment true`);
+    expect(written).toContain('BANK01');
+    for (const secret of [PAN, ACCOUNT, API_KEY, SECRET_KEY, UTR]) {
+      expect(spellings(secret).filter((spelling) => written.includes(spelling))).toEqual([]);
+    }
+    const rows = JSON.stringify(await rig.store.rows('SELECT * FROM attempts'));
+    expect(rows).not.toMatch(new RegExp(`\\b${CVC}\\b`));
+    expect(logLines.join('')).not.toMatch(new RegExp(`\\b${CVC}\\b`));
+    // The last four digits are shown.
+    expect(rows).toContain(PAN.slice(-4));
+  });
+});

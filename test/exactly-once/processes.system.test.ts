@@ -1,0 +1,222 @@
+import type { End, Kind } from '../support/caller';
+import { gate, until } from '../support/gate';
+import { OUTAGES } from '../support/outage';
+import { FakePaymentService, type Fault } from '../support/payment-service/fake-payment-service';
+import { silence } from '../support/payment-service/faults';
+import { Program, type ProgramOptions } from '../support/program';
+import { describeStores, newKey } from '../support/rig';
+import { openStore, type Store } from '../support/stores';
+import { KINDS, SUCCESS, sent, untilSent } from './support/creates';
+
+jest.setTimeout(120_000);
+
+/** Longest wait for what a process finds after another one was killed: lease, request timeout and settling time, and slack. */
+const TAKE_OVER_MS = 60_000;
+
+describeStores('Two processes on one journal', (rigs) => {
+  let service: FakePaymentService;
+  let programs: Program[];
+
+  beforeAll(async () => {
+    const [store, started] = await Promise.all([openStore(rigs.kind), FakePaymentService.start()]);
+    rigs.closeAtEnd(() => store.drop());
+    rigs.closeAtEnd(() => started.close());
+    service = started;
+    const options = {
+      serviceUrl: service.url,
+      databaseUrl: store.url,
+      env: { SERVICE_TIMEOUT_MS: '20000' },
+      isPatient: true,
+    };
+    programs = await Promise.all([Program.start(options), Program.start(options)]);
+    // The first request of a process is slow.
+    for (const program of programs) await program.create('payment', newKey());
+  });
+
+  test.each(KINDS)('create one %s for 200 concurrent calls with one key', async (kind) => {
+    const key = newKey();
+    const ends = await Promise.all(
+      Array.from({ length: 200 }, (_, place) => programs[place % 2]!.create(kind, key)),
+    );
+    expect(service.created(key)).toHaveLength(1);
+    expect(ends.filter(({ replayed }) => replayed === false)).toHaveLength(1);
+    const ids = new Set(ends.flatMap(({ transactionId }) => transactionId ?? []));
+    expect([...ids]).toEqual([service.created(key)[0]?.transactionId]);
+    const allowed = [SUCCESS[kind], 'RequestInProgressError'];
+    expect(ends.filter(({ result = '' }) => !allowed.includes(result))).toEqual([]);
+  });
+
+  test('lose no create when one of them gets SIGTERM under load', async () => {
+    const [stopping, next] = programs as [Program, Program];
+    const hold = gate();
+    const held = { acts: true, first: hold.opened };
+    service.plan((endpoint) => (endpoint.startsWith('create') ? held : undefined));
+    const before = service.requests.length;
+    const creates = Array.from({ length: 80 }, (_, place) => ({ key: newKey(), kind: KINDS[place % 2]! }));
+    const calls = creates.map(({ kind, key }) =>
+      stopping.create(kind, key).catch((): End => ({ error: 'REFUSED' })),
+    );
+    await until(() => service.requests.length > before + 5);
+    stopping.signal('SIGTERM');
+    await until(() => stopping.output().includes('"signal":"SIGTERM"'));
+    hold.open();
+    const ends = await Promise.all(calls);
+    expect(await stopping.exited).toBe(0);
+    for (const [place, { kind, key }] of creates.entries()) {
+      const again = await until(
+        () => next.create(kind, key),
+        ({ result }) => result === SUCCESS[kind],
+      );
+      expect(service.created(key)).toMatchObject([{ transactionId: again.transactionId }]);
+      if (ends[place]?.result)
+        expect(ends[place]).toMatchObject({ transactionId: again.transactionId, replayed: false });
+    }
+    expect(ends.filter(({ result }) => result)).not.toEqual([]);
+  });
+});
+
+/** The points of a create at which a process is killed. */
+type Point = 'received' | 'carried out' | 'not carried out' | 'not recorded';
+
+describeStores('After a process was killed', (rigs) => {
+  let store: Store;
+  let service: FakePaymentService;
+  let successor: Program;
+  let confirmed: string;
+  const keyAt = Object.fromEntries(
+    KINDS.flatMap((kind) =>
+      ['received', 'carried out', 'not carried out', 'not recorded', 'preflight'].map((point) => [
+        `${kind} ${point}`,
+        newKey(),
+      ]),
+    ),
+  );
+  const unasked = newKey();
+
+  async function start(options: Partial<ProgramOptions> = {}): Promise<Program> {
+    const program = await Program.start({ serviceUrl: service.url, databaseUrl: store.url, ...options });
+    rigs.closeAtEnd(() => program.kill());
+    return program;
+  }
+
+  /** Kills a process that is at every point of a create and of a confirm at once, and starts another one. */
+  beforeAll(async () => {
+    [store, service] = await Promise.all([openStore(rigs.kind), FakePaymentService.start()]);
+    rigs.closeAtEnd(() => store.drop());
+    rigs.closeAtEnd(() => service.close());
+    const [prepare] = Object.values(OUTAGES[rigs.kind]);
+    const outage = await prepare!(store);
+    rigs.closeAtEnd(() => outage.close());
+    const victim = await start({ databaseUrl: outage.store.url, env: { SERVICE_TIMEOUT_MS: '6000' } });
+    const cut: Promise<unknown>[] = [];
+    const begin = (call: Promise<End>): void => void cut.push(call.catch(() => 'cut'));
+
+    confirmed = (await victim.create('payment', newKey())).transactionId ?? '';
+    service.next('confirm', { acts: true, reply: silence });
+    begin(victim.confirm(confirmed));
+    await until(() => service.requestsTo('confirm').length);
+
+    const [received, unrecorded] = [gate(), gate()];
+    const faults: Record<Point, Fault> = {
+      received: { acts: true, first: received.opened },
+      'carried out': { acts: true, reply: silence },
+      'not carried out': { acts: false, reply: silence },
+      'not recorded': { acts: true, first: unrecorded.opened },
+    };
+    const answered: Promise<End>[] = [];
+    const beginAt = async (kind: Kind, point: Point, key: string): Promise<void> => {
+      service.next(`create-${kind}`, faults[point]);
+      const call = victim.create(kind, key);
+      if (point === 'not recorded') answered.push(call);
+      else begin(call);
+      await untilSent(service, kind, key);
+    };
+    for (const kind of KINDS)
+      for (const point of Object.keys(faults) as Point[])
+        await beginAt(kind, point, keyAt[`${kind} ${point}`]!);
+    await beginAt('payout', 'carried out', unasked);
+
+    const preflight = gate();
+    service.next('look-up-payout', { acts: true, first: preflight.opened });
+    const lookups = service.requestsTo('look-up-payout').length;
+    begin(victim.create('payout', keyAt['payout preflight']!));
+    await until(() => service.requestsTo('look-up-payout').length > lookups);
+
+    await outage.down();
+    unrecorded.open();
+    const ends = await Promise.all(answered);
+    expect(ends).toMatchObject(KINDS.map((kind) => ({ result: SUCCESS[kind], replayed: false })));
+    await victim.kill();
+    expect(new Set(await Promise.all(cut))).toEqual(new Set(['cut']));
+    await outage.up();
+    successor = await start({ env: { UNKNOWN_SETTLE_SECONDS: '2' } });
+    received.open();
+    preflight.open();
+  });
+
+  /** Repeats a create until it succeeds. */
+  const untilCreated = (program: Program, kind: Kind, key: string): Promise<End> =>
+    until(
+      () => program.create(kind, key),
+      ({ result }) => result === SUCCESS[kind],
+      TAKE_OVER_MS,
+      100,
+    );
+
+  test('the key of a payout that was in its preflight lookup is free at once', async () => {
+    const key = keyAt['payout preflight']!;
+    expect(await successor.create('payout', key)).toMatchObject({ result: 'PayoutSuccess', replayed: false });
+    expect(service.created(key)).toHaveLength(1);
+  });
+
+  test.each(
+    KINDS.flatMap((kind) =>
+      (['received', 'carried out', 'not recorded'] as const).map((point): [Kind, Point] => [kind, point]),
+    ),
+  )('a repeated create finds the %s that the service had %s, and sends nothing', async (kind, point) => {
+    const key = keyAt[`${kind} ${point}`]!;
+    const { replayed, transactionId } = await untilCreated(successor, kind, key);
+    expect(replayed).toBe(true);
+    expect(service.created(key)).toMatchObject([{ transactionId }]);
+    expect(sent(service, kind, key)).toBe(1);
+  });
+
+  test('the next process finds a payout without a repeated call', async () => {
+    const attempt = await until(
+      () => successor.attempt(unasked),
+      (seen) => seen?.outcome === 'SUCCEEDED',
+      TAKE_OVER_MS,
+      100,
+    );
+    expect(service.created(unasked)).toMatchObject([{ transactionId: attempt?.payout?.transactionId }]);
+  });
+
+  test('a payment that was not carried out is created anew, once, after the settling time', async () => {
+    const key = keyAt['payment not carried out']!;
+    const { transactionId } = await untilCreated(successor, 'payment', key);
+    expect(service.created(key)).toMatchObject([{ transactionId }]);
+    expect(sent(service, 'payment', key)).toBe(2);
+  });
+
+  // The payment above was released at the same time: the settling time is over.
+  test('a payout that was not carried out stays unknown and is not sent again', async () => {
+    const key = keyAt['payout not carried out']!;
+    const end = await until(
+      () => successor.create('payout', key),
+      ({ result }) => result !== 'RequestInProgressError',
+    );
+    expect(end).toMatchObject({ result: 'OutcomeUnknownError', idempotencyKey: key });
+    expect(sent(service, 'payout', key)).toBe(1);
+  });
+
+  test('a repeated confirm looks the payment up and sends nothing', async () => {
+    const end = await until(
+      () => successor.confirm(confirmed),
+      ({ result }) => result !== 'RequestInProgressError',
+      TAKE_OVER_MS,
+      100,
+    );
+    expect(end).toMatchObject({ result: 'PaymentSuccess', replayed: true, transactionId: confirmed });
+    expect(service.requestsTo('confirm')).toHaveLength(1);
+  });
+});

@@ -1,0 +1,124 @@
+import { CHANNEL, type End, type Kind, type SeenAttempt } from '../../support/caller';
+import { until } from '../../support/gate';
+import type { FakePaymentService, FaultReply } from '../../support/payment-service/fake-payment-service';
+import { reset } from '../../support/payment-service/faults';
+import type { Entry } from '../../support/payment-service/ledger';
+import type { Rig } from '../../support/rig';
+
+export const SECOND = 1000;
+export const MINUTE = 60 * SECOND;
+export const DAY = 24 * 60 * MINUTE;
+/** UNKNOWN_SETTLE_SECONDS where it is not set. */
+export const SETTLE = 15 * MINUTE;
+
+export const KINDS: Kind[] = ['payment', 'payout'];
+
+/** The success type of each create. */
+export const SUCCESS = { payment: 'PaymentSuccess', payout: 'PayoutSuccess' } as const;
+
+/** The results of a call whose outcome is not known. */
+export const NOT_KNOWN = /^(RequestInProgress|OutcomeUnknown)Error$/;
+
+/** A valid amount other than that of `createInput`. */
+export const OTHER_AMOUNT = { amount: { currency: 'INR', value: '11.00' } };
+
+/** The number of create requests with this key that the service received. */
+export const sent = (service: FakePaymentService, kind: Kind, key: string): number =>
+  service.requestsTo(`create-${kind}`).filter(({ json }) => json['description'] === key).length;
+
+/** Resolves when the service has received a create request with this key. */
+export const untilSent = (service: FakePaymentService, kind: Kind, key: string): Promise<number> =>
+  until(() => sent(service, kind, key));
+
+/** Repeats a call until it is no longer answered with RequestInProgressError. */
+export const untilDone = (call: () => Promise<End>): Promise<End> =>
+  until(call, ({ result }) => result !== 'RequestInProgressError');
+
+/** Repeats a create, `everyMs` of the moved clock apart, until it succeeds. */
+export const untilCreated = (rig: Rig, kind: Kind, key: string, everyMs = SECOND): Promise<End> =>
+  until(
+    () => {
+      rig.clock.advance(everyMs);
+      return rig.create(kind, key);
+    },
+    ({ result }) => result === SUCCESS[kind],
+  );
+
+/** Moves the clock until the attempt has that outcome, without another call. */
+export const untilOutcome = (
+  rig: Rig,
+  key: string,
+  outcome: string,
+  everyMs = SECOND,
+): Promise<SeenAttempt | null> =>
+  until(
+    () => {
+      rig.clock.advance(everyMs);
+      return rig.attempt(key);
+    },
+    (attempt) => attempt?.outcome === outcome,
+  );
+
+/** Makes a call whose caller disconnects once `isReceived` returns true. */
+export async function disconnect(
+  call: (signal: AbortSignal) => Promise<unknown>,
+  isReceived: () => unknown,
+): Promise<void> {
+  const leaving = new AbortController();
+  const left = call(leaving.signal).catch(() => 'left');
+  await until(isReceived);
+  leaving.abort();
+  expect(await left).toBe('left');
+}
+
+/** Creates with a lost response. `acts`: whether the service carries the create out. */
+export async function lose(rig: Rig, kind: Kind, key: string, acts = false): Promise<void> {
+  rig.service.next(`create-${kind}`, { acts, reply: reset });
+  expect(await rig.create(kind, key)).toMatchObject({ result: 'OutcomeUnknownError' });
+}
+
+/** Loses a create that is carried out and that lookups do not show; returns a function that makes them show it. */
+export async function loseHidden(rig: Rig, kind: Kind, key: string): Promise<() => string> {
+  rig.service.ledger.lag = { ms: 0, lookups: 1_000_000 };
+  await lose(rig, kind, key, true);
+  rig.service.ledger.lag = { ms: 0, lookups: 0 };
+  const created = rig.service.created(key)[0]!;
+  return () => {
+    created.hiddenLookups = 0;
+    return created.transactionId;
+  };
+}
+
+/** A payment that the service has from an earlier order with the external id of that key. */
+export const paidBefore = ({ service }: Rig, key: string, agoMs: number, over: object = {}): Entry =>
+  service.ledger.create(
+    'payment',
+    {
+      channel: CHANNEL,
+      external_id: `order ${key}`,
+      amount: { currency: 'INR', value: '10.00' },
+      payment_method: { type: 'upi', email: 'ann@example.com' },
+      ...over,
+    },
+    service.now() - agoMs,
+  );
+
+/** Repeats the create of a payment every `everyMs` of the moved clock until `ms` have passed. */
+export async function repeatFor(rig: Rig, key: string, ms: number, everyMs = 2 * MINUTE): Promise<void> {
+  for (let passed = 0; passed < ms; passed += everyMs) {
+    rig.clock.advance(everyMs);
+    await rig.create('payment', key);
+  }
+}
+
+/** Runs a check with every fault concurrently. Fails with the names of the faults whose check failed. */
+export async function forEveryFault(
+  faults: [string, FaultReply][],
+  check: (reply: FaultReply) => Promise<void>,
+): Promise<void> {
+  const ends = await Promise.allSettled(faults.map(([, reply]) => check(reply)));
+  const failed = ends.flatMap((end, place) =>
+    end.status === 'rejected' ? [`${faults[place]?.[0]}: ${String(end.reason)}`] : [],
+  );
+  expect(failed).toEqual([]);
+}

@@ -1,0 +1,317 @@
+import path from 'node:path';
+import type { Page, Request } from 'playwright-core';
+import { PaymentDocument } from '@paygraph/client';
+import { isUnionType, print } from 'graphql';
+import { SANDBOX_CREDENTIALS } from '../../src/config';
+import type { Gateway } from '../../src/app/gateway';
+import { PUBLIC_CODES } from '../../src/http/graphql/error-codes';
+import { gatewaySchema } from '../../src/resolvers';
+import type { Sandbox } from '../../src/sandbox/server';
+import { inBrowser, tooFaint } from '../browser/chromium';
+import { startOpenGateway } from '../http/support/open-gateway';
+import { freePort } from '../support/free-port';
+import { until } from '../support/gate';
+import { CHANNEL, closeAfterTests, temporaryDatabase, testSandbox } from '../support/gateway';
+import { serveCheckout } from './support';
+
+jest.setTimeout(120_000);
+
+/** Longer than any real wait: only advancing the sandbox's clock lets it pass. */
+const HOUR_MS = 3_600_000;
+
+/** A text that says that nobody was charged, which is true of few outcomes. */
+const CLAIM = /nothing (was|has been|is) (charged|paid)|not (been )?(charged|paid)\b/i;
+
+interface Texts {
+  CHECKED_TEXT: string;
+  MONEY_TAKEN_TEXT: string;
+  outageText(isKnown: boolean): string;
+  troubleText(trouble: object): string;
+  declineText(error: { reason: string | null }): string;
+}
+// Compiled with the TypeScript settings of the example, which are not those of the tests.
+const texts = jest.requireActual<Texts>('../../examples/checkout/src/texts.ts');
+
+const thrownWith = (code: string) => ({
+  errors: [{ message: 'm', extensions: { code, retryable: false, requestId: 'request-1' } }],
+});
+const UNAVAILABLE = { thrown: thrownWith('SERVICE_UNAVAILABLE') };
+const failure = (__typename: string) => ({ failure: { __typename } });
+
+/** The input of a create. */
+const inputOf = (request: Request) =>
+  (request.postDataJSON() as { variables: { input: { idempotencyKey: string } } }).variables.input;
+
+inBrowser('The checkout', (browser) => {
+  let sandbox: Sandbox;
+  let gateway: Gateway;
+  let url: string;
+  let start: () => Promise<Gateway>;
+
+  beforeAll(async () => {
+    const { apiKey, secretKey } = SANDBOX_CREDENTIALS;
+    sandbox = await testSandbox({ apiKey: apiKey.reveal(), secretKey: secretKey.reveal() });
+    const [pagePort, gatewayPort] = [await freePort(), await freePort()];
+    start = () =>
+      startOpenGateway(sandbox.url, {
+        PORT: String(gatewayPort),
+        CORS_ORIGINS: `http://127.0.0.1:${pagePort}`,
+        SERVICE_TIMEOUT_MS: '120000',
+      }).then(closeAfterTests);
+    gateway = await start();
+    ({ url } = await serveCheckout({ PORT: String(pagePort), PAYGRAPH_URL: gateway.url }));
+  });
+
+  afterEach(() => browser.closePages());
+
+  /** The page in a context of its own, and the creates that it sends. */
+  async function openPage() {
+    const { page, faults } = await browser.open();
+    const creates: Request[] = [];
+    page.on('request', (request) => {
+      if (request.method() === 'POST' && request.postData()?.includes('mutation CreatePayment'))
+        creates.push(request);
+    });
+    await page.goto(url);
+    return { page, faults, creates };
+  }
+
+  async function order(page: Page, way: string, amount: string, phone?: string): Promise<void> {
+    await page.getByRole('radio', { name: way }).check();
+    await page.getByLabel('Amount in').fill(amount);
+    if (phone !== undefined) await page.getByLabel('Your phone number').fill(phone);
+    await press(page, 'Pay');
+  }
+
+  const press = (page: Page, name: string): Promise<void> =>
+    page.getByRole('button', { name, exact: true }).click();
+  const confirm = async (page: Page, utr: string): Promise<void> => {
+    await page.getByLabel(/^UTR/).fill(utr);
+    await press(page, 'I have paid');
+  };
+  const shows = (page: Page, text: string | RegExp): Promise<void> =>
+    page.getByRole('status').getByText(text).waitFor();
+  const showsPaid = (page: Page, amount: string): Promise<void> =>
+    page.getByRole('status').locator('.good', { hasText: amount }).waitFor();
+  const alerts = (page: Page, text: string): Promise<void> =>
+    page.getByRole('alert').getByText(text).waitFor();
+  const created = (): number => sandbox.control.counts().payment.created;
+  const createRequests = (): number => sandbox.control.counts().payment.creates;
+  /** Looks the newest payment up, as another caller. */
+  const lookUp = (): Promise<Response> =>
+    fetch(`${gateway.url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        query: print(PaymentDocument),
+        variables: { channel: CHANNEL, transactionId: newest() },
+      }),
+    });
+  const newest = (): string => sandbox.control.transactions(1)[0]!.transactionId;
+
+  test('shows a card payment as paid after the hosted page', async () => {
+    const { page, faults } = await openPage();
+    expect(await tooFaint(page)).toEqual([]);
+    await order(page, 'Card', '10.00');
+    await shows(page, '€10.00 to pay');
+    await page.getByRole('link', { name: 'Go to the payment page' }).click();
+    await press(page, 'Pay 10.00 EUR');
+    await showsPaid(page, '€10.00');
+    expect(page.url()).toBe(url);
+    expect(faults).toEqual([]);
+  });
+
+  test('shows a QR code, and the payment as paid without a reload', async () => {
+    const { page, faults } = await openPage();
+    await order(page, 'QRIS', '50000.00');
+    await page.getByRole('img', { name: /QR code/ }).waitFor();
+    await page.waitForFunction('document.querySelector("img").naturalWidth > 0');
+    await page.evaluate('globalThis.isSamePage = true');
+    sandbox.control.settle(newest());
+    await showsPaid(page, '50,000.00');
+    expect(await page.evaluate('globalThis.isSamePage')).toBe(true);
+    expect(faults).toEqual([]);
+  });
+
+  test('marks the field of a typo, and takes a UTR again after a refused and a failed confirm', async () => {
+    const { page, creates } = await openPage();
+    await order(page, 'UPI', '499.00', '12');
+    await alerts(page, texts.troubleText({ operation: 'create', ...failure('InvalidInputError') }));
+    const phone = page.getByLabel('Your phone number');
+    expect(await phone.getAttribute('aria-invalid')).toBe('true');
+    const described = await phone.getAttribute('aria-describedby');
+    expect(await page.locator(`[id="${described}"]`).textContent()).not.toBe('');
+    await phone.fill('+919876543210');
+    await press(page, 'Pay');
+    await page.getByText(/Pay to .*@/).waitFor();
+    // The sandbox refuses this one.
+    await confirm(page, '000000');
+    await alerts(page, texts.troubleText({ operation: 'confirm', ...failure('RejectedByServiceError') }));
+    sandbox.control.inject({ operation: 'confirm', fault: 'status', status: 429, times: 1 });
+    await confirm(page, '412345678901');
+    await alerts(page, texts.troubleText({ operation: 'confirm', ...UNAVAILABLE }));
+    await press(page, 'I have paid');
+    await showsPaid(page, '₹499.00');
+    expect(new Set(creates.map((request) => inputOf(request).idempotencyKey)).size).toBe(1);
+  });
+
+  test('claims nothing about a paid payment while lookups fail', async () => {
+    const { page } = await openPage();
+    await order(page, 'UPI', '78.00', '+919876543210');
+    // With this one the sandbox lets the payment wait for the provider.
+    await confirm(page, '111111');
+    await shows(page, '₹78.00: being checked');
+    sandbox.control.inject({ operation: 'lookup', fault: 'status', status: 429, times: 20 });
+    sandbox.control.settle(newest());
+    await page.reload();
+    await alerts(page, texts.troubleText({ operation: 'watch', ...UNAVAILABLE }));
+    while (sandbox.control.faults().length > 0) await lookUp();
+    await press(page, 'Look again');
+    await showsPaid(page, '₹78.00');
+  });
+
+  test('shows the reason of a decline, and sends another way as another order', async () => {
+    const { page, creates } = await openPage();
+    await order(page, 'Card', '25.51');
+    await shows(page, texts.declineText({ reason: 'INSUFFICIENT_FUNDS' }));
+    await press(page, 'Try another way');
+    await order(page, 'QRIS', '25.00');
+    await shows(page, /25\.00 to pay/);
+    expect(new Set(creates.map((request) => inputOf(request).idempotencyKey)).size).toBe(2);
+  });
+
+  test('sends the same order after a reload in the middle of a create', async () => {
+    const { page, creates } = await openPage();
+    const [before, sent] = [created(), createRequests()];
+    sandbox.control.inject({ operation: 'create', fault: 'delay', ms: HOUR_MS, times: 1 });
+    await order(page, 'Card', '11.00');
+    await until(createRequests, (count) => count > sent);
+    await page.reload();
+    await alerts(page, texts.troubleText({ operation: 'create', ...failure('RequestInProgressError') }));
+    sandbox.control.advance(HOUR_MS);
+    await shows(page, '€11.00 to pay');
+    expect(created()).toBe(before + 1);
+    const inputs = creates.map(inputOf);
+    expect(inputs.length).toBeGreaterThan(1);
+    for (const input of inputs) expect(input).toEqual(inputs[0]);
+  });
+
+  test('retries with the same key when the service is unavailable and when no response arrives', async () => {
+    const { page, creates } = await openPage();
+    const before = created();
+    sandbox.control.inject({ operation: 'create', fault: 'status', status: 429, times: 1 });
+    await order(page, 'Card', '12.00');
+    await alerts(page, texts.troubleText({ operation: 'create', ...UNAVAILABLE }));
+    expect(await page.getByLabel('Amount in').isDisabled()).toBe(true);
+    // The gateway carries it out, but its response does not arrive.
+    await page.route('**/graphql', async (route) => {
+      await route.fetch();
+      await route.abort('connectionreset');
+      await page.unroute('**/graphql');
+    });
+    await press(page, 'Try again');
+    await alerts(page, texts.troubleText({ operation: 'create', thrown: new TypeError('fetch failed') }));
+    await press(page, 'Try again');
+    await shows(page, '€12.00 to pay');
+    expect(created()).toBe(before + 1);
+    const inputs = creates.map(inputOf);
+    expect(inputs).toEqual(Array(3).fill(inputs[0]));
+  });
+
+  test('follows an unknown outcome by itself, and one payment is created', async () => {
+    const { page } = await openPage();
+    const before = created();
+    // Its response is lost, and so is that of its lookup; with these cents later lookups miss it for a while.
+    sandbox.control.inject({ operation: 'create', fault: 'cut_after', times: 1 });
+    sandbox.control.inject({ operation: 'lookup', fault: 'delay', ms: HOUR_MS, times: 1 });
+    await order(page, 'Card', '13.83');
+    await alerts(page, texts.troubleText({ operation: 'create', ...failure('OutcomeUnknownError') }));
+    sandbox.control.advance(HOUR_MS);
+    await shows(page, '€13.83 to pay');
+    expect(created()).toBe(before + 1);
+  });
+
+  test('does not ask for money while the status is unknown', async () => {
+    const { page } = await openPage();
+    // With these cents the service shows a status that the gateway does not know.
+    await order(page, 'Card', '25.85');
+    await shows(page, texts.CHECKED_TEXT);
+    expect(await page.getByRole('status').textContent()).not.toMatch(/to pay/);
+  });
+
+  test('warns a payer whose payment failed after the confirm', async () => {
+    const { page } = await openPage();
+    await order(page, 'UPI', '499.51', '+919876543210');
+    await confirm(page, '412345678901');
+    await shows(page, texts.MONEY_TAKEN_TEXT);
+  });
+
+  test('shows an outage of the gateway, also after a reload, and recovers', async () => {
+    const { page } = await openPage();
+    await order(page, 'UPI', '25.00', '+919876543210');
+    await shows(page, '₹25.00 to pay');
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await gateway.close();
+    await alerts(page, texts.outageText(true));
+    await page.reload();
+    await alerts(page, texts.outageText(false));
+    gateway = await start();
+    await shows(page, '₹25.00 to pay');
+    expect(await page.getByRole('alert').count()).toBe(0);
+  });
+});
+
+test('The checkout starts a gateway that accepts its origin when none is set', async () => {
+  const database = temporaryDatabase();
+  const folder = path.dirname(database.slice('file:'.length));
+  const { url, gateway } = await serveCheckout({
+    PORT: '0',
+    DATABASE_URL: database,
+    AUDIT_LOG_FILE: path.join(folder, 'audit.log'),
+  });
+  const page = await fetch(url);
+  expect(page.headers.get('content-security-policy')).toContain(`connect-src ${gateway} `);
+  const { origin } = new URL(url);
+  const admitted = await fetch(`${gateway}/graphql`, {
+    method: 'OPTIONS',
+    headers: { origin, 'access-control-request-method': 'POST' },
+  });
+  expect(admitted.headers.get('access-control-allow-origin')).toBe(origin);
+});
+
+describe('The texts of the checkout', () => {
+  const { troubleText, declineText } = texts;
+  const schema = gatewaySchema();
+  const failuresOf = (union: string): string[] => {
+    const type = schema.getType(union);
+    const members = isUnionType(type) ? type.getTypes().map(({ name }) => name) : [];
+    return members.filter((name) => name !== 'PaymentSuccess');
+  };
+  const OPERATIONS = { create: 'CreatePaymentResult', confirm: 'ConfirmPaymentResult', watch: '' };
+
+  /** Every operation with each of its failures, each code, no response, and a code that is not known. */
+  const PAIRS = Object.entries(OPERATIONS).flatMap(([operation, union]) => [
+    ...failuresOf(union).map((name) => [operation, name, { failure: { __typename: name } }] as const),
+    ...PUBLIC_CODES.map((code) => [operation, code, { thrown: thrownWith(code) }] as const),
+    [operation, 'no answer', { thrown: new TypeError('fetch failed') }] as const,
+    [operation, 'a code of a newer gateway', { thrown: thrownWith('NEW') }] as const,
+  ]);
+  /** Outcomes in which nothing was created (docs/results.md). */
+  const NOTHING_CREATED = ['create InvalidInputError', 'create RejectedByServiceError'];
+
+  test.each(PAIRS)(
+    'claim that nothing was charged only if so, for %s and %s',
+    (operation, outcome, trouble) => {
+      const text = troubleText({ operation, ...trouble });
+      expect(text).toEqual(expect.any(String));
+      expect(CLAIM.test(text)).toBe(NOTHING_CREATED.includes(`${operation} ${outcome}`));
+    },
+  );
+
+  test('do not reveal suspected fraud', () => {
+    const plain = declineText({ reason: null });
+    expect(declineText({ reason: 'SUSPECTED_FRAUD' })).toBe(plain);
+    expect(declineText({ reason: 'NEW' })).toBe(plain);
+    expect(declineText({ reason: 'INSUFFICIENT_FUNDS' })).not.toBe(plain);
+  });
+});

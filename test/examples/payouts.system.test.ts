@@ -1,0 +1,314 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import type { Sandbox } from '../../src/sandbox/server';
+import { gate, until } from '../support/gate';
+import { CHANNEL, closeAfterTests, testGateway, testSandbox } from '../support/gateway';
+import { FakePaymentService } from '../support/payment-service/fake-payment-service';
+import { reset } from '../support/payment-service/faults';
+import { EXAMPLES, newFolder, run, serverOf, startLossyProxy, type Loss, type Run } from './support';
+
+jest.setTimeout(120_000);
+
+const SAMPLE = path.join(EXAMPLES, 'payouts/payouts.csv');
+const PYTHON = path.join(EXAMPLES, 'python');
+const hasPython = spawnSync('python3', ['--version']).status === 0;
+if (!hasPython) console.warn('SKIPPED: there is no python3 on this machine: the Python example');
+
+interface Line {
+  reference: string;
+  currency: string;
+  value: string;
+  method: object;
+}
+
+/** A gateway that does not time out on a busy machine. */
+const PATIENT = { env: { SERVICE_TIMEOUT_MS: '60000' } };
+
+let counted = 0;
+/** A payout to a mobile wallet, with a new reference. */
+const line = (over: Partial<Line> = {}): Line => ({
+  reference: `ref-${(counted += 1)}`,
+  currency: 'BDT',
+  value: '100.00',
+  method: { bkash: { accountNumber: '01712345678' } },
+  ...over,
+});
+
+const folder = newFolder();
+function listOf(...lines: Line[]): string {
+  const file = path.join(folder, `list-${(counted += 1)}.json`);
+  writeFileSync(file, JSON.stringify(lines));
+  return file;
+}
+
+/** Starts the example as `npm run example:payouts` does, with the test client's key. */
+const runPayouts = (url: string, ...args: string[]): Run =>
+  run(
+    [path.join(EXAMPLES, 'payouts/main.ts'), ...args],
+    { PAYGRAPH_URL: new URL(url).origin, PAYGRAPH_KEY_FILE: path.join(folder, 'key') },
+    folder,
+  );
+
+const prints = ({ output }: Run, text: string | RegExp): Promise<string> =>
+  until(output, (printed) => printed.search(text) >= 0, 60_000);
+
+/** The exit code, and the result of each line by its reference. */
+const endOf = async ({ exited, output }: Run) => {
+  const code = await exited;
+  const lines = output().matchAll(/^(paid|under way|declined|refused|unknown) +(\S+)/gm);
+  const results = Object.fromEntries([...lines].map(([, result, reference = '']) => [reference, result]));
+  return { code, results, output: output() };
+};
+const all = (result: string, lines: readonly Line[]) =>
+  Object.fromEntries(lines.map(({ reference }) => [reference, result]));
+
+describe('The payouts example before the sandbox', () => {
+  let sandbox: Sandbox;
+  let url: string;
+  beforeAll(async () => {
+    sandbox = await testSandbox({ settleAfterMs: 10 });
+    ({ url } = await testGateway(sandbox.url, PATIENT));
+  });
+  afterEach(() => sandbox.control.reset());
+
+  test('pays out its sample list once, in two runs', async () => {
+    const first = await endOf(runPayouts(url, SAMPLE, '--wait', '100'));
+    expect({ code: first.code, results: Object.values(first.results) }).toEqual({
+      code: 0,
+      results: ['paid', 'paid', 'paid'],
+    });
+    const again = await endOf(runPayouts(url, SAMPLE, '--wait', '100'));
+    expect({ code: again.code, results: again.results }).toEqual({ code: 0, results: first.results });
+    expect(sandbox.control.counts().payout).toMatchObject({ creates: 3, created: 3 });
+    // The report holds no personal data.
+    expect(first.output + again.output).not.toMatch(/01712345678|Payee|example\.com/);
+  });
+
+  test('reports declined and invalid lines, and pays the others', async () => {
+    const [good, declined] = [line(), line({ value: '10.51' })];
+    const mistaken = line({ currency: 'EUR' });
+    const misspelt = line({ method: { bkash: { account: '1' } } });
+    const { code, results, output } = await endOf(
+      runPayouts(url, listOf(good, declined, mistaken, misspelt)),
+    );
+    expect({ code, results }).toEqual({
+      code: 1,
+      results: {
+        ...all('paid', [good]),
+        ...all('declined', [declined]),
+        ...all('refused', [mistaken, misspelt]),
+      },
+    });
+    for (const reason of ['INSUFFICIENT_FUNDS', 'amount.currency', 'BAD_USER_INPUT'])
+      expect(output).toContain(reason);
+    expect(sandbox.control.counts().payout.created).toBe(2);
+  });
+
+  test('sends nothing of a list that cannot be used', async () => {
+    const twice = line();
+    const csv = path.join(folder, 'broken.csv');
+    writeFileSync(csv, readFileSync(SAMPLE, 'utf8').replace('BDT', ''));
+    for (const list of [listOf(line(), twice, twice), csv, path.join(folder, 'none.csv')])
+      expect(await endOf(runPayouts(url, list))).toMatchObject({ code: 2, results: {} });
+    expect(sandbox.control.counts().payout.creates).toBe(0);
+  });
+});
+
+describe('The payouts example before a failing service', () => {
+  let service: FakePaymentService;
+  let url: string;
+  beforeAll(async () => {
+    service = closeAfterTests(await FakePaymentService.start());
+    ({ url } = await testGateway(service.url, PATIENT));
+  });
+
+  const paidOnce = (lines: Line[]): void =>
+    expect(lines.map(({ reference }) => service.created(reference).length)).toEqual(lines.map(() => 1));
+
+  test('pays every line once when it is killed and run again', async () => {
+    const lines = Array.from({ length: 8 }, () => line());
+    const list = listOf(...lines);
+    const [, , held] = lines;
+    const hold = gate();
+    service.plan((purpose, { json }) =>
+      purpose === 'create-payout' && json['external_id'] === held?.reference
+        ? { acts: true, first: hold.opened }
+        : undefined,
+    );
+    const first = runPayouts(url, list, '--wait', '0');
+    await until(
+      () => service.requestsTo('create-payout').map(({ json }) => json['external_id']),
+      (references) => references.includes(held?.reference),
+      60_000,
+    );
+    await first.kill();
+    service.plan(() => undefined);
+    hold.open();
+    expect(await endOf(runPayouts(url, list, '--wait', '0'))).toMatchObject({
+      code: 0,
+      results: all('under way', lines),
+    });
+    paidOnce(lines);
+  });
+
+  test('retries a lost response with the same key, and pays every line once', async () => {
+    const lines = [line(), line(), line()];
+    const [, lost] = lines;
+    service.ledger.lag = { ms: 3_600_000, lookups: 0 };
+    service.plan((purpose, { json }) =>
+      purpose === 'create-payout' && json['external_id'] === lost?.reference
+        ? { acts: true, reply: reset }
+        : undefined,
+    );
+    const paying = runPayouts(url, listOf(...lines), '--wait', '0');
+    await prints(paying, `${lost?.reference}: OUTCOME_UNKNOWN`);
+    for (const entry of service.ledger.entries) entry.visibleAt = 0;
+    service.ledger.lag = { ms: 0, lookups: 0 };
+    expect(await endOf(paying)).toMatchObject({ code: 0, results: all('under way', lines) });
+    paidOnce(lines);
+  });
+
+  test('reports a payout whose outcome stays unknown', async () => {
+    const lost = line();
+    service.plan(() => undefined);
+    service.next('create-payout', { acts: false, reply: reset });
+    const other = line();
+    const list = listOf(lost, other);
+    expect(await endOf(runPayouts(url, list, '--wait', '0', '--patience', '0'))).toMatchObject({
+      code: 3,
+      results: { ...all('unknown', [lost]), ...all('under way', [other]) },
+    });
+  });
+
+  test('reports payouts as unknown when the responses are none of a gateway', async () => {
+    const responses = ['null', '{"data":{}}', '{"errors":[{"message":"x"}]}', '<html>'];
+    let requests = 0;
+    const url = await serverOf((_, response) => response.end(responses[requests++ % responses.length]));
+    const lines = responses.map(() => line());
+    const paying = runPayouts(url, listOf(...lines), '--wait', '0', '--patience', '0');
+    expect(await endOf(paying)).toMatchObject({ code: 3, results: all('unknown', lines) });
+  });
+});
+
+/** Runs Python, and returns what it prints. */
+async function python(url: string, ...args: string[]): Promise<string> {
+  const { PATH = '', HOME = '' } = process.env;
+  const env = {
+    PATH,
+    HOME,
+    PYTHONPATH: PYTHON,
+    PYTHONDONTWRITEBYTECODE: '1',
+    PAYGRAPH_URL: url,
+    PAYGRAPH_KEY_FILE: path.join(folder, 'key'),
+  };
+  return (await promisify(execFile)('python3', args, { env, cwd: folder })).stdout;
+}
+
+type Step = Record<string, Record<string, unknown> | null>;
+
+const tour = async (url: string, ...args: string[]): Promise<Step[]> => {
+  const printed = await python(url, path.join(PYTHON, 'tour.py'), ...args);
+  return printed
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Step);
+};
+const called = (steps: Step[], name: string) => steps.flatMap((step) => (name in step ? [step[name]] : []));
+
+const LOSSES: Record<string, Loss> = {
+  createPayout: 'response',
+  createPayment: 'response',
+  confirmPayment: 'response',
+  paymentUpdated: 'stream',
+  payout: 'refused',
+  attempts: 'refused',
+};
+
+(hasPython ? describe : describe.skip)('The Python example', () => {
+  const start = async (losses = LOSSES) => {
+    const sandbox = await testSandbox({ settleAfterMs: 1000 });
+    const gateway = await testGateway(sandbox.url, { env: { SERVICE_TIMEOUT_MS: '20000' } });
+    return { sandbox, gateway, proxy: await startLossyProxy(gateway.url, losses) };
+  };
+
+  test('pays, confirms, watches and reconciles once each when responses are lost', async () => {
+    const { sandbox, proxy } = await start();
+    // Of this amount the sandbox pays out, and cuts the connection before its response.
+    const steps = await tour(proxy.url, 'salary-1', '1500.80');
+    expect(proxy.lost.sort()).toEqual(Object.keys(LOSSES).sort());
+    const [paidOut] = called(steps, 'createPayout');
+    expect(paidOut).toMatchObject({ __typename: 'PayoutSuccess', replayed: true });
+    expect(called(steps, 'payout')).toMatchObject([{ transactionId: expect.any(String) as string }]);
+    expect(called(steps, 'createPayment')).toMatchObject([{ __typename: 'PaymentSuccess', replayed: true }]);
+    expect(called(steps, 'paymentUpdated').at(-1)).toMatchObject({ status: 'COMPLETED' });
+    expect(called(steps, 'attempt')).toMatchObject([
+      { operation: 'CREATE_PAYMENT', outcome: 'SUCCEEDED', paymentMethod: 'UPI' },
+      {
+        idempotencyKey: 'payout salary-1',
+        outcome: 'SUCCEEDED',
+        transactionId: called(steps, 'payout')[0]?.['transactionId'],
+        amount: { currency: 'BDT', value: '1500.80' },
+        payoutMethod: 'BKASH',
+      },
+    ]);
+    expect(sandbox.control.counts()).toMatchObject({
+      payout: { creates: 1, created: 1 },
+      payment: { creates: 1, created: 1, confirms: 1 },
+    });
+  });
+
+  test('never sends a payout of unknown outcome twice', async () => {
+    const { sandbox, gateway } = await start({});
+    // Of this amount the sandbox cuts the connection and creates nothing.
+    const program = `import sys, paygraph, tour
+gateway = paygraph.Gateway(sys.argv[1], open("key").read().strip())
+for patience in (0, 1):
+    print(paygraph.create_payout(gateway, tour.payout_of("salary-3", "1500.81"), patience)["__typename"])
+for attempt in paygraph.attempts(gateway, "${CHANNEL}", externalId="salary-3"):
+    print(attempt["outcome"])`;
+    const printed = await python(new URL(gateway.url).origin, '-c', program, new URL(gateway.url).origin);
+    expect(printed.trim().split('\n')).toEqual(['OutcomeUnknownError', 'OutcomeUnknownError', 'UNKNOWN']);
+    expect(sandbox.control.counts().payout).toMatchObject({ creates: 1, created: 0 });
+  });
+
+  test.each([
+    ['0', 0.375],
+    ['7', 7],
+  ])('waits for at least its backoff, with jitter, when Retry-After is %s', async (after, least) => {
+    const url = await serverOf((_, response) => response.writeHead(503, { 'retry-after': after }).end());
+    const program = `import json, sys, paygraph
+now, pauses = 0, []
+def sleep(seconds):
+    global now
+    now += seconds
+    pauses.append(seconds)
+paygraph.time.sleep, paygraph.time.monotonic = sleep, lambda: now
+try:
+    paygraph.Gateway(sys.argv[1]).ask_until(300, paygraph.PAYMENT, {})
+except paygraph.GatewayError:
+    print(json.dumps(pauses))`;
+    const pauses = JSON.parse(await python(url, '-c', program, url)) as number[];
+    expect(Math.min(...pauses)).toBeGreaterThanOrEqual(least);
+    expect(pauses.length).toBeLessThan(20);
+    expect(new Set(pauses).size).toBe(pauses.length);
+  });
+
+  test('follows no redirect, which would send the key to another origin', async () => {
+    const elsewhere: IncomingMessage[] = [];
+    const other = await serverOf((request, response) => {
+      elsewhere.push(request);
+      response.end('{"data":{"payment":null}}');
+    });
+    const url = await serverOf((_, response) => response.writeHead(302, { location: other }).end());
+    const program = `import sys, paygraph
+try:
+    paygraph.Gateway(sys.argv[1], open("key").read().strip()).ask(paygraph.PAYMENT, {})
+except paygraph.GatewayError as error:
+    print(error.code)`;
+    expect((await python(url, '-c', program, url)).trim()).toBe('NO_ANSWER');
+    expect(elsewhere).toEqual([]);
+  });
+});

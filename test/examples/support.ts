@@ -1,0 +1,122 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { CLIENT_KEY } from '../support/credentials';
+import { until } from '../support/gate';
+import { closeAfterTests } from '../support/gateway';
+
+export const EXAMPLES = path.resolve(__dirname, '../../examples');
+
+/** A run of an example as a process of its own, ended when the test file ends. */
+export interface Run {
+  /** Everything that it has printed. */
+  output(): string;
+  /** Resolves with its exit code when all its output has been read; null when it was killed. */
+  exited: Promise<number | null>;
+  kill(): Promise<void>;
+}
+
+/** Starts a program of the examples. `args` are those of Node.js. */
+export function run(args: readonly string[], env: Record<string, string>, cwd = EXAMPLES): Run {
+  const { PATH = '', HOME = '' } = process.env;
+  const child: ChildProcess = spawn(process.execPath, args, {
+    cwd,
+    env: { PATH, HOME, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let text = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (chunk: Buffer) => void (text += chunk.toString()));
+  const exited = once(child, 'close').then(([code]) => code as number | null);
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    child.kill(signal);
+    await exited;
+  };
+  // With SIGTERM, the checkout ends the gateway that it has started.
+  closeAfterTests({ close: () => end('SIGTERM') });
+  return { output: () => text, exited, kill: () => end('SIGKILL') };
+}
+
+/** Starts the checkout as `npm run example:checkout` does, and resolves with its addresses when it is served. */
+export async function serveCheckout(env: Record<string, string>): Promise<{ url: string; gateway: string }> {
+  const { output, exited } = run([path.join(EXAMPLES, 'checkout/serve.mjs')], env);
+  const served = /is at (\S+) and talks to (\S+)\.\n/;
+  const [, url = '', gateway = ''] =
+    (await Promise.race([
+      until(() => served.exec(output()), Boolean, 60_000),
+      exited.then(() => Promise.reject(new Error(`It ended before it served its page: ${output()}`))),
+    ])) ?? [];
+  return { url, gateway };
+}
+
+/** A folder for lists, with a file `key` that holds the test client's key; removed when the test file ends. */
+export function newFolder(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-payouts-'));
+  closeAfterTests({ close: () => Promise.resolve(rmSync(folder, { recursive: true, force: true })) });
+  writeFileSync(path.join(folder, 'key'), `${CLIENT_KEY}\n`);
+  return folder;
+}
+
+/** The URL of a server, closed when the test file ends. */
+export async function serverOf(listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closeAfterTests({
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** How the first request of a kind ends. */
+export type Loss =
+  /** It is carried out, and the connection is cut before the response. */
+  | 'response'
+  /** It is carried out, and the connection is cut after the first server-sent event. */
+  | 'stream'
+  /** It is refused with 503 and Retry-After. */
+  | 'refused';
+
+/**
+ * Starts a proxy before a gateway that spoils the first request of each kind.
+ * @param losses by the name of the root field that a request selects
+ */
+export async function startLossyProxy(
+  gateway: string,
+  losses: Readonly<Record<string, Loss>>,
+): Promise<{ url: string; lost: string[] }> {
+  const lost: string[] = [];
+  const lossOf = (query: string): Loss | undefined => {
+    const field = Object.keys(losses).find((name) => new RegExp(`\\b${name}\\(`).test(query));
+    if (field === undefined || lost.includes(field)) return undefined;
+    lost.push(field);
+    return losses[field];
+  };
+  const forward = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = Buffer.concat(await request.toArray());
+    const loss = lossOf((JSON.parse(body.toString()) as { query: string }).query);
+    if (loss === 'refused')
+      return void response.writeHead(503, { 'retry-after': '1' }).end('<html>Come back later.</html>');
+    const { authorization = '', accept = '*/*' } = request.headers;
+    const answer = await fetch(new URL(request.url ?? '', gateway), {
+      method: 'POST',
+      headers: { authorization, accept, 'content-type': 'application/json' },
+      body,
+    });
+    if (loss === 'response') return void (await answer.text().then(() => request.socket.resetAndDestroy()));
+    response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' });
+    for await (const chunk of answer.body ?? []) {
+      response.write(chunk);
+      if (loss === 'stream' && Buffer.from(chunk as Uint8Array).includes('event: next'))
+        return void setImmediate(() => request.socket.destroy());
+    }
+    response.end();
+  };
+  return { url: await serverOf((request, response) => void forward(request, response)), lost };
+}

@@ -1,0 +1,427 @@
+import { randomUUID } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { request, type IncomingHttpHeaders } from 'node:http';
+import path from 'node:path';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { getVariableValues } from 'graphql/execution/values';
+import {
+  isEnumType,
+  isInputObjectType,
+  Kind,
+  parse,
+  validate,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+} from 'graphql';
+import { KnownIds } from '../../explorer/known-ids';
+import { readyOperations, type ReadyOperation } from '../../explorer/operations';
+import { createStorage } from '../../explorer/storage';
+import { gatewaySchema } from '../../src/resolvers';
+import type { Sandbox } from '../../src/sandbox/server';
+import { startOpenGateway } from '../http/support/open-gateway';
+import { graphqlWsClient } from '../live/support/graphql-ws-client';
+import { gate } from '../support/gate';
+import { CHANNEL, closeAfterTests, testGateway, testSandbox, type TestClient } from '../support/gateway';
+import { movedClock } from '../support/moved-clock';
+
+/** What the build made for browsers. */
+const BUILT = path.resolve(__dirname, '../../dist/explorer');
+
+interface Answer {
+  status: number | undefined;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+}
+
+/** Requests exactly that path, which fetch would normalise, and returns the bytes as they are sent. */
+const get = (base: string, path: string, headers = {}, method = 'GET'): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const asked = request(base, { path, headers, method, agent: false }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () =>
+        resolve({ status: response.statusCode, headers: response.headers, body: Buffer.concat(chunks) }),
+      );
+    });
+    asked.on('error', reject);
+    asked.end();
+  });
+
+let sandboxUrl: string;
+let url: string;
+let assets: string[];
+
+const open = async (env: Record<string, string> = {}): Promise<string> =>
+  closeAfterTests(await startOpenGateway(sandboxUrl, env)).url;
+
+beforeAll(async () => {
+  assets = readdirSync(BUILT).filter((name) => !/\.(html|br|gz)$/.test(name));
+  sandboxUrl = (await testSandbox()).url;
+  url = await open();
+});
+
+describe('The page of the explorer', () => {
+  test('exists when nothing is configured, and names the sandbox as its service', async () => {
+    const { status, headers, body } = await get(url, '/explorer');
+    expect(status).toBe(200);
+    expect(headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(String(body)).toContain('data-service="sandbox" data-callers="anybody"');
+  });
+
+  test('has a content policy that allows this gateway alone, and no eval', async () => {
+    const { headers } = await get(url, '/explorer');
+    const policy = String(headers['content-security-policy']).split(';');
+    expect(policy).toEqual(
+      expect.arrayContaining([
+        "default-src 'none'",
+        "script-src 'self'",
+        "worker-src 'self'",
+        "connect-src 'self'",
+        "frame-ancestors 'none'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "object-src 'none'",
+      ]),
+    );
+    expect(policy.join()).not.toMatch(/unsafe-eval|script-src[^,]*unsafe|https?:|\*/);
+    expect(headers).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'no-referrer',
+      'cross-origin-opener-policy': 'same-origin',
+      'cross-origin-resource-policy': 'same-origin',
+    });
+  });
+});
+
+describe('The assets of the explorer', () => {
+  test('are served as immutable when their name has a hash', async () => {
+    expect(assets.filter((name) => /^(editor|json|graphql)\.worker-\w+\.js$/.test(name))).toHaveLength(3);
+    for (const name of assets) {
+      const { status, headers } = await get(url, `/explorer/${name}`);
+      const hashed = name !== 'licences.txt';
+      expect({ name, status, ...headers }).toMatchObject({
+        status: 200,
+        'cache-control': hashed ? 'public, max-age=31536000, immutable' : 'no-cache',
+        'content-type': expect.stringMatching(/^(text\/(javascript|css|plain)|image\/svg\+xml)/) as unknown,
+        'x-content-type-options': 'nosniff',
+        vary: 'accept-encoding',
+        etag: expect.stringMatching(/^"[^"]+"$/) as unknown,
+      });
+    }
+  });
+
+  test.each([
+    ['br, gzip', 'br'],
+    ['br;q=0, gzip;q=0.5', 'gzip'],
+    ['identity', undefined],
+  ])('are sent for %s as %s, with the same content', async (accepted, encoding) => {
+    const name = assets.find((one) => one.startsWith('main-') && one.endsWith('.js'));
+    const plain = await get(url, `/explorer/${name}`);
+    const { headers, body } = await get(url, `/explorer/${name}`, { 'accept-encoding': accepted });
+    expect(headers['content-encoding']).toBe(encoding);
+    const decoded = encoding === 'br' ? brotliDecompressSync(body) : encoding ? gunzipSync(body) : body;
+    expect(decoded.equals(plain.body)).toBe(true);
+    expect(headers.etag === plain.headers.etag).toBe(encoding === undefined);
+  });
+
+  test('include the licences of the bundle', async () => {
+    const { body } = await get(url, '/explorer/licences.txt');
+    for (const name of ['graphiql', 'monaco-editor', 'react', 'graphql', 'graphql-ws'])
+      expect(String(body)).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(MIT\\)$`, 'm'));
+  });
+});
+
+test.each(['/explorer', '/explorer/licences.txt'])(
+  'HEAD %s has the headers of GET and no body',
+  async (path) => {
+    const [whole, head] = [await get(url, path), await get(url, path, {}, 'HEAD')];
+    expect([head.status, head.body.length]).toEqual([200, 0]);
+    for (const name of ['content-length', 'content-type', 'etag', 'cache-control'])
+      expect([name, head.headers[name]]).toEqual([name, whole.headers[name]]);
+  },
+);
+
+test.each([
+  '/explorer/',
+  '/explorer/licences.txt.br',
+  '/explorer/../http/app.js',
+  '/explorer/..%5cserver.js',
+  '/explorer/%2e%2e%2f%2e%2e%2fpackage.json',
+])('%s is not found', async (path) => {
+  const { status, headers } = await get(url, path);
+  expect(status).toBe(404);
+  expect(headers['content-type']).toMatch(/^application\/json/);
+});
+
+describe('The setting EXPLORER', () => {
+  const statusOf = async (base: string) => [
+    (await get(base, '/explorer')).status,
+    (await get(base, '/explorer/licences.txt')).status,
+  ];
+
+  test('off: there is no explorer, even with the sandbox', async () => {
+    expect(await statusOf(await open({ EXPLORER: 'off' }))).toEqual([404, 404]);
+  });
+
+  test('unset: there is no explorer with a real service', async () => {
+    const { gateway } = await testGateway(sandboxUrl);
+    expect(await statusOf(gateway.url)).toEqual([404, 404]);
+  });
+
+  test('on: there is an explorer with a real service, which asks for credentials', async () => {
+    const { gateway } = await testGateway(sandboxUrl, { env: { EXPLORER: 'on' } });
+    const { status, body } = await get(gateway.url, '/explorer');
+    expect(status).toBe(200);
+    expect(String(body)).toContain('data-service="real" data-callers="known"');
+  });
+});
+
+describe('The storage of the explorer', () => {
+  /** A browser's storage, as far as the page uses it. */
+  function browserStorage() {
+    const kept: Record<string, string> = {};
+    const methods = {
+      getItem: (key: string) => kept[key] ?? null,
+      setItem: (key: string, value: string) => void (kept[key] = value),
+      removeItem: (key: string) => void Reflect.deleteProperty(kept, key),
+    };
+    return { kept, storage: createStorage(Object.assign(Object.create(methods), kept) as Storage) };
+  }
+
+  test.each(['tabState', 'variables', 'headers', 'queries'])(
+    'keeps %s in memory and not in the browser',
+    (name) => {
+      const { kept, storage } = browserStorage();
+      storage.setItem(`graphiql:${name}`, 'Bearer pgk_key');
+      expect(storage.getItem(`graphiql:${name}`)).toBe('Bearer pgk_key');
+      expect(kept).toEqual({});
+      storage.removeItem(`graphiql:${name}`);
+      expect(storage.getItem(`graphiql:${name}`)).toBeNull();
+    },
+  );
+
+  test.each(['theme', 'visiblePlugin', 'editorFlex'])('keeps %s in the browser', (name) => {
+    const { kept, storage } = browserStorage();
+    storage.setItem(`graphiql:${name}`, '1');
+    expect(kept).toEqual({ [`graphiql:${name}`]: '1' });
+    expect(storage.getItem(`graphiql:${name}`)).toBe('1');
+    storage.removeItem(`graphiql:${name}`);
+    expect(kept).toEqual({});
+  });
+});
+
+/** The ready operations of a page that was just loaded. */
+const load = () =>
+  readyOperations({ channel: CHANNEL, externalId: `order ${randomUUID()}`, fresh: () => randomUUID() });
+
+const { tour, more, payments, payouts } = load();
+const all = [...tour, ...more, ...[...payments, ...payouts].flatMap(({ operations }) => operations)];
+const named = (operations: readonly ReadyOperation[]): [string, ReadyOperation][] =>
+  operations.map((operation) => [operation.name, operation]);
+
+const definitionOf = ({ query }: ReadyOperation): OperationDefinitionNode => {
+  const found = parse(query).definitions.find(({ kind }) => kind === Kind.OPERATION_DEFINITION);
+  return found as OperationDefinitionNode;
+};
+
+/** The arms of an input of which exactly one is given. */
+function arms(schema: GraphQLSchema, name: string): string[] {
+  const type = schema.getType(name);
+  if (isEnumType(type)) return type.getValues().map((value) => value.name);
+  return isInputObjectType(type) ? Object.keys(type.getFields()) : [];
+}
+
+/** What stands below that name in any of the variables. */
+const chosen = (name: 'method' | 'confirmation'): Record<string, unknown> =>
+  Object.fromEntries(
+    all.flatMap(({ variables }) =>
+      Object.entries((variables as { input?: Record<string, object> }).input?.[name] ?? {}),
+    ),
+  );
+
+describe('Every ready operation', () => {
+  const schema = gatewaySchema();
+
+  test.each(named(all))('%s is valid, has its own name and good variables', (name, operation) => {
+    expect(validate(schema, parse(operation.query))).toEqual([]);
+    const definition = definitionOf(operation);
+    expect(definition.name?.value).toBe(name);
+    const ids = new KnownIds();
+    const created = { transactionId: randomUUID() };
+    for (const other of all) ids.learn(other.name, { any: { payment: created, payout: created } });
+    const variables = ids.fillIn(operation.variables) as Record<string, unknown>;
+    expect(getVariableValues(schema, definition.variableDefinitions ?? [], variables)).toHaveProperty(
+      'coerced',
+    );
+    // The gateway refuses card numbers in documents.
+    expect(operation.query).not.toMatch(/\d{8}/);
+  });
+
+  test('reaches, with the others, every method of payments, payouts and confirmations', () => {
+    const { redirect, ...methods } = chosen('method');
+    expect(redirect).toBeDefined();
+    const ways = [...arms(schema, 'PaymentMethodInput'), ...arms(schema, 'PayoutMethodInput')];
+    expect(Object.keys({ redirect, ...methods }).sort()).toEqual([...new Set(ways)].sort());
+    expect(Object.keys(chosen('confirmation')).sort()).toEqual(arms(schema, 'ConfirmationInput').sort());
+    const redirects = all.flatMap(({ variables }) => {
+      const { method } = (variables as { input?: { method?: { redirect?: string } } }).input ?? {};
+      return method?.redirect ?? [];
+    });
+    expect([...new Set(redirects)].sort()).toEqual(arms(schema, 'RedirectPaymentMethod').sort());
+  });
+
+  test('has a new idempotency key in each load', () => {
+    const keys = [load(), load()].flatMap(({ tour: tabs, payments: methods }) =>
+      [...tabs, ...methods.flatMap(({ operations }) => operations)].flatMap(({ variables }) => {
+        const { idempotencyKey } = (variables as { input?: { idempotencyKey?: string } }).input ?? {};
+        return idempotencyKey ?? [];
+      }),
+    );
+    // The UPI create of the tour is that of its method.
+    expect(new Set(keys).size).toBeGreaterThanOrEqual(keys.length - 2);
+  });
+});
+
+interface Shown {
+  transactionId: string;
+  status: string;
+  amount: { value: string; received?: string | null } | null;
+  error: { message: string; reason: string | null } | null;
+  nextAction?: { __typename: string; url?: string } | null;
+}
+
+describe('The ready operations, before the sandbox', () => {
+  let sandbox: Sandbox;
+  let gateway: TestClient;
+
+  beforeAll(async () => {
+    sandbox = await testSandbox({ clock: movedClock(Date.now()) });
+    gateway = await testGateway(sandbox.url, { inSandbox: true });
+  });
+
+  /** Runs an operation as the page does, and returns what its one root field holds. */
+  async function run(
+    { name, query, variables }: ReadyOperation,
+    ids: KnownIds,
+  ): Promise<Record<string, unknown>> {
+    const { data, text } = await gateway.ask<Record<string, Record<string, unknown>> | null>(
+      query,
+      ids.fillIn(variables) as object,
+    );
+    if (!data) throw new Error(text);
+    ids.learn(name, data);
+    return Object.values(data)[0] ?? {};
+  }
+
+  const shownBy = async (operation: ReadyOperation, ids: KnownIds): Promise<Shown> => {
+    const answer = await run(operation, ids);
+    const shown = answer['payment'] ?? answer['payout'];
+    if (!shown) throw new Error(JSON.stringify(answer));
+    return shown as Shown;
+  };
+
+  /** Watches as the page does, over the gateway's own WebSocket, until that status has come. */
+  async function watch({ query, variables }: ReadyOperation, ids: KnownIds, status: string): Promise<Shown> {
+    const there = gate();
+    const leave = graphqlWsClient(gateway.url).subscribe<Record<string, Shown>>(
+      { query, variables: ids.fillIn(variables) as Record<string, unknown> },
+      {
+        next: ({ data, errors }) => {
+          const [shown] = Object.values(data ?? {});
+          if (errors ?? shown?.status === status) there.open();
+          if (shown) last = shown;
+        },
+        error: () => there.open(),
+        complete: () => there.open(),
+      },
+    );
+    let last: Shown | undefined;
+    await there.opened;
+    leave();
+    if (last?.status !== status) throw new Error(`Watched in vain: ${JSON.stringify(last)}`);
+    return last;
+  }
+
+  const byName = (operations: readonly ReadyOperation[], name: string): ReadyOperation => {
+    const found = operations.find((operation) => operation.name === name);
+    if (!found) throw new Error(`There is no ${name}.`);
+    return found;
+  };
+
+  test('run as tabs one after the other, without copying ids', async () => {
+    const ids = new KnownIds();
+    const tabs = load().tour;
+    const tab = (name: string): ReadyOperation => byName(tabs, name);
+
+    const redirect = await shownBy(tab('CreateRedirect'), ids);
+    expect(redirect).toMatchObject({ status: 'PENDING', nextAction: { __typename: 'RedirectAction' } });
+    expect((await watch(tab('WatchPayment'), ids, 'PENDING')).transactionId).toBe(redirect.transactionId);
+    sandbox.control.settle(redirect.transactionId);
+    await watch(tab('WatchPayment'), ids, 'COMPLETED');
+
+    const upi = await shownBy(tab('CreateUpi'), ids);
+    expect(upi).toMatchObject({ status: 'PROCESSING', nextAction: { __typename: 'ProvideUtrAction' } });
+    const confirmed = await shownBy(tab('ConfirmUpi'), ids);
+    expect(confirmed).toMatchObject({
+      transactionId: upi.transactionId,
+      status: 'COMPLETED',
+      nextAction: null,
+    });
+
+    sandbox.control.settle((await shownBy(tab('Declined'), ids)).transactionId);
+    expect(await watch(tab('WatchPayment'), ids, 'FAILED')).toMatchObject({
+      error: { reason: 'INSUFFICIENT_FUNDS' },
+    });
+    sandbox.control.settle((await shownBy(tab('Mispaid'), ids)).transactionId);
+    expect(await watch(tab('WatchPayment'), ids, 'MISPAID')).toMatchObject({
+      amount: { value: '100.70', received: '50.35' },
+    });
+
+    expect(await run(tab('LookUp'), ids)).toMatchObject({
+      transactionId: redirect.transactionId,
+      status: 'COMPLETED',
+    });
+    const payout = await shownBy(tab('CreateBkashPayout'), ids);
+    sandbox.control.settle(payout.transactionId);
+    expect(await watch(byName(more, 'WatchPayout'), ids, 'COMPLETED')).toMatchObject({
+      transactionId: payout.transactionId,
+    });
+    expect(tabs.map(({ name }) => name)).toEqual([
+      'CreateRedirect',
+      'WatchPayment',
+      'CreateUpi',
+      'ConfirmUpi',
+      'Declined',
+      'Mispaid',
+      'LookUp',
+      'CreateBkashPayout',
+    ]);
+  });
+
+  test.each(payments.map((method) => [method.type, method] as const))(
+    'create a payment by %s in each way, and confirm it where needed',
+    async (_type, { operations }) => {
+      const ids = new KnownIds();
+      for (const operation of operations) {
+        const { status, nextAction } = await shownBy(operation, ids);
+        expect([operation.name, status]).toEqual([
+          operation.name,
+          expect.stringMatching(
+            operation.name.startsWith('Confirm') ? /COMPLETED|PROCESSING/ : /PENDING|PROCESSING/,
+          ),
+        ]);
+        // The next action has fields beside its type.
+        if (nextAction) expect(nextAction).not.toEqual({ __typename: nextAction.__typename });
+      }
+    },
+  );
+
+  test.each(payouts.map((method) => [method.type, method] as const))(
+    'create a payout by %s',
+    async (_type, { operations }) => {
+      for (const operation of operations)
+        expect(await shownBy(operation, new KnownIds())).toMatchObject({ status: 'PROCESSING' });
+    },
+  );
+});

@@ -1,0 +1,141 @@
+import { FakePaymentService } from '../support/payment-service/fake-payment-service';
+import { DOCUMENTS, redirectCall, validCall, type Json } from '../support/calls';
+import { encodeNodeId } from '../../src/schema/node';
+import { bearer, clientOf, keyOf } from '../access/support/rig';
+import { AUTHORIZED, clientKeysFile } from '../support/credentials';
+import { CHANNEL, closeAfterTests, testGateway, type TestClient } from '../support/gateway';
+import { post, type RawResult } from '../support/raw';
+import { ordersSubgraph, type OrdersSubgraph } from './support/orders-subgraph';
+import { startRouter } from './support/router';
+import { sample } from './support/samples';
+
+const OTHER_CHANNEL = 'aaaaaaaa-1111-4111-8111-aaaaaaaaaaaa';
+const ELSEWHERE = clientOf('elsewhere', { channels: [OTHER_CHANNEL] });
+
+let service: FakePaymentService;
+let payments: TestClient;
+let orders: OrdersSubgraph;
+let router: string;
+const logLines: string[] = [];
+
+beforeAll(async () => {
+  service = closeAfterTests(await FakePaymentService.start());
+  const env = { SUBGRAPH: 'on', INTROSPECTION: 'off', CLIENT_KEYS_FILE: clientKeysFile(ELSEWHERE) };
+  [payments, orders] = await Promise.all([testGateway(service.url, { env, logLines }), ordersSubgraph()]);
+  router = await startRouter({ payments: payments.url, orders: orders.url });
+  // Two programs are started one after the other, on a machine that may be busy.
+}, 120_000);
+
+/** Asks the router as a frontend would. */
+const ask = (
+  query: string,
+  variables: object = {},
+  headers: Record<string, string> = AUTHORIZED,
+): Promise<RawResult> => post(router, JSON.stringify({ query, variables }), headers);
+
+/** The global id of a payment that the service has made. */
+function payment(method: Json = { type: 'card' }): string {
+  const body = { channel: CHANNEL, external_id: 'x', amount: { currency: 'EUR', value: '10.00' } };
+  const { transactionId } = service.ledger.create('payment', { ...body, payment_method: method }, Date.now());
+  return encodeNodeId({ kind: 'payment', channel: CHANNEL, transactionId });
+}
+
+const order = (id: string, paymentId: string | null) => ({ id, paymentId });
+const codesOf = ({ errors = [] }: RawResult): unknown[] => errors.map(({ extensions }) => extensions['code']);
+
+/** What the gateway was asked since then: one line of its log for each operation. */
+const operationsSince = (lines: number): string[] =>
+  logLines.slice(lines).filter((line) => line.includes('"msg":"operation"'));
+
+test('an order of another subgraph shows its payment, whatever its method, with one call and one lookup each', async () => {
+  const [card, upi] = [payment(), payment({ type: 'upi', email: 'ann@example.com' })];
+  orders.orders = [order('1', card), order('2', upi), order('3', card), order('4', null), order('5', upi)];
+  const [lines, lookups] = [logLines.length, service.requestsTo('look-up-payment').length];
+
+  const { data, errors } = await ask(sample('question.graphql'));
+
+  expect(errors).toBeUndefined();
+  const ofCard = { status: 'PENDING', amount: { currency: 'EUR', value: '10.00' } };
+  const ofUpi = { ...ofCard, status: 'PROCESSING', upiLink: null };
+  expect(data).toEqual({
+    orders: [
+      { id: '1', payment: ofCard },
+      { id: '2', payment: ofUpi },
+      { id: '3', payment: ofCard },
+      { id: '4', payment: null },
+      { id: '5', payment: ofUpi },
+    ],
+  });
+  expect(operationsSince(lines)).toHaveLength(1);
+  expect(service.requestsTo('look-up-payment').length - lookups).toBe(2);
+});
+
+test('a payment shows what another subgraph adds to payments', async () => {
+  const id = payment();
+  orders.orders = [order('order 8731', id)];
+  const { data, errors } = await ask(
+    'query Q($id: ID!) { node(id: $id) { __typename ... on PaymentResource { status order { id } } } }',
+    { id },
+  );
+  expect(errors).toBeUndefined();
+  expect(data).toEqual({
+    node: { __typename: 'CardPayment', status: 'PENDING', order: { id: 'order 8731' } },
+  });
+});
+
+test('money moves once for a key, and the payment shows its order at once', async () => {
+  const { input } = validCall('createPayment', 'card');
+  const create = DOCUMENTS.createPayment.replace('transactionId', 'id order { id } transactionId');
+  const first = await ask(create, { input });
+  const again = await ask(create, { input });
+  expect(first.errors).toBeUndefined();
+  expect(first.data).toMatchObject({
+    createPayment: { __typename: 'PaymentSuccess', replayed: false, payment: { order: null } },
+  });
+  expect(again.data).toMatchObject({ createPayment: { __typename: 'PaymentSuccess', replayed: true } });
+  expect(service.created(String(input['externalId']))).toHaveLength(1);
+  expect(first.text + logLines.join('')).not.toContain('4111111111111111');
+});
+
+test('two arms of a @oneOf input are refused through a router too, and nothing is sent', async () => {
+  const { input } = redirectCall('CARD');
+  const creates = service.requestsTo('create-payment').length;
+  const both = { ...input, method: { redirect: 'CARD', upi: { email: 'ann@example.com' } } };
+  const answer = await ask(DOCUMENTS.createPayment, { input: both });
+  expect(codesOf(answer)).toEqual(['BAD_USER_INPUT']);
+  expect(answer.text).not.toMatch(/ann@example\.com|127\.0\.0\.1/);
+  expect(service.requestsTo('create-payment')).toHaveLength(creates);
+});
+
+test('a payment that cannot be looked up is null beside the others, and its error keeps its code', async () => {
+  const [good, bad] = [payment(), payment()];
+  orders.orders = [order('1', good), order('2', bad)];
+  const failing = service.ledger.entries.at(-1)?.transactionId ?? '';
+  service.plan((_purpose, { parameters }) =>
+    parameters.get('transaction_id') === failing
+      ? { acts: false, reply: (connection) => connection.send({ status: 403, json: {} }) }
+      : undefined,
+  );
+  const answer = await ask('{ orders { payment { status } } }');
+  service.plan(() => undefined);
+  expect(answer.data).toEqual({
+    orders: [{ payment: { status: 'PENDING' } }, { payment: null }],
+  });
+  expect(answer.errors).toMatchObject([
+    { extensions: { code: 'SERVICE_AUTH_FAILED', retryable: false, requestId: expect.any(String) } },
+  ]);
+});
+
+test('who asks is decided by the Authorization that the router forwards', async () => {
+  orders.orders = [order('1', payment())];
+  const lookups = service.requestsTo('look-up-payment').length;
+  const question = '{ orders { payment { status } } }';
+
+  expect(codesOf(await ask(question, {}, { authorization: '' }))).toEqual(['UNAUTHENTICATED']);
+  expect(codesOf(await ask(question, {}, bearer('pgk_nobody-0123456789abcdef')))).toEqual([
+    'UNAUTHENTICATED',
+  ]);
+  expect(codesOf(await ask(question, {}, bearer(keyOf('elsewhere'))))).toEqual(['FORBIDDEN']);
+  expect(service.requestsTo('look-up-payment')).toHaveLength(lookups);
+  expect(codesOf(await ask(question))).toEqual([]);
+});

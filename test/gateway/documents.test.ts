@@ -1,0 +1,330 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { getIntrospectionQuery, parse, print, validate } from 'graphql';
+import { DocumentLimits, MAX_TOKENS } from '../../src/http/limits/document-limits';
+import { DOCUMENT_RULES, type DocumentRuleName } from '../../src/http/limits/limits';
+import { STARTER_DOCUMENT } from '../../src/http/server/starter-document';
+import {
+  confirmPayment,
+  createPayment,
+  createPayout,
+  schema,
+  WHOLE_PAYMENT,
+  WHOLE_PAYOUT,
+} from '../methods/selection';
+import { DOCUMENTS, validCall, withValue } from '../support/calls';
+import { expectErrors, post } from '../support/raw';
+import { newRig, type Rig } from './fixtures/rig';
+
+const times = (count: number, text: (place: number) => string): string =>
+  Array.from({ length: count }, (_, place) => text(place)).join(' ');
+
+const check = (document: string) => new DocumentLimits().check(document);
+
+const BY_ID = '(channel: "7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10", externalId: "o")';
+const WITH_INTROSPECTION = {
+  specifiedByUrl: true,
+  directiveIsRepeatable: true,
+  schemaDescription: true,
+  inputValueDeprecation: true,
+  oneOf: true,
+};
+
+const CLIENT_OPERATIONS = join(__dirname, '../clients/operations');
+const clientDocuments = readdirSync(CLIENT_OPERATIONS).map((file) =>
+  readFileSync(join(CLIENT_OPERATIONS, file), 'utf8'),
+);
+
+/** The largest documents of clients in good faith. */
+const HONEST: [what: string, document: string][] = [
+  [
+    'a page of attempts with every field',
+    `{ attempts(channel: "7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10", first: 100) { edges { node { payment ${WHOLE_PAYMENT} payout ${WHOLE_PAYOUT} } } } }`,
+  ],
+  ['a payment created, with every field of every type', createPayment()],
+  ['a payment confirmed, with every field of every type', confirmPayment()],
+  ['a payout created, with every field of every type', createPayout()],
+  [
+    'twenty aliased lookups of payments and of payouts, through fragments',
+    `{ ${times(20, (n) => `a${n}: payment${BY_ID} { ...In } b${n}: payout${BY_ID} { ...Out }`)} }
+     fragment In on Payment ${WHOLE_PAYMENT} fragment Out on Payout ${WHOLE_PAYOUT}`,
+  ],
+  [
+    'twenty aliased lookups, each with an id of its own',
+    `query (${times(20, (n) => `$id${n}: UUID`)} $channel: UUID!) {
+      ${times(20, (n) => `a${n}: payment(channel: $channel, transactionId: $id${n}) { ... on PaymentResource { status } }`)} }`,
+  ],
+  ['the standard introspection with everything it may ask for', getIntrospectionQuery(WITH_INTROSPECTION)],
+  ['the document of the landing page', STARTER_DOCUMENT],
+  ["our clients' operations, all in one document", clientDocuments.join('\n')],
+];
+
+test.each(HONEST)('A document of a client passes, in one line or in many: %s', (_what, document) => {
+  expect(validate(schema, parse(document))).toEqual([]);
+  expect(check(document)).toEqual({ ok: true });
+  expect(check(print(parse(document)))).toEqual({ ok: true });
+});
+
+/** A document with so many of what a limit counts. */
+const SHAPES: [rule: DocumentRuleName, shape: (count: number) => string][] = [
+  ['characters', (count) => `{__typename}#${'5'.repeat(count - 13)}`],
+  ['lines', (count) => `{__typename}${'\n'.repeat(count - 1)}`],
+  ['tokens', (count) => `{${'__typename '.repeat(100)}a(b: [${'1 '.repeat(count - 109)}])}`],
+  ['name', (count) => `{ ${'c'.repeat(count)} }`],
+  ['nesting', (count) => `${'{ ... '.repeat(count - 1)} {__typename} ${'}'.repeat(count - 1)}`],
+  ['nesting', (count) => `query ($a: ${'['.repeat(count - 1)}Int${']'.repeat(count - 1)}) { a }`],
+  [
+    'nesting',
+    (count) =>
+      `{ ...F1 } ${times(count - 2, (n) => `fragment F${n + 1} on Q { ...F${n + 2} }`)} fragment F${count - 1} on Q { a }`,
+  ],
+  ['operations', (count) => times(count, (n) => `query Q${n} { __typename }`)],
+  ['fragments', (count) => `{ a } ${times(count, (n) => `fragment F${n} on Query { a }`)}`],
+  ['spreads', (count) => `{ ${times(count, (n) => `...F${n}`)} }`],
+  ['aliases', (count) => `{ ...F } fragment F on Q { b { ... { ${times(count, (n) => `a${n}: b`)} } } }`],
+  [
+    'directives',
+    (count) =>
+      `query Q($v: Int @a) @a { ... @a { b @a } ...F @a } fragment F on Q @a { b ${'@a '.repeat(count - 6)} }`,
+  ],
+  ['variables', (count) => `query Q(${times(count - 1, (n) => `$v${n}: Int`)}) { a } query R($v: Int) { a }`],
+  [
+    'depth',
+    (count) =>
+      `${'{ a '.repeat(count - 4)} { ...F } ${'}'.repeat(count - 4)} fragment F on Q { b { b { ... { b { b } } } } }`,
+  ],
+  [
+    'selections',
+    (count) =>
+      `{ a { ${times(100, () => '...F')} } } fragment F on Q { ${times((count - 103) / 101, (n) => `a${n}`)} }`,
+  ],
+  ['rootFields', (count) => `{ ${times(count, (n) => `a${n}: payment${BY_ID} { status }`)} }`],
+  [
+    'rootFields',
+    (count) => `{ a0: b ...F ... { b } } fragment F on Query { ${times(count - 2, (n) => `a${n + 1}: b`)} }`,
+  ],
+  ['mutations', (count) => `mutation { __typename ${times(count, () => 'createPayment { status }')} }`],
+  [
+    'mutations',
+    (count) =>
+      `mutation { ...F ...F } fragment F on Mutation { ${times(count, (n) => `... { a${n}: createPayment { status } }`)} }`,
+  ],
+  [
+    'introspections',
+    (count) => `{ ...F } fragment F on Query { ${times(count, (n) => `a${n}: __type(name: "A") { name }`)} }`,
+  ],
+  [
+    'introspected',
+    (count) =>
+      `{ __schema { ${times(10, () => '...F')} } } fragment F on __Schema { ${times((count - 10) / 10, (n) => `a${n}`)} }`,
+  ],
+  [
+    'introspectionLists',
+    (count) =>
+      `{ __type(name: "A") { ...F } } fragment F on __Type { ${'a { possibleTypes { '.repeat(count)} name ${'} }'.repeat(count)} }`,
+  ],
+  [
+    'comparisons',
+    (count) =>
+      `{ a { ${times(pairing(count), () => 'b')} ${times(count - pairs(pairing(count)), (n) => `c${n} c${n}`)} } }`,
+  ],
+];
+
+const pairs = (things: number): number => (things * (things - 1)) / 2;
+
+/** The most things that make no more pairs than these. */
+const pairing = (count: number): number => Math.floor((1 + Math.sqrt(1 + 8 * count)) / 2);
+
+/** The next count that a shape can be made with. */
+const STEPS: Partial<Record<DocumentRuleName, number>> = { selections: 101, introspected: 10 };
+
+/** The last count within the limit that a shape can be made with. */
+function lastWithin(rule: DocumentRuleName): number {
+  const { limit } = DOCUMENT_RULES[rule];
+  return rule === 'selections' ? limit - ((limit - 103) % 101) : limit;
+}
+
+describe.each(SHAPES)('A document full of %s', (rule, shape) => {
+  const within = lastWithin(rule);
+
+  test('passes at the limit', () => {
+    expect(check(shape(within))).toEqual({ ok: true });
+  });
+
+  test('is refused beyond it', () => {
+    const refused = check(shape(within + (STEPS[rule] ?? 1)));
+    expect(refused).toMatchObject({ ok: false, rule });
+    expect('message' in refused && refused.message).toContain(String(DOCUMENT_RULES[rule].limit));
+  });
+});
+
+const NEVER: [what: string, rule: DocumentRuleName, document: string][] = [
+  ['a card number as an alias', 'cardNumbers', '{ a4111111111111111: __typename }'],
+  ['a card number in groups as the name of an operation', 'cardNumbers', 'query Q_4111_1111_1111_1111 { a }'],
+  ['a fragment that spreads itself', 'cycles', '{ ...F } fragment F on Query { a { ...F } }'],
+  [
+    'fragments that spread each other',
+    'cycles',
+    '{ a } fragment F on Q { ...G } fragment G on Q { ...H } fragment H on Q { ... { ...F } }',
+  ],
+  ['an alias within introspection', 'introspectionAliases', '{ __schema { types { a: name } } }'],
+  [
+    'an alias in a fragment within introspection',
+    'introspectionAliases',
+    '{ __type(name: "A") { ...F } } fragment F on __Type { fields { a: name } }',
+  ],
+];
+
+test.each(NEVER)('A document with %s is refused', (_what, rule, document) => {
+  expect(check(document)).toMatchObject({ ok: false, rule });
+  expect(JSON.stringify(check(document))).not.toContain('4111');
+});
+
+test('Every limit refuses at least one document of this file', () => {
+  const refused = new Set([...SHAPES.map(([rule]) => rule), ...NEVER.map(([, rule]) => rule)]);
+  expect([...refused].sort()).toEqual(Object.keys(DOCUMENT_RULES).sort());
+});
+
+test('A lookup that several fragments select from counts once', () => {
+  const document = `{ ${times(60, (n) => `...F${n}`)} } ${times(60, (n) => `fragment F${n} on Query { payment${BY_ID} { __typename } }`)}`;
+  expect(check(document)).toEqual({ ok: true });
+});
+
+test.each(['', '{', '{ a(b: "', '}', 'type A { a: Int } extend schema @a', 'fragment', '{ \u0000 }'])(
+  'A document with other faults is left to the parser and to validation: %j',
+  (document) => {
+    expect(check(document)).toEqual({ ok: true });
+  },
+);
+
+test('A token is what the parser counts as one', () => {
+  for (const [, document] of HONEST) {
+    const { tokenCount = 0 } = parse(document);
+    const filler = (count: number) => `{ a(b: [${'1 '.repeat(count)}]) } #`.replace('1 1', '1,1');
+    expect(check(document + filler(MAX_TOKENS - tokenCount - 9))).not.toMatchObject({ rule: 'tokens' });
+    expect(check(document + filler(MAX_TOKENS - tokenCount - 8))).toMatchObject({ rule: 'tokens' });
+  }
+});
+
+const PIECES =
+  `{ } [ ] ( ) ! $ @ : = & | , . " # ... """ \\u query mutation fragment ...F on type __schema a 1 -0.5e7`.split(
+    ' ',
+  );
+
+test('Any text can be checked', () => {
+  const text = fc.array(fc.constantFrom(...PIECES), { maxLength: 60 }).map((parts) => parts.join(' '));
+  const repeated = fc.tuple(text, fc.integer({ min: 1, max: 400 }), text).map(([a, n, b]) => a.repeat(n) + b);
+  fc.assert(
+    fc.property(fc.oneof(text, repeated, fc.string({ unit: 'binary' })), (document) => {
+      const checked = check(document);
+      expect(checked.ok || checked.rule in DOCUMENT_RULES).toBe(true);
+    }),
+  );
+});
+
+const doubling = (levels: number): string =>
+  times(levels, (n) => `fragment F${n} on Query { a { ...F${n + 1} ...F${n + 1} } }`);
+
+/** Documents that are cheap to send and dear to read. */
+const BOMBS: [what: string, document: string][] = [
+  ['one field, thousands of times', `{ ${'a '.repeat(4900)} }`],
+  ['one field in one field, each many times', `{ ${`a { ${'b '.repeat(48)} } `.repeat(96)} }`],
+  ['the same in inline fragments', `{ ${'... on Query { a { b } } '.repeat(450)} }`],
+  ['one field with ever other arguments', `{ ${times(600, (n) => `a(b: ${n})`)} }`],
+  [
+    'many fragments side by side, with the same fields',
+    `{ ${times(80, (n) => `...F${n}`)} } ${times(80, (n) => `fragment F${n} on Query { a { b c d } e f }`)}`,
+  ],
+  [
+    'fragments that double',
+    `{ ...F0 } ${doubling(15)} fragment F15 on Query { ...F16 a } fragment F16 on Query { ${'a '.repeat(50)} }`,
+  ],
+  ['fragments that double, spread nowhere', `{ a } ${doubling(20)} fragment F20 on Query { a }`],
+  [
+    'fragments in circles',
+    `{ ...F0 } ${times(90, (n) => `fragment F${n} on Query { ...F${(n + 1) % 90} ...F0 }`)}`,
+  ],
+  ['many errors far down', `${'\n'.repeat(90_000)}{ ${times(100, (n) => `unknown${n}`)} }`],
+  ['a deep type', `query ($a: ${'['.repeat(2400)}Int${']'.repeat(2400)}) { a }`],
+  ['a deep selection', `${'{a'.repeat(2400)}${'}'.repeat(2400)}`],
+  ['a deep selection that never ends', '{a'.repeat(2400)],
+  [
+    'the schema, over and over',
+    `{ ${times(40, (n) => `a${n}: __schema { types { fields { args { name } } } }`)} }`,
+  ],
+];
+
+test.each(BOMBS)(
+  'A small document that is expensive to read is refused before validation: %s',
+  (_what, document) => {
+    expect(check(document)).toMatchObject({ ok: false });
+  },
+);
+
+// A stack overflows at another depth in each part of the way, and elsewhere again once the code has been optimised.
+const DEPTHS = [14_650, 11_150, 7_650, 4_150, 1_000];
+
+const deepLiteral = (depth: number): string => `${'{a:'.repeat(depth)}1${'}'.repeat(depth)}`;
+
+/** Deeply nested documents and variables: they fit into the body limit, so something has to answer them. */
+const BODIES: [what: string, body: (depth: number) => string][] = [
+  [
+    'a custom field in a variable',
+    (depth) => {
+      const { input } = validCall('createPayment', 'other');
+      const marked = JSON.stringify({
+        query: DOCUMENTS.createPayment,
+        variables: { input: withValue(input, ['method', 'other', 'fields'], 'HERE') },
+      });
+      return marked.replace('"HERE"', `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`);
+    },
+  ],
+  [
+    'a custom field in a literal',
+    (depth) => {
+      const query = `mutation { createPayment(input: { idempotencyKey: "k", channel: "7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10",
+        amount: { currency: "USD", value: "1" }, method: { other: { fields: ${deepLiteral(depth)} } } }) {
+        __typename ... on InvalidInputError { fields { rule } } } }`;
+      return JSON.stringify({ query });
+    },
+  ],
+  [
+    'a list in a variable',
+    (depth) =>
+      `{"query":"query Q($c: UUID!) { payment(channel: $c, externalId: \\"o\\") { __typename } }","variables":{"c":${'['.repeat(depth)}${']'.repeat(depth)}}}`,
+  ],
+  ['selections', (depth) => JSON.stringify({ query: `${'{a'.repeat(depth)}${'}'.repeat(depth)}` })],
+  [
+    'brackets of a type',
+    (depth) =>
+      JSON.stringify({ query: `query Q($c: ${'['.repeat(depth)}Int${']'.repeat(depth)}) { __typename }` }),
+  ],
+];
+
+async function expectCallersFault(body: string): Promise<void> {
+  const answer = await post(rig.client.url, body);
+  expect(answer.status).toBeLessThan(500);
+  if (answer.errors) {
+    expectErrors(
+      answer,
+      /^(BAD_USER_INPUT|GRAPHQL_VALIDATION_FAILED|GRAPHQL_PARSE_FAILED|BAD_REQUEST|OPERATION_TOO_LARGE)$/,
+    );
+  } else {
+    expect(answer.text).toContain('InvalidInputError');
+  }
+}
+
+let rig: Rig;
+
+beforeAll(async () => {
+  rig = await newRig();
+});
+
+test.each(BODIES)('Deep nesting of %s is the fault of the caller', async (_what, body) => {
+  for (const depth of DEPTHS) await expectCallersFault(body(depth));
+  expect(rig.service.requests).toHaveLength(0);
+  expect(rig.logLines.filter((line) => (JSON.parse(line) as { level: number }).level >= 50)).toEqual([]);
+  const alive = await rig.client.ask('{ __typename }');
+  expect(alive.data).toEqual({ __typename: 'Query' });
+});

@@ -1,0 +1,466 @@
+import { parseValue, type GraphQLError } from 'graphql';
+import { JSONObject, Timestamp } from '../../src/schema/scalars';
+import { VALUE_RULES } from '../../src/schema/value-rules';
+import { EventStream } from '../live/support/event-stream';
+import { WireClient, toldIn, type Told } from '../live/support/wire-client';
+import { asNew, BothWays } from '../prepared/support/both-ways';
+import { AUTHORIZED } from '../support/credentials';
+import { CHANNEL, type GraphqlAnswer } from '../support/gateway';
+import {
+  DOCUMENTS,
+  TRANSACTION_ID,
+  make,
+  redirectCall,
+  validCall,
+  withValue,
+  type Json,
+  type Mutation,
+} from '../support/calls';
+
+/** `extensions.fields` of the error for a value that does not fit: the same however the value was sent. */
+
+type Fields = { path: string[]; rule: string }[];
+
+const PAN = '4111111111111111';
+
+interface Row {
+  query: string;
+  variables?: object;
+  /** Variables that fit, which prepare the operation; the same document is refused before when there are none. */
+  fitting?: object;
+  fields: Fields;
+}
+
+const field = (path: string, rule: string): Fields[number] => ({ path: path.split('.'), rule });
+
+/** Values that a scalar refuses, by the place of the scalar in createPayment and the rule that they break. */
+const MISFITS: [path: string, rule: string, values: unknown[]][] = [
+  ['channel', 'uuid', ['', CHANNEL.replaceAll('-', ''), `${CHANNEL}\n`, 12345678, {}, []]],
+  ['channel', 'required', [null]],
+  ['amount', 'object', ['10.00']],
+  ['idempotencyKey', 'id', [{ key: 1 }]],
+  ['externalId', 'string', [12]],
+  ['nosuch', 'unknownField', ['x']],
+  ['method', 'oneOf', [{}]],
+  ['method.upi', 'required', [null]],
+  ['method.card.cvc', 'required', [undefined]],
+  ['amount.value', 'positive', ['0', '-1.00']],
+  ['amount.value', 'decimalPlaces', ['1.234']],
+  [
+    'amount.value',
+    'decimal',
+    [10.25, '+1.00', '1.', '1e30', '٣٫٥٠', 'NaN', ' 1.00', '1234567890123456', '', true],
+  ],
+  ['amount.currency', 'currencyCode', ['eur', 'EURO', 'ЕUR', '', 978978]],
+  ['amount.currency', 'required', [null]],
+  [
+    'returnUrl',
+    'url',
+    ['javascript:alert(77777)', '//host.example/path', 'https://', ' https://example.test/', '', 77777],
+  ],
+  ['returnUrl', 'url', [`https://example.test/${'x'.repeat(2048)}`]],
+  ['method.other.fields', 'jsonObject', ['{"a":1}', 12345678, true]],
+  ['method.other.fields', 'required', [null]],
+  [
+    'method.other.fields',
+    'exactNumber',
+    [{ account_number: 2 ** 53 }, { list: [{ inner: -(2 ** 53) }] }, { large: 1e300 }],
+  ],
+  ['method.card.pan', 'string', [{ pan: PAN }, [PAN], true]],
+  ['method.card.pan', 'required', [null]],
+  ['method.card.cvc', 'string', [73737, { cvc: '73737' }, ['73737']]],
+];
+
+const MANY = `query Q($c: UUID!, $ids: [UUID!]!, $shown: Boolean!) {
+  payments(channel: $c, transactionIds: $ids) { ... on Node { id @include(if: $shown) } }
+}`;
+const MANY_FIT = { c: CHANNEL, ids: [TRANSACTION_ID], shown: true };
+const LIST =
+  'query Q($c: UUID! $n: Int, $o: AttemptOutcome, $a: String) { attempts(channel: $c, first: $n, outcome: $o, after: $a) { edges { cursor } } }';
+const LOOKUP = `query Q($c: UUID!, $t: UUID, $e: String) { payment(channel: $c, transactionId: $t, externalId: $e) { __typename } }`;
+const LOOKUP_FITS = { c: CHANNEL, t: TRANSACTION_ID };
+const INLINE = `mutation M($value: Decimal!) {
+  createPayment(input: { idempotencyKey: "k", channel: "${CHANNEL}", amount: { currency: "EUR", value: $value }, method: { redirect: CARD } }) { __typename }
+}`;
+const DEFAULTED = `query Q($c: UUID = "${CHANNEL}", ) { payments(channel: $c, transactionIds: []) { __typename } }`;
+
+/** A row whose variables break rules; `fitting` are variables that do not. */
+const row = (query: string, variables: object, fields: Fields, fitting?: object): Row => ({
+  query,
+  variables,
+  fields,
+  ...(fitting && { fitting }),
+});
+const many = (over: object, ...fields: Fields): Row => row(MANY, { ...MANY_FIT, ...over }, fields, MANY_FIT);
+const list = (over: object, ...fields: Fields): Row =>
+  row(LIST, { c: CHANNEL, ...over }, fields, { c: CHANNEL });
+const lookup = (over: object, ...fields: Fields): Row =>
+  row(LOOKUP, { c: CHANNEL, ...over }, fields, LOOKUP_FITS);
+
+const TWO_FAULTS = withValue(
+  withValue(validCall('createPayment', 'card').input, ['amount', 'value'], '1,50'),
+  ['method', 'card', 'cvc'],
+  737,
+);
+
+const CALLS: [string, Row][] = [
+  ['an argument', many({ c: 1 }, field('channel', 'uuid'))],
+  [
+    'items of a list',
+    many(
+      { ids: ['x', TRANSACTION_ID, null] },
+      field('transactionIds.0', 'uuid'),
+      field('transactionIds.2', 'required'),
+    ),
+  ],
+  ['a variable that is missing', many({ c: undefined }, field('channel', 'required'))],
+  ['the argument of a directive', many({ shown: 'yes' }, field('if', 'boolean'))],
+  ['too many items', many({ ids: Array(101).fill(TRANSACTION_ID) }, field('transactionIds', 'maxItems'))],
+  [
+    'several variables',
+    list(
+      { c: 'x', n: 1.5, o: 'NOSUCH', a: 1 },
+      field('channel', 'uuid'),
+      field('first', 'int'),
+      field('outcome', 'enum'),
+      field('after', 'string'),
+    ),
+  ],
+  ['a page that is too large', list({ n: 101 }, field('first', 'range'))],
+  ['a cursor of another service', list({ a: 'x' }, field('after', 'cursor'))],
+  [
+    'a lookup without an id',
+    lookup({}, field('transactionId', 'atLeastOne'), field('externalId', 'atLeastOne')),
+  ],
+  ['an empty external id', lookup({ e: '' }, field('externalId', 'notBlank'))],
+  ['a card number as an external id', lookup({ e: PAN }, field('externalId', 'noCardNumber'))],
+  [
+    'an id that is no global id',
+    row('query Q($id: ID!) { node(id: $id) { id } }', { id: 'x' }, [field('id', 'nodeId')]),
+  ],
+  ['no input at all', row(DOCUMENTS.createPayment, {}, [field('input', 'required')])],
+  [
+    'several fields of an input',
+    row(DOCUMENTS.createPayment, { input: TWO_FAULTS }, [
+      field('amount.value', 'decimal'),
+      field('method.card.cvc', 'string'),
+    ]),
+  ],
+  ['a variable within an input', row(INLINE, { value: '10,00' }, [field('amount.value', 'decimal')])],
+  ['null in place of a default', row(DEFAULTED, { c: null }, [field('channel', 'required')], {})],
+];
+
+const literal = (argument: string, ...fields: Fields): [string, Row] => [
+  argument,
+  { query: `mutation { createPayment(input: { idempotencyKey: "k", ${argument} }) { __typename } }`, fields },
+];
+const FIT = `channel: "${CHANNEL}", method: { redirect: CARD }, amount:`;
+const PAYS = `channel: "${CHANNEL}", amount: { currency: "EUR", value: "1" }, method:`;
+
+const LITERALS: [string, Row][] = [
+  literal(
+    `${FIT} { currency: EUR, value: "0.00" }`,
+    field('amount.currency', 'currencyCode'),
+    field('amount.value', 'positive'),
+  ),
+  literal(`${FIT} { currency: "EUR" }`, field('amount.value', 'required')),
+  literal(`${FIT} { currency: "EUR", value: null }`, field('amount.value', 'required')),
+  literal(`${FIT} { currency: "EUR", value: "1", nosuch: 1 }`, field('amount.nosuch', 'unknownField')),
+  literal(`${FIT} "10.00"`, field('amount', 'object')),
+  literal(`${PAYS} { redirect: NOSUCH }`, field('method.redirect', 'enum')),
+  literal(
+    `${PAYS} { card: { pan: "4111111111111111", expiryMonth: "12", expiryYear: "2099", cvc: "737", cardholder: "A" } }`,
+    field('method.card.pan', 'variableOnly'),
+    field('method.card.cvc', 'variableOnly'),
+  ),
+  literal(`externalId: 5, ${PAYS} { redirect: CARD }`, field('externalId', 'string')),
+];
+
+/** Literals with a number that must not be repeated, and the rule that they break. */
+const SHORT_LITERALS: [argument: string, path: string, rule: string][] = [
+  ['channel: "77777-not-a-uuid"', 'channel', 'uuid'],
+  ['channel: NOT_A_UUID_77777', 'channel', 'uuid'],
+  ['amount: { currency: "EUR", value: 77777.25 }', 'amount.value', 'decimal'],
+  ['amount: { currency: "EUR", value: "77777.123" }', 'amount.value', 'decimalPlaces'],
+  ['amount: { currency: "E77777", value: "1" }', 'amount.currency', 'currencyCode'],
+  ['returnUrl: "javascript:alert(77777)"', 'returnUrl', 'url'],
+  ['method: { other: { fields: "77777" } }', 'method.other.fields', 'jsonObject'],
+  [
+    'method: { other: { fields: { l: [0.12345678901234577777] } } }',
+    'method.other.fields.l.0',
+    'exactNumber',
+  ],
+  ['method: { other: { fields: { n: 77777e400 } } }', 'method.other.fields.n', 'exactNumber'],
+  ['method: { card: { pan: "4111 1111 1111 77777" } }', 'method.card.pan', 'variableOnly'],
+  ['method: { card: { pan: E77777 } }', 'method.card.pan', 'variableOnly'],
+  ['method: { card: { cvc: "77777" } }', 'method.card.cvc', 'variableOnly'],
+];
+
+const ABSENT: [string, Row][] = (
+  [
+    ['mutation { createPayment { __typename } }', 'input'],
+    [`{ payment(transactionId: "${TRANSACTION_ID}") { __typename } }`, 'channel'],
+    ['{ attempts { edges { cursor } } }', 'channel'],
+  ] as const
+).map(([query, argument]) => [query, { query, fields: [field(argument, 'required')] }]);
+
+interface Answer {
+  errors: { extensions: Record<string, unknown> }[];
+}
+
+const fieldsIn = (errors: readonly { extensions: Record<string, unknown> }[]): Fields =>
+  errors.flatMap(({ extensions }) => extensions['fields'] as Fields);
+
+const seen = new Set<string>();
+const remember = (fields: Fields): void => fields.forEach(({ rule }) => seen.add(rule));
+
+let ways: BothWays;
+
+beforeAll(async () => {
+  ways = await BothWays.start();
+});
+
+beforeEach(() => {
+  ways.logLines.length = 0;
+  ways.service.requests.length = 0;
+});
+
+describe('A value that does not fit', () => {
+  const expectFields = (body: string, fields: Fields, code: string): void => {
+    const { errors } = JSON.parse(body) as Answer;
+    expect(fieldsIn(errors)).toEqual(fields);
+    errors.forEach(({ extensions }) => expect(extensions['code']).toBe(code));
+    expect(body).not.toContain(PAN);
+    remember(fields);
+  };
+
+  test.each(CALLS)(
+    'is named with path and rule by both query paths: %s',
+    async (_, { query, variables, fitting, fields }) => {
+      const byApollo = await ways.ask({ body: { query: asNew(query), variables } });
+      if (fitting) await ways.prepare({ query, variables: fitting });
+      const afterwards = await ways.ask({ body: { query, variables } });
+      for (const { told } of [byApollo, afterwards]) expectFields(told.body, fields, 'BAD_USER_INPUT');
+      expect(afterwards.told.body).toBe(byApollo.told.body);
+    },
+  );
+
+  /** As JSON writes it, which is how a response or log line would repeat it. */
+  const written = (value: unknown): string => (JSON.stringify(value) ?? '').replace(/^"|"$/g, '');
+
+  const SENT = MISFITS.flatMap(([path, rule, values]) =>
+    values.map((value): [string, unknown, string] => [path, value, rule]),
+  );
+  test.each(SENT)(
+    'is not repeated, and nothing is sent: %s = %j breaks the rule %s',
+    async (path, value, rule) => {
+      const [head, arm = 'other'] = path.split('.');
+      const { input } = validCall('createPayment', head === 'method' ? arm : 'other');
+      const answer = await ways.client.ask(DOCUMENTS.createPayment, {
+        input: withValue(input, path.split('.'), value),
+      });
+      expect(answer.status).toBe(400);
+      expectFields(answer.text, [field(path, rule)], 'BAD_USER_INPUT');
+      const said = (answer.text + ways.logLines.join('')).replace('for example 10.00', '');
+      if (written(value).length > 4) expect(said).not.toContain(written(value));
+      expect(ways.service.requests).toHaveLength(0);
+    },
+  );
+
+  test.each(SHORT_LITERALS)('is not repeated when it is the literal %s', async (argument, path, rule) => {
+    const query = `mutation { createPayment(input: { ${argument} }) { __typename } }`;
+    const answer = await ways.client.ask(query);
+    const faults = fieldsIn(answer.errors ?? []);
+    expect(faults).toContainEqual(field(path, rule));
+    expect(answer.errors?.map(({ extensions }) => extensions['code'])).toContain('GRAPHQL_VALIDATION_FAILED');
+    expect(answer.text).not.toContain('77777');
+    expect(ways.logLines.join('')).not.toMatch(/[^\d]77777/);
+    expect(ways.service.requests).toHaveLength(0);
+  });
+
+  test.each([
+    'mutation M($pan: CardNumber = "4111111111111111") { createPayment(input: { method: { card: { pan: $pan } } }) { __typename } }',
+    'query Q($c: CardNumber!) { payment(channel: $c) { __typename } }',
+  ])('is not repeated when a card number is a default value or of another type: %s', async (query) => {
+    const answer = await ways.client.ask(query, { c: PAN });
+    answer.errors?.forEach(({ extensions }) => expect(extensions['code']).toBe('GRAPHQL_VALIDATION_FAILED'));
+    expect(answer.errors?.length).toBeGreaterThan(0);
+    expect(answer.text).not.toContain('4111');
+  });
+
+  test.each([...LITERALS, ...ABSENT])(
+    'is named with path and rule in the document itself: %s',
+    async (_, { query, fields }) => {
+      const { told } = await ways.ask({ body: { query } });
+      expectFields(told.body, fields, 'GRAPHQL_VALIDATION_FAILED');
+    },
+  );
+
+  test('has no field where an error is not about a value', async () => {
+    const { told } = await ways.ask({ body: { query: '{ nosuch }' } });
+    expect((JSON.parse(told.body) as Answer).errors[0]?.extensions).not.toHaveProperty('fields');
+  });
+
+  test.each([PAN, '737', 'a b'])(
+    'is not repeated when it is a name of a field that may be a secret: %s',
+    async (name) => {
+      const variables = { input: { ...validCall('createPayment', 'upi').input, [name]: 1 } as Json };
+      const { told } = await ways.ask({ body: { query: DOCUMENTS.createPayment, variables } });
+      expectFields(told.body, [field('[hidden]', 'unknownField')], 'BAD_USER_INPUT');
+    },
+  );
+
+  const WATCH =
+    'subscription S($c: UUID!, $t: UUID!, $b: Boolean!) { paymentUpdated(channel: $c, transactionId: $t) { ... on Node { id @include(if: $b) } } }';
+  const WATCHED: [string, Row][] = [
+    [
+      'wrong',
+      row(WATCH, { c: 'x', t: 5, b: 'x' }, [
+        field('channel', 'uuid'),
+        field('transactionId', 'uuid'),
+        field('if', 'boolean'),
+      ]),
+    ],
+    [
+      'null or missing',
+      row(WATCH, { c: null, b: true }, [field('channel', 'required'), field('transactionId', 'required')]),
+    ],
+  ];
+
+  test.each(WATCHED)(
+    'is named with path and rule over WebSocket and in an event: %s',
+    async (_, { query, variables = {}, fields }) => {
+      const client = await WireClient.ready(ways.client.url, AUTHORIZED);
+      client.subscribe('1', { query, variables });
+      expect(fieldsIn(toldIn(await client.next()))).toEqual(fields);
+      const stream = await EventStream.open(`${ways.client.url}/stream`, { query, variables });
+      const event = await stream.next();
+      if (event.event !== 'next') throw new Error(stream.text);
+      expect(fieldsIn(event.data.errors as unknown as Told[])).toEqual(fields);
+    },
+  );
+});
+
+/** The GraphQL literal of a JSON value; words in capitals become enum values. */
+function literalOf(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(literalOf).join(', ')}]`;
+  if (typeof value === 'object' && value !== null) {
+    return `{ ${Object.entries(value)
+      .map(([name, inner]) => `${name}: ${literalOf(inner)}`)
+      .join(', ')} }`;
+  }
+  return typeof value === 'string' && /^[A-Z]+_?[A-Z]+$/.test(value) && value.length > 3
+    ? value
+    : JSON.stringify(value);
+}
+
+const inline = (mutation: Mutation, input: Json): string =>
+  `mutation { ${mutation}(input: ${literalOf(input)}) { __typename } }`;
+
+const ONE_OF: [Mutation, field: string, one: Json, another: Json][] = [
+  ['createPayment', 'method', { redirect: 'SCHEME' }, { jazzCash: { account: '03001234567' } }],
+  ['createPayout', 'method', { typeOnly: 'SCHEME' }, { jazzCash: { accountNumber: '03001234567' } }],
+  ['confirmPayment', 'confirmation', { c2c: 'TRANSFER_MADE' }, { upi: { utr: '123456789012' } }],
+];
+
+const WRONG_ARMS: [string, (one: Json, another: Json) => Json][] = [
+  ['no arm', () => ({})],
+  ['two arms', (one, another) => ({ ...one, ...another })],
+  ['one arm and a null one', (one, another) => ({ ...one, [Object.keys(another)[0] ?? '']: null })],
+  ['an arm that is null', (one) => ({ [Object.keys(one)[0] ?? '']: null })],
+];
+
+const ONE_OF_CASES = ONE_OF.flatMap(([mutation, field, one, another]) =>
+  WRONG_ARMS.map(([how, make]): [string, Mutation, string, Json] => [
+    how,
+    mutation,
+    field,
+    make(one, another),
+  ]),
+);
+
+describe('A @oneOf input', () => {
+  /** A valid input of that mutation, whatever its arm. */
+  const validInput = (mutation: Mutation): Json =>
+    validCall(
+      mutation,
+      { createPayment: 'jazzCash', createPayout: 'jazzCash', confirmPayment: 'upi' }[mutation],
+    ).input;
+
+  function expectMisfit({ errors, status, data }: GraphqlAnswer<unknown>, code: string): void {
+    expect(errors?.length).toBeGreaterThan(0);
+    errors?.forEach(({ extensions, message }) => {
+      const fields = [{ path: expect.any(Array) as unknown, rule: expect.any(String) as unknown }];
+      const requestId = expect.any(String) as unknown;
+      expect(extensions).toEqual({ code, retryable: false, requestId, fields });
+      expect(message).not.toMatch(/03001234567|123456789012/);
+    });
+    expect(status).toBe(400);
+    expect(data ?? null).toBeNull();
+    expect(ways.service.requests).toHaveLength(0);
+  }
+
+  test.each(ONE_OF_CASES)('is refused with %s: %s.%s', async (_how, mutation, name, arms) => {
+    const input = { ...validInput(mutation), [name]: arms };
+    expectMisfit(await ways.client.ask(DOCUMENTS[mutation], { input }), 'BAD_USER_INPUT');
+    expectMisfit(await ways.client.ask(inline(mutation, input)), 'GRAPHQL_VALIDATION_FAILED');
+  });
+
+  test.each(ONE_OF)('is taken as a literal with one arm: %s.%s', async (mutation, name, one) => {
+    const { errors } = await ways.client.ask(inline(mutation, { ...validInput(mutation), [name]: one }));
+    expect(errors).toBeUndefined();
+    expect(ways.service.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  });
+
+  test.each([null, undefined])('is refused when the variable of its only arm is %s', async (account) => {
+    const query = `mutation M($account: WalletAccountInput) { createPayment(input: { idempotencyKey: "k",
+      channel: "${CHANNEL}", amount: { currency: "PKR", value: "1" }, method: { jazzCash: $account } }) { __typename } }`;
+    const { errors, data } = await ways.client.ask(query, { account });
+    expect(errors?.[0]?.extensions['code']).toMatch(/BAD_USER_INPUT|GRAPHQL_VALIDATION_FAILED/);
+    expect(data ?? null).toBeNull();
+    expect(ways.service.requests).toHaveLength(0);
+  });
+
+  test.each(['upi', 'c2c'])(
+    'is refused with an empty arm although no field of it is required: %s',
+    async (arm) => {
+      const { mutation, input } = validCall('createPayment', arm);
+      for (const empty of [{}, { email: null }, { firstName: null, email: null }]) {
+        const call = { mutation, input: withValue(input, ['method', arm], empty) };
+        const { result } = await make(ways.client, call);
+        expect(result?.fields).toMatchObject([{ path: ['method', arm], rule: 'notEmpty' }]);
+      }
+      expect(ways.service.requests).toHaveLength(0);
+    },
+  );
+
+  test.each(['VIRTUAL_ACCOUNT', 'DCB', 'card', 'NOSUCH'])(
+    'is refused with a redirect by %s, which needs fields of its own or does not exist',
+    async (method) => {
+      const { mutation, input } = redirectCall(method);
+      expectMisfit(await ways.client.ask(DOCUMENTS[mutation], { input }), 'BAD_USER_INPUT');
+    },
+  );
+});
+
+test('A JSONObject takes numbers that are exact, and refuses the others', () => {
+  const text = '{a: 9007199254740991, b: -9007199254740991, c: 1.50, d: 1e3, e: 0.1, f: 0, g: 2.5e-7}';
+  const read = { a: 2 ** 53 - 1, b: 1 - 2 ** 53, c: 1.5, d: 1000, e: 0.1, f: 0, g: 2.5e-7 };
+  expect(JSONObject.parseLiteral(parseValue(text))).toEqual(read);
+  expect(JSONObject.parseValue(read)).toEqual(read);
+  for (const variable of ['{"a":9007199254740993}', '{"a":1e400}'])
+    expect(() => JSONObject.parseValue(JSON.parse(variable))).toThrow(
+      expect.objectContaining({ extensions: expect.objectContaining({ rule: 'exactNumber' }) as unknown }),
+    );
+});
+
+test('Every rule is broken by a value of this file', () => {
+  try {
+    Timestamp.parseValue('yesterday');
+  } catch (error) {
+    seen.add(String((error as GraphQLError).extensions['rule']));
+  }
+  // test/federation/subgraph.test.ts
+  seen.add('entityType');
+  expect(VALUE_RULES.filter((rule) => !seen.has(rule))).toEqual([]);
+});

@@ -1,0 +1,277 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { ApolloClient, ApolloLink, InMemoryCache } from '@apollo/client';
+import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
+import { Client, cacheExchange, fetchExchange } from '@urql/core';
+import { parse, print, type DefinitionNode, type DocumentNode } from 'graphql';
+import { lastValueFrom, of } from 'rxjs';
+import {
+  ConfirmPaymentDocument,
+  CreatePaymentDocument,
+  CreatePayoutDocument,
+  NodeDocument,
+  PaymentDocument,
+  PaymentUpdatedDocument,
+  PayoutDocument,
+  PayoutUpdatedDocument,
+} from '../generated/operations';
+import {
+  CLIENTS,
+  clientOperations,
+  documentFiles,
+  DocumentsError,
+  type ClientOperation,
+} from '../../src/cli/client-documents';
+import { gatewaySchema } from '../../src/resolvers';
+import { APOLLO_GENERATED, SHOP, sha256, temporaryFolder } from '../support/manifests';
+import { CHECKOUT } from '../support/program';
+
+interface Ended {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** `npm run persist -- …` in a folder of its own with these files. */
+async function persist(args: string[], files: Record<string, string> = {}) {
+  const folder = folderOf(files);
+  const program = [path.join(CHECKOUT, 'bin/paygraph.mjs'), 'persist', ...args];
+  const child = spawn(process.execPath, program, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+  const ended: Ended = { code: null, stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk: Buffer) => (ended.stdout += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (ended.stderr += chunk.toString()));
+  [ended.code] = (await once(child, 'close')) as [number | null];
+  const read = (name = 'persisted-operations.json') => readFileSync(path.join(folder, name), 'utf8');
+  return { ...ended, folder, read };
+}
+
+interface Manifest {
+  operations: ClientOperation[];
+}
+
+/** A folder of its own with these files. */
+function folderOf(files: Record<string, string>): string {
+  const folder = temporaryFolder();
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
+    writeFileSync(path.join(folder, name), text);
+  }
+  return folder;
+}
+
+const schema = gatewaySchema();
+
+/** What the program makes a manifest of. */
+const operationsIn = (place: string, client: keyof typeof CLIENTS = 'apollo'): ClientOperation[] =>
+  clientOperations(documentFiles([place]), schema, CLIENTS[client]);
+
+const idsByName = (operations: readonly ClientOperation[]) =>
+  Object.fromEntries(operations.map(({ name, id }) => [name, id]));
+
+const OPERATIONS = path.join(CHECKOUT, 'test/clients/operations');
+const QUERIES: DocumentNode[] = [PaymentDocument, PayoutDocument, NodeDocument];
+const MUTATIONS: DocumentNode[] = [CreatePaymentDocument, ConfirmPaymentDocument, CreatePayoutDocument];
+/** An answer without data ends a subscription without a value. */
+const NOTHING = { defaultValue: undefined };
+const SUBSCRIPTIONS: DocumentNode[] = [PaymentUpdatedDocument, PayoutUpdatedDocument];
+const ALL = [...QUERIES, ...MUTATIONS, ...SUBSCRIPTIONS];
+
+describe('A manifest that npm run persist writes', () => {
+  test("is byte for byte what Apollo's own generator writes for the same documents", async () => {
+    const older = { 'persisted-operations.json': 'x'.repeat(100_000) };
+    const { code, stdout, folder, read } = await persist([SHOP], older);
+    expect(code).toBe(0);
+    // It replaces the older manifest, and leaves nothing beside it.
+    expect(readdirSync(folder)).toEqual(['persisted-operations.json']);
+    expect(read()).toBe(readFileSync(APOLLO_GENERATED, 'utf8'));
+    const ids = idsByName((JSON.parse(read()) as Manifest).operations);
+    expect(stdout).toMatch(new RegExp(`^${ids['Attempts']} +query +Attempts$`, 'm'));
+    expect(stdout).toMatch(new RegExp(`^${ids['Pay']} +mutation +Pay$`, 'm'));
+    expect(stdout).toContain('PERSISTED_OPERATIONS=persisted-operations.json');
+  });
+
+  test("does not depend on the order of the files, and is in graphql-codegen's format on request", async () => {
+    const places = ['status', 'fragments.graphql', 'pay.graphql', '.'].map((name) => path.join(SHOP, name));
+    const { read } = await persist(['--out', 'other.json', '--format', 'codegen', ...places]);
+    const expected = (JSON.parse(readFileSync(APOLLO_GENERATED, 'utf8')) as Manifest).operations;
+    expect(JSON.parse(read('other.json'))).toEqual(
+      Object.fromEntries(expected.map(({ id, body }) => [id, body])),
+    );
+  });
+
+  test('holds nothing from folders of packages and hidden folders', () => {
+    const folder = folderOf({
+      'a.graphql': 'query A { __typename }',
+      'node_modules/b.graphql': 'query B { __typename }',
+      '.cache/c.graphql': 'query C { __typename }',
+      'deep/er/d.gql': 'query D { __typename }',
+      'notes.txt': 'not GraphQL',
+    });
+    expect(operationsIn(folder).map(({ name }) => name)).toEqual(['A', 'D']);
+  });
+
+  test('for plain clients is what was written, with the fragments that each operation needs', () => {
+    const operations = operationsIn(SHOP, 'plain');
+    const [attempts] = operations;
+    expect(attempts?.body).toMatch(/^query Attempts[^]*fragment AmountFacts[^]*fragment PaymentFacts/);
+    expect(attempts?.body).not.toMatch(/Unused|Failure/);
+    expect(attempts?.body.match(/__typename/g)).toHaveLength(1);
+    expect(operations.every(({ id, body }) => id === sha256(body))).toBe(true);
+  });
+});
+
+describe('The ids of a manifest are those that clients send', () => {
+  /** What Apollo Client hands to its last link, and the id that its persisted queries link made for it. */
+  async function sentByApollo(documents: readonly DocumentNode[], hash: (document: DocumentNode) => string) {
+    const sent: Record<string, unknown> = {};
+    const persisted = new PersistedQueryLink({ generateHash: (document) => Promise.resolve(hash(document)) });
+    const recording = new ApolloLink(({ operationName = '', extensions }) => {
+      sent[operationName] = (extensions['persistedQuery'] as { sha256Hash: string }).sha256Hash;
+      return of({ data: null });
+    });
+    const client = new ApolloClient({ link: persisted.concat(recording), cache: new InMemoryCache() });
+    for (const document of documents) {
+      if (MUTATIONS.includes(document)) await client.mutate({ mutation: document, fetchPolicy: 'no-cache' });
+      else if (SUBSCRIPTIONS.includes(document))
+        await lastValueFrom(client.subscribe({ query: document }), NOTHING);
+      else await client.query({ query: document, fetchPolicy: 'no-cache' });
+    }
+    return sent;
+  }
+
+  /** Apollo's generatePersistedQueryIdsAtRuntime hashes the document in this order: the operation, then fragments by name. */
+  const inApollosOrder = (document: DocumentNode): DocumentNode => {
+    const key = (node: DefinitionNode) =>
+      node.kind === 'FragmentDefinition' ? node.name.value : ' the operation';
+    return { ...document, definitions: document.definitions.toSorted((a, b) => (key(a) < key(b) ? -1 : 1)) };
+  };
+
+  test('Apollo Client: hashed while it runs, every operation of the documents', async () => {
+    const ids = idsByName(operationsIn(OPERATIONS));
+    const sent = await sentByApollo(ALL, (document) => sha256(print(inApollosOrder(document))));
+    expect(Object.keys(sent)).toHaveLength(ALL.length);
+    expect(ids).toEqual({ ...sent, Payments: ids['Payments'] });
+  });
+
+  test('Apollo Client: directives that it keeps to itself are in no id', async () => {
+    const text = `
+      query Masked($channel: UUID!, $ids: [UUID!]!) {
+        payments(channel: $channel, transactionIds: $ids) @connection(key: "shop") {
+          ...Facts @unmask
+        }
+        __typename @nonreactive
+      }
+      fragment Facts on PaymentResource { id }
+    `;
+    const ids = idsByName(operationsIn(folderOf({ 'a.graphql': text })));
+    expect(await sentByApollo([parse(text)], (document) => sha256(print(document)))).toEqual(ids);
+  });
+
+  test('urql: the text in its requests, all of them', async () => {
+    const ids = idsByName(operationsIn(OPERATIONS, 'urql'));
+    const sent: Record<string, string> = {};
+    const client = new Client({
+      url: 'http://localhost/graphql',
+      exchanges: [cacheExchange, fetchExchange],
+      preferGetMethod: false,
+      fetchSubscriptions: true,
+      fetch: (_url, init) => {
+        const { query, operationName } = JSON.parse(String(init?.body)) as Record<string, string>;
+        sent[operationName ?? ''] = sha256(query ?? '');
+        return Promise.resolve(
+          new Response('{"data":null}', { headers: { 'content-type': 'application/json' } }),
+        );
+      },
+    });
+    for (const document of QUERIES) await client.query(document, {});
+    for (const document of MUTATIONS) await client.mutation(document, {});
+    for (const document of SUBSCRIPTIONS)
+      await new Promise((resolve) => client.subscription(document, {}).subscribe(resolve));
+    expect(Object.keys(sent)).toHaveLength(ALL.length);
+    expect(ids).toMatchObject(sent);
+  });
+});
+
+describe('A mistake in a document is named by file, line and rule', () => {
+  /** The lines that say what is wrong, with paths as they look from the folder. */
+  function faultsIn(files: Record<string, string>): string[] {
+    const folder = folderOf(files);
+    try {
+      operationsIn(folder);
+    } catch (error) {
+      if (error instanceof DocumentsError)
+        return error.faults.map((line) => line.replaceAll(`${folder}/`, ''));
+      throw error;
+    }
+    return [];
+  }
+
+  test('the program then writes nothing, and its exit code is 1', async () => {
+    const text = 'query A {\n  wrong\n}';
+    const { code, stdout, stderr, folder } = await persist(['.'], {
+      'shop/a.graphql': text,
+      'b.graphql': text,
+    });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^b\.graphql:2: FieldsOnCorrectTypeRule: .*"wrong"/m);
+    expect(stderr).toMatch(/^shop\/a\.graphql:2: FieldsOnCorrectTypeRule: .*"wrong"/m);
+    expect(stderr).toMatch(/^b\.graphql:1: UniqueOperationNamesRule: .*"A".*also shop\/a\.graphql:1/m);
+    expect(readdirSync(folder).sort()).toEqual(['b.graphql', 'shop']);
+  });
+
+  test.each([
+    [
+      'a field that is not there',
+      '\nquery A {\n  wrong\n}',
+      'a.graphql:3: FieldsOnCorrectTypeRule: ',
+      '"wrong"',
+    ],
+    ['a syntax error', 'query A {\n  payment(', 'a.graphql:2: ', ''],
+    ['an operation without a name', 'query A { __typename }\n\n{ __typename }', 'a.graphql:3: ', ''],
+    ['a fragment that is nowhere', 'query A {\n...Gone }', 'a.graphql:2: KnownFragmentNamesRule: ', '"Gone"'],
+    [
+      'a fault in a fragment that nothing uses yet',
+      'query A { __typename }\nfragment F on Amount { wrong }',
+      'a.graphql:2: FieldsOnCorrectTypeRule: ',
+      '"wrong"',
+    ],
+    [
+      'a variable of the wrong type',
+      'query A($id: String) {\n  node(id: $id) { id }\n}',
+      'a.graphql:1: VariablesInAllowedPositionRule: ',
+      '"$id"',
+    ],
+    ['a schema among the documents', 'type Query { a: Int }', 'a.graphql:1: ExecutableDefinitionsRule: ', ''],
+  ])('%s', (_, text, start, word) => {
+    expect(faultsIn({ 'a.graphql': text }).find((line) => line.startsWith(start))).toContain(word);
+  });
+
+  test('a card number in a document does not come out again', () => {
+    const text =
+      'query A {\n  attempts(channel: 4111111111111111, first: "4111111111111111") { __typename }\n}';
+    const faults = faultsIn({ 'a.graphql': text });
+    expect(faults).toContainEqual(expect.stringMatching(/^a\.graphql:2: ValuesOfCorrectTypeRule/));
+    expect(faults.join()).not.toContain('4111');
+  });
+});
+
+describe('A usage error is named, and ends with 2', () => {
+  const DOCUMENT = { 'a.graphql': 'query A { __typename }' };
+
+  test.each([
+    ['nothing at all', [], 'places'],
+    ['an unknown client', ['a.graphql', '--client', 'constructor'], '--client'],
+    ['an unknown option', ['a.graphql', '--typename'], '--typename'],
+    ['an output in a folder that does not exist', ['a.graphql', '--out', 'gone/m.json'], 'gone/m.json'],
+    ['a folder without documents', ['empty'], 'empty'],
+  ])('%s', async (_, args, named) => {
+    const { code, stdout, stderr, folder } = await persist(args, { ...DOCUMENT, 'empty/notes.txt': '' });
+    expect(code).toBe(2);
+    expect(stdout).toBe('');
+    expect(stderr).toContain(named);
+    expect(stderr).not.toMatch(/^ {4}at /m);
+    expect(readdirSync(folder).sort()).toEqual(['a.graphql', 'empty']);
+  });
+});

@@ -1,0 +1,568 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { CHANNEL, closeAfterTests, testService } from '../support/gateway';
+import { CLIENT_KEY as OTHER_CLIENT_KEY, clientKeysFile } from '../support/credentials';
+import {
+  type Reply,
+  type FakePaymentService,
+  type ReceivedRequest,
+} from '../support/payment-service/fake-payment-service';
+import {
+  confirmPayment,
+  createPayment,
+  createPayout,
+  lookUpPayment,
+  lookUpPayout,
+} from '../methods/selection';
+import { TRANSACTION_ID, accepted, unused, validCall, withValue, type Json } from '../support/calls';
+import { misplacedName, misplacedValue, type LeakCase } from './fixtures/canaries';
+import {
+  ECHOED_TYPES,
+  brokenWith,
+  declineOf,
+  echoEverywhere,
+  refusalsWith,
+} from './fixtures/echoing-service';
+import { listening, startProgram, type ChildProgram } from '../support/program';
+import { Wire, requestText } from '../support/wire';
+import {
+  cardNumberSpellings,
+  securityCodeSpellings,
+  spellingsOf,
+  writtenCardNumbers,
+} from './fixtures/spellings';
+
+/** Of a payer; of a payout's recipient; of the recipient of a card-to-card transfer. */
+const PAN = '5398228707871527';
+const PAID_PAN = '4716108999716531';
+const C2C_PAN = '5204740009900014';
+const CVC = '8351';
+const CARDHOLDER = 'CANARY HOLDERSON';
+const API_KEY = 'canary-api-key-Zw2x9Kq4';
+const SECRET_KEY = 'canary-secret-key-Rt7m1Vb6';
+
+/** Every character percent-encoded, also those that need not be. */
+const percentEncoded = (text: string): string =>
+  [...text].map((character) => `%${character.charCodeAt(0).toString(16)}`).join('');
+// Without dashes these could pass for names.
+const CLIENT_KEY = 'pgk_c4N4rYk3yOfAcl1entq7Zr9Tx2Vb5Nm8Kj1Hg4Fd6Sa';
+const FINGERPRINT_KEY = 'canary-fingerprint-key-Lp3s';
+const TOKEN = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJjYW5hcnkifQ.x7Qp2Lm9Vt4Zc6Rk8Yw1Hs3Jd5Gf0Ba';
+
+const CANARIES = {
+  'the card number': cardNumberSpellings(PAN),
+  'the card number of a payout': cardNumberSpellings(PAID_PAN),
+  'the card number of a card-to-card recipient': cardNumberSpellings(C2C_PAN),
+  'the security code': securityCodeSpellings(CVC),
+  'the API key': spellingsOf(API_KEY),
+  'the secret key': spellingsOf(SECRET_KEY),
+  'the key of the fingerprints': spellingsOf(FINGERPRINT_KEY),
+  'the key of a client': spellingsOf(CLIENT_KEY),
+  'the token of a client': spellingsOf(TOKEN),
+  'the cardholder': spellingsOf(CARDHOLDER),
+};
+
+const { plain: PLAIN_PAN = PAN, spaced: SPACED_PAN = PAN } = writtenCardNumbers(PAN);
+
+/** What must never be seen; test/properties has the other ways to write each of them. */
+const SECRETS = {
+  'a card number': PLAIN_PAN,
+  'a card number with blanks': SPACED_PAN,
+  'a security code': CVC,
+  'an API key': API_KEY,
+  'a client key': CLIENT_KEY,
+  'a token': TOKEN,
+};
+
+/** The canaries that occur in a text whose bytes are read as Latin-1, with their spelling. */
+function found(text: string): string[] {
+  // Numbers of the system, which may be any number.
+  const searched = text.replace(/"pid":\d+|content-length: \d+/gi, '');
+  return Object.entries(CANARIES).flatMap(([canary, spellings]) =>
+    spellings.filter(({ standsIn }) => standsIn(searched)).map(({ name }) => `${canary}, ${name}`),
+  );
+}
+
+let service: FakePaymentService;
+let program: ChildProgram;
+let url: string;
+let folder: string;
+
+/** The responses of the service to creates and confirms, and to lookups. */
+let replyToPost: (request: ReceivedRequest) => Reply = accepted;
+let replyToGet: (request: ReceivedRequest) => Reply = () => ({ status: 404, json: {} });
+
+/** A response about the transaction of the request, or about a new one. */
+const about =
+  (json: Json) =>
+  (request: ReceivedRequest): Reply => {
+    const asked = request.json['id'] ?? new URLSearchParams(request.query).get('transaction_id');
+    return { status: 200, json: { ...json, transaction_id: asked ?? randomUUID() } };
+  };
+
+beforeAll(async () => {
+  folder = mkdtempSync(path.join(tmpdir(), 'paygraph-canary-'));
+  closeAfterTests({ close: async () => rmSync(folder, { recursive: true, force: true }) });
+  service = await testService((request) =>
+    request.method === 'POST' ? replyToPost(request) : replyToGet(request),
+  );
+  program = startProgram({
+    PORT: '0',
+    SERVICE_BASE_URL: service.url,
+    SERVICE_API_KEY: API_KEY,
+    SERVICE_SECRET_KEY: SECRET_KEY,
+    SERVICE_TIMEOUT_MS: '1000',
+    FINGERPRINT_KEY,
+    CLIENT_KEYS_FILE: clientKeysFile({ id: 'canary', key: CLIENT_KEY }),
+    DATABASE_URL: `file:${path.join(folder, 'journal.db')}`,
+    AUDIT_LOG_FILE: path.join(folder, 'audit.log'),
+    PAYOUT_PREFLIGHT: 'off',
+    INTROSPECTION: 'on',
+    RATE_LIMIT_PER_MINUTE: '0',
+    MAX_EVENT_LOOP_LAG_MS: '0',
+    LOG_LEVEL: 'trace',
+  });
+  url = await listening(program);
+});
+
+const AUTHORIZED = { authorization: `Bearer ${CLIENT_KEY}` };
+
+/** Sends a request byte for byte, and returns every byte that comes back, status line and headers included. */
+async function exchange({ suffix = '', method = 'POST', body, headers }: LeakCase): Promise<string> {
+  const bytes = Buffer.from(body ?? '').toString('latin1');
+  const lines = Object.entries({
+    host: new URL(url).host,
+    connection: 'close',
+    ...(body !== undefined && { 'content-length': String(bytes.length) }),
+    ...AUTHORIZED,
+    ...headers,
+  }).map(([name, value]) => `${name}: ${value}`);
+  const wire = await Wire.open(url);
+  wire.write(requestText(`${method} /graphql${suffix} HTTP/1.1`, lines, bytes));
+  await wire.end();
+  return wire.received;
+}
+
+/** The same, and expects no canary in it. */
+async function send(request: LeakCase): Promise<string> {
+  const answer = await exchange(request);
+  expect([request.title, answer === '', found(answer)]).toEqual([request.title, false, []]);
+  return answer;
+}
+
+/** Expects the response to say that the caller is at fault, or that nothing is wrong. */
+function expectNoInternalError(response: string): void {
+  expect(Number(/^HTTP\/1\.1 (\d+)/.exec(response)?.[1])).toBeLessThan(500);
+  expect(response).not.toContain('"INTERNAL');
+}
+
+const graphql = (title: string, query: string, variables?: object): LeakCase => ({
+  title,
+  body: JSON.stringify({ query, variables }),
+  headers: { 'content-type': 'application/json' },
+});
+
+const AT_ONCE = 12;
+
+/** Sends all of them, some at a time. */
+async function sendAll(requests: readonly LeakCase[]): Promise<string[]> {
+  const answers: string[] = [];
+  const waiting = [...requests];
+  const work = async (): Promise<void> => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) answers.push(await send(next));
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return answers;
+}
+
+const CARD = { pan: PAN, cvc: CVC, expiryMonth: '12', expiryYear: '2099', cardholder: 'ANN PAYER' };
+
+const cardPayment = (changes: Json = {}): Json => ({
+  ...unused(),
+  channel: CHANNEL,
+  amount: { currency: 'EUR', value: '10.00' },
+  method: { card: CARD },
+  ...changes,
+});
+
+const cardPayout = (changes: Json = {}): Json => ({
+  ...unused(),
+  channel: CHANNEL,
+  amount: { currency: 'KZT', value: '10.00' },
+  method: { card: { pan: PAID_PAN } },
+  ...changes,
+});
+
+const IDS = { channel: CHANNEL, transactionId: TRANSACTION_ID };
+
+const payment = (title: string, input = cardPayment()): LeakCase =>
+  graphql(title, createPayment(), { input });
+const payout = (title: string, input = cardPayout()): LeakCase => graphql(title, createPayout(), { input });
+const lookups = (title: string, ids = IDS): LeakCase[] => [
+  graphql(`${title}, payment`, lookUpPayment(), ids),
+  graphql(`${title}, payout`, lookUpPayout(), ids),
+];
+const confirm = (title: string, ids = IDS): LeakCase =>
+  graphql(title, confirmPayment(), { input: { ...ids, confirmation: { dcb: { code: '4711' } } } });
+
+type Row = [what: string, reply: Reply];
+type CallName = 'payment' | 'payout' | 'confirm' | 'lookups';
+
+/** Makes these calls for every reply, each with ids of its own, so that many can be in flight. */
+async function sendForEach(rows: readonly Row[], names: readonly CallName[]): Promise<string[]> {
+  const replies = new Map<unknown, Reply>();
+  const cases = rows.flatMap(([what, reply]) => {
+    const [paid, sent, ids] = [cardPayment(), cardPayout(), { ...IDS, transactionId: randomUUID() }];
+    for (const id of [paid['externalId'], sent['externalId'], ids.transactionId]) replies.set(id, reply);
+    const calls: Record<CallName, LeakCase[]> = {
+      payment: [payment(what, paid)],
+      payout: [payout(what, sent)],
+      confirm: [confirm(what, ids)],
+      lookups: lookups(what, ids),
+    };
+    return names.flatMap((name) => calls[name]);
+  });
+  replyToPost = ({ json }) => replies.get(json['external_id'] ?? json['id']) ?? accepted({ json });
+  replyToGet = ({ query }) =>
+    replies.get(new URLSearchParams(query).get('transaction_id')) ?? { status: 404, json: {} };
+  return sendAll(cases);
+}
+
+test('The search finds each canary in each spelling', () => {
+  expect(found('nothing')).toEqual([]);
+  expect(found(`"id":"a${CVC}b", 1${CVC}, 2.${CVC}, ****${CVC}`)).toEqual([]);
+  for (const text of [...Object.values(SECRETS), ...Object.values(writtenCardNumbers(PAN)), SECRET_KEY]) {
+    expect(found(`before ${text} after`)).not.toEqual([]);
+    if (text === CVC) continue;
+    expect(found(`"${Buffer.from(`x${text}`).toString('base64')}"`)).not.toEqual([]);
+    expect(found(Buffer.from(`xy${text}z`).toString('base64'))).not.toEqual([]);
+  }
+  for (const text of [Buffer.from(PAN).toString('hex'), '5398_2287_0787_1527', [...PAN].join('-')])
+    expect(found(text)).not.toEqual([]);
+});
+
+describe('A card number in a valid call', () => {
+  test('reaches the service, and the caller gets at most the last four digits', async () => {
+    service.requests.length = 0;
+    const answers = await sendAll([payment('a payment'), payout('a payout')]);
+    expect(answers.join()).toContain('"PaymentSuccess"');
+    expect(answers.join()).toContain('"cardMask":"****6531"');
+    const wallet = withValue(
+      validCall('createPayout', 'jazzCash').input,
+      ['method', 'jazzCash', 'accountNumber'],
+      '12345678',
+    );
+    expect(await send(payout('a wallet', wallet))).toContain('"accountMask":"****"');
+    const sent = service.requests.filter(({ method }) => method === 'POST').map(({ body }) => body);
+    expect(sent.join()).toContain(`"pan":"${PAN}"`);
+    expect(sent.join()).toContain(`"cvc":"${CVC}"`);
+    expect(sent.join()).toContain(`"pan":"${PAID_PAN}"`);
+  });
+
+  test('of a card-to-card recipient is shown to the caller with the right to it only', async () => {
+    replyToGet = () => ({
+      status: 200,
+      json: {
+        ...declineOf('c2c', 'x'),
+        status: 'processing',
+        error: undefined,
+        payment_method: { type: 'c2c', card_number: C2C_PAN, state: 'waiting_for_confirm' },
+      },
+    });
+    const request = graphql('c2c', lookUpPayment(), IDS);
+    expect(await exchange(request)).toContain(`"cardNumber":"${C2C_PAN}"`);
+    await send({ ...request, headers: { ...request.headers, authorization: 'Bearer nobody' } });
+  });
+});
+
+describe.each(Object.entries(SECRETS))('%s', (_name, text) => {
+  test('is not repeated where a value does not belong', async () => {
+    const answers = await sendAll(misplacedValue(text));
+    expect(answers.length).toBeGreaterThan(40);
+    answers.forEach(expectNoInternalError);
+  });
+
+  test('is not repeated in unusual parts of a request', async () => {
+    const plain = text.replaceAll(' ', '%20');
+    const json = { 'content-type': 'application/json' };
+    const query = JSON.stringify({ query: '{ __typename }' });
+    const odd = (title: string, headers: Record<string, string>, body = query): LeakCase => ({
+      title,
+      body,
+      headers: { ...json, ...headers },
+    });
+    await sendAll([
+      odd('a body that is too large', {}, `{"query":"${text.padEnd(200_000, text)}"}`),
+      odd('a body that is cut', {}, `{"query":"{ __typename }","variables":{"a":"${text}`),
+      odd('a length that is none', { 'content-length': text }),
+      odd('a name of a header', { [text.replace(/[^\w-]/g, '-')]: '1' }),
+      odd('a header that is none', { [`${text} x`]: '1' }),
+      odd('a value of a header that is none', { x: `${text}\u0001` }),
+      odd('an encoding', { 'content-encoding': text }),
+      odd('a transfer encoding', { 'transfer-encoding': text }),
+      odd('another host', { host: plain }),
+      odd('another origin', { origin: `https://${plain}.example` }),
+      odd('the address of a proxy', { 'x-forwarded-for': text }),
+      odd('credentials of another kind', { authorization: `Basic ${text}` }),
+      odd('credentials', { authorization: `Bearer ${text}x` }),
+      { title: 'a method', method: text.replace(/[^\w]/g, ''), body: query, headers: json },
+      { title: 'a path', suffix: `/../${plain}`, method: 'GET' },
+      { title: 'a path outside', suffix: `/%2e%2e/${plain}?a=${plain}#${plain}`, method: 'GET' },
+      { title: 'a path with a blank', suffix: `/${text} x`, method: 'GET' },
+      {
+        title: 'a fragment of a path',
+        suffix: `?extensions=${plain}&operationName=${plain}&id=${plain}`,
+        method: 'GET',
+      },
+    ]);
+  });
+
+  test('is not repeated in a lookup, an attempt or a cursor', async () => {
+    replyToGet = () => ({ status: 404, json: { message: text } });
+    const Q = (fields: string): string => `query ($t: String!, $i: ID!) { ${fields} }`;
+    const by = `channel: "${CHANNEL}"`;
+    await sendAll(
+      [
+        `payment(${by}, externalId: $t) { __typename } payout(${by}, externalId: $t) { __typename }`,
+        'attempt(idempotencyKey: $i) { idempotencyKey }',
+        `attempts(${by}, after: $t) { edges { cursor } }`,
+        'node(id: $i) { id }',
+      ].map((fields) => graphql(fields, Q(fields), { t: text, i: text })),
+    );
+  });
+});
+
+test('A cardholder is not repeated where a value does not belong', async () => {
+  (await sendAll(misplacedValue(CARDHOLDER))).forEach(expectNoInternalError);
+});
+
+describe('A card number in a name', () => {
+  test.each([`pan${PAN}`, `_${PAN.replace(/(.{4})(?=.)/g, '$1_')}`, `x${PAN.slice(0, 4)}_${PAN.slice(4)}`])(
+    'is not shown: %s',
+    async (name) => {
+      for (const answer of await sendAll(misplacedName(name)))
+        expect(answer).toMatch(
+          /"code":"(GRAPHQL_VALIDATION_FAILED|BAD_USER_INPUT|OPERATION_RESOLUTION_FAILURE)"/,
+        );
+      // The caller chose it for its own response; only the log must not have it.
+      const query = `query ${name}($v${name}: Boolean!) { ${name}: __typename @include(if: $v${name}) }`;
+      await exchange(graphql('', query, { [`v${name}`]: true }));
+    },
+  );
+});
+
+describe('A field that is kept', () => {
+  const { 'an API key': _key, ...refused } = SECRETS;
+  const bank = validCall('createPayout', 'bankTransfer').input;
+
+  test.each(Object.entries(refused))('refuses %s', async (_name, text) => {
+    service.requests.length = 0;
+    const fields = ['idempotencyKey', 'externalId', 'description'];
+    const cases = fields.flatMap((field) => [
+      payment(field, cardPayment({ [field]: text })),
+      ...(text === CVC ? [] : [payout(field, cardPayout({ [field]: `no. ${text}` }))]),
+    ]);
+    if (text !== CVC)
+      for (const field of ['bankName', 'bankCode'])
+        cases.push(
+          payout(field, withValue({ ...bank, ...unused() }, ['method', 'bankTransfer', field], text)),
+        );
+    for (const answer of await sendAll(cases)) expect(answer).toContain('"InvalidInputError"');
+    expect(service.requests).toEqual([]);
+  });
+
+  test('a type of payout does not take a card number', async () => {
+    const type = { other: { type: `pan${PAN}`, fields: { a: 'b' } } };
+    expect(await send(payout('a type', cardPayout({ method: type })))).toContain('"InvalidInputError"');
+  });
+
+  test.each(['4111111111111112', '018f3c5e-7a1b-7c3d-9e5f-0123456789ab'])(
+    'an honest name is taken: %s',
+    async (name) => {
+      replyToPost = accepted;
+      const input = cardPayment({ idempotencyKey: name, externalId: name, description: `For ${name}` });
+      expect(await send(payment('honest', input))).toContain('"PaymentSuccess"');
+    },
+  );
+});
+
+describe('A secret of the request or the gateway that the service repeats', () => {
+  const OWN: Record<string, string> = {
+    'card number': PLAIN_PAN,
+    'card number with blanks': SPACED_PAN,
+    'card number in base64': Buffer.from(PAN).toString('base64'),
+    'security code': CVC,
+    'API key': API_KEY,
+    'secret key in hex': Buffer.from(SECRET_KEY).toString('hex'),
+  };
+  /** Those that are sent in every field of every type of method. */
+  const IN_ALL_TYPES = [PLAIN_PAN, CVC, API_KEY];
+  const typesFor = (text: string): string[] =>
+    IN_ALL_TYPES.includes(text) ? ECHOED_TYPES : ['card', 'other'];
+
+  /** Keys of the gateway are redacted in every response. */
+  const isCredential = (text: string): boolean => /key/.test(text + Buffer.from(text, 'hex').toString());
+
+  test.each(Object.entries(OWN))('is in no field of the response to a create: %s', async (_how, text) => {
+    for (const type of typesFor(text)) {
+      const echo = echoEverywhere({ type, text, paidTo: true });
+      // What contradicts the question is not believed at all.
+      const believed = { ...echo, amount: undefined };
+      replyToPost = about(believed);
+      replyToGet = about(believed);
+      expect(await send(payment(`${type}`))).toContain('"PaymentSuccess"');
+      if (isCredential(text)) await send(payout(`${type}`));
+    }
+  });
+
+  test.each(Object.entries(OWN))('is in no result of a lookup for a create: %s', async (_how, text) => {
+    const now = (): string => new Date(Date.now() + 1000).toISOString().replace('Z', '+00:00');
+    for (const type of ['card', 'other']) {
+      const echo = {
+        ...echoEverywhere({ type, text, paidTo: true }),
+        amount: { currency: 'EUR', value: '10.00' },
+      };
+      replyToGet = (request) => about({ ...echo, create_date: now() })(request);
+      replyToPost = about({ status: 'failed' });
+      expect(await send(payment('a short answer'))).toContain('"PaymentSuccess"');
+      replyToPost = () => (connection) => connection.reset();
+      const answer = await send(payment('a lost answer'));
+      if (type === 'card') expect(answer).toContain('"replayed":true');
+    }
+  });
+
+  test.each(Object.entries(OWN))('is in no decline: %s', async (_how, text) => {
+    replyToPost = about({ ...declineOf('card', text), amount: undefined });
+    const answer = await send(payment('a decline'));
+    expect(answer).toContain('insufficient funds on ');
+    expect(answer).toContain('"reason":"INSUFFICIENT_FUNDS"');
+  });
+
+  test.each(Object.entries(OWN))('is in no refusal and no fault: %s', async (_how, text) => {
+    const names: CallName[] = isCredential(text) ? ['payment', 'payout', 'confirm', 'lookups'] : ['payment'];
+    const answers = await sendForEach(refusalsWith(text), names);
+    expect(answers.filter((answer) => answer.includes('"RejectedByServiceError"')).length).toBeGreaterThan(4);
+  });
+});
+
+describe('A card number or token of other requests in a response of the service', () => {
+  const { plain = PAID_PAN, spaced = PAID_PAN } = writtenCardNumbers(PAID_PAN);
+  const FOREIGN = { 'card number': plain, 'card number with blanks': spaced, token: TOKEN };
+
+  test.each(Object.entries(FOREIGN))('is in no free text of a lookup: %s', async (_how, text) => {
+    for (const type of ECHOED_TYPES) {
+      replyToGet = () => ({ status: 200, json: echoEverywhere({ type, text, paidTo: false }) });
+      for (const answer of await sendAll(lookups(type))) expect(answer).toContain(TRANSACTION_ID);
+    }
+  });
+
+  test.each(Object.entries(FOREIGN))('is in no decline, refusal or fault: %s', async (_how, text) => {
+    replyToGet = () => ({ status: 200, json: declineOf('card', text) });
+    const [declined = ''] = await sendAll(lookups('a decline').slice(0, 1));
+    expect(declined).toContain('insufficient funds on [redacted]');
+    const answers = await sendForEach(refusalsWith(text), ['confirm', 'lookups']);
+    expect(answers.filter((answer) => answer.includes('"BAD_USER_INPUT"')).length).toBeGreaterThan(4);
+  });
+
+  const NUMBER = '8808000000000007';
+  const LINK = `upi://pay?pa=${NUMBER}@bank&am=1`;
+  const PAGE = `https://pay.example/page/${NUMBER}?id=${NUMBER}`;
+
+  test.each<[type: string, method: Json, more: Json, shown: string]>([
+    [
+      'virtual_account',
+      { virtual_account: NUMBER, account_number: NUMBER, payment_data: { va: NUMBER } },
+      {},
+      `"accountNumber":"${NUMBER}","virtualAccount":"${NUMBER}","paymentData":{"va":"${NUMBER}"}`,
+    ],
+    ['upi', { upi_id: NUMBER, upi_link: LINK }, {}, `"upiId":"${NUMBER}","upiLink":"${LINK}"`],
+    ['jazz_cash', { account: NUMBER }, {}, `"account":"${NUMBER}"`],
+    ['bkash', {}, { account: NUMBER }, `"account":"${NUMBER}"`],
+    ['qris', { qr_code: `0002${NUMBER}6304` }, {}, `"qrCode":"0002${NUMBER}6304"`],
+    ['dcb', { user_id: NUMBER, phone: '919876543214' }, {}, `"userId":"${NUMBER}","phone":"919876543214"`],
+    ['other', { account: NUMBER, iban: `DE${NUMBER}00` }, {}, `"account":"${NUMBER}","iban":"DE${NUMBER}00"`],
+    ['card', { user_ip: '192.168.100.208' }, {}, '"userIp":"192.168.100.208"'],
+    ['card', {}, { redirect_url: PAGE, external_id: NUMBER }, `"redirectUrl":"${PAGE}"`],
+  ])(
+    'is not looked for in the number that the payer has to pay to: %s %j',
+    async (type, method, more, shown) => {
+      const open = { ...declineOf(type, ''), status: 'processing', error: undefined };
+      replyToGet = () => ({ status: 200, json: { ...open, payment_method: { type, ...method }, ...more } });
+      expect(await exchange(graphql(type, lookUpPayment(), IDS))).toContain(shown);
+    },
+  );
+
+  test.each([
+    ['5398228707871527', '5398********1527'],
+    ['5398 2287 0787 1527', '5398********1527'],
+    ['5398********1527', '5398********1527'],
+    ['539822xxxxxx1527', '539822xxxxxx1527'],
+    ['5398228707871*27', null],
+  ])('leaves at most first and last four digits in a card mask: %s is shown as %s', async (sent, shown) => {
+    for (const type of ['card', 'c2c']) {
+      replyToGet = () => ({
+        status: 200,
+        json: { ...declineOf(type, ''), payment_method: { type, card_mask: sent } },
+      });
+      const answer = await send(graphql(type, lookUpPayment(), IDS));
+      expect(answer).toContain(`"cardMask":${JSON.stringify(shown)}`);
+    }
+  });
+
+  test.each([
+    'javascript:alert(1)',
+    '//pay.example/',
+    'https://user:pw@pay.example/',
+    'https://@pay.example/',
+    'https://pay.example/\u0001',
+    'https:\\\\pay.example',
+    `https://pay.example/?k=${percentEncoded(API_KEY)}`,
+    `https://pay.example/?k=${percentEncoded(percentEncoded(SECRET_KEY))}`,
+  ])('and unsafe addresses are no redirectUrl: %j', async (page) => {
+    replyToGet = () => ({
+      status: 200,
+      json: { ...declineOf('card', ''), status: 'pending', error: undefined, redirect_url: page },
+    });
+    const answer = await send(graphql('a page', lookUpPayment(), IDS));
+    expect(answer).toContain('"redirectUrl":null');
+    expect(answer).toContain('"AwaitProviderAction"');
+  });
+});
+
+test.each(Object.entries({ 'a card number': PAN, 'a secret key': SECRET_KEY }))(
+  'A broken response that holds %s shows nothing of it',
+  async (_name, text) => {
+    const rows = brokenWith(text).flatMap((row): Row[] => [row, ['a good one', { status: 404, json: {} }]]);
+    const answers = await sendForEach(rows, ['payment', 'confirm', 'lookups']);
+    for (const end of ['"OutcomeUnknownError"', '"SERVICE_TIMEOUT"', '"SERVICE_RESPONSE_INVALID"']) {
+      expect(answers.join()).toContain(end);
+    }
+  },
+);
+
+test('No secret is in the output or a file of the program, while it runs and when it has ended', async () => {
+  replyToPost = accepted;
+  const { idempotencyKey } = unused();
+  await send(payment('the last one', cardPayment({ idempotencyKey })));
+  const written = (): [string, string][] =>
+    readdirSync(folder).map((name) => [name, readFileSync(path.join(folder, name), 'latin1')]);
+  const running = written();
+  expect(running.map(([name]) => name)).toEqual(
+    expect.arrayContaining(['journal.db', 'journal.db-wal', 'journal.db-shm']),
+  );
+  program.signal('SIGTERM');
+  expect(await program.exited).toBe(0);
+  const files = [...running, ...written()];
+  const everything = files.map(([, text]) => text).join('\n');
+  expect(everything).toContain(idempotencyKey);
+  expect(existsSync(path.join(folder, 'audit.log'))).toBe(true);
+  expect(program.output()).toContain('"event":"service_request_failed"');
+  expect(program.output()).toContain('"msg":"operation"');
+  const leaks = [...files, ['the output', Buffer.from(program.output()).toString('latin1')] as const].flatMap(
+    ([name, text]) => found(text).map((canary) => `${name}: ${canary}`),
+  );
+  expect([...new Set(leaks)]).toEqual([]);
+  expect(everything).not.toContain(OTHER_CLIENT_KEY);
+});

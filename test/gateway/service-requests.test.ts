@@ -1,0 +1,317 @@
+import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createSecureServer, type Http2SecureServer } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls';
+import { CHANNEL, SECRET_KEY, testGateway, testService, type TestClient } from '../support/gateway';
+import {
+  DOCUMENTS,
+  TRANSACTION_ID,
+  accepted,
+  make,
+  redirectCall,
+  validCall,
+  type Json,
+} from '../support/calls';
+import type { FakePaymentService } from '../support/payment-service/fake-payment-service';
+import { decodeQuery, expectSigned, signatureOf } from '../support/signatures';
+
+const NOW = 1_700_000_000_999;
+
+const LOOKUP = `query Q($c: UUID!, $t: UUID, $e: String) {
+  payment(channel: $c, transactionId: $t, externalId: $e) { ... on PaymentResource { transactionId externalId } } }`;
+
+const upi: Json = { idempotencyKey: 'k', channel: CHANNEL, amount: { currency: 'INR', value: '10' } };
+
+let service: FakePaymentService;
+let client: TestClient;
+/** What the clock of the gateway says; undefined for the real time. */
+let now: number | undefined;
+
+beforeAll(async () => {
+  service = await testService();
+  client = await testGateway(service.url, { now: () => now ?? Date.now() });
+});
+
+beforeEach(() => {
+  now = undefined;
+  service.requests.length = 0;
+  service.respond((request) => (request.method === 'GET' ? { status: 404, json: {} } : accepted(request)));
+});
+
+/** Sends a payment of the method other with these fields, and returns the JSON that the service received. */
+async function sentWith(more: Json): Promise<Json | undefined> {
+  const { mutation, input } = validCall('createPayment', 'other');
+  const { result } = await make(client, { mutation, input: { ...input, ...more } });
+  expect(result?.__typename).toBe('PaymentSuccess');
+  expect(service.requests).toHaveLength(1);
+  return service.requests[0]?.json;
+}
+
+/**
+ * Signatures by another program. Each was printed by
+ *   printf '%s' "$TIMESTAMP$DATA" | openssl dgst -sha256 -hmac 'test-secret-key'
+ * with the timestamp 1700000000, and with the data that follows.
+ */
+const VECTORS: [what: string, asked: [query: string, variables: Json], data: string, signature: string][] = [
+  [
+    'a lookup by external id',
+    [LOOKUP, { c: CHANNEL, e: 'order-1' }],
+    `channel=${CHANNEL}&external_id=order-1`,
+    'c7106bd2707dbf36c373108ce39e6f99c8e97539b41d25d9d7321dbde30b7d3e',
+  ],
+  [
+    'a lookup by transaction id',
+    [LOOKUP, { c: CHANNEL, t: TRANSACTION_ID }],
+    `channel=${CHANNEL}&transaction_id=${TRANSACTION_ID}`,
+    'acab875df259d3531cf0650fc0cbef85b8897d9906b58648c65edb19080cf0b3',
+  ],
+  [
+    'a lookup by an external id of reserved characters',
+    [LOOKUP, { c: CHANNEL, e: 'a b&c=d+e%f#g?h/i' }],
+    `channel=${CHANNEL}&external_id=a%20b%26c%3Dd%2Be%25f%23g%3Fh%2Fi`,
+    '712c5715150fddd5f6bf299297d81a13eb32257820e70c4e73e63215fd124979',
+  ],
+  [
+    'a lookup by an external id of other scripts',
+    [LOOKUP, { c: CHANNEL, e: 'заказ №😀' }],
+    `channel=${CHANNEL}&external_id=%D0%B7%D0%B0%D0%BA%D0%B0%D0%B7%20%E2%84%96%F0%9F%98%80`,
+    '1469e56d20763097330b1a1d88883ea80f286f8f0565e7ce24c234abb38aa54c',
+  ],
+  [
+    'a confirm',
+    [DOCUMENTS.confirmPayment, { input: validCall('confirmPayment', 'upi').input }],
+    `{"id":"${TRANSACTION_ID}","utr":"123456789012"}`,
+    '7edd06b428ddc210fe8530a59b1492c34eaae5b96e348e8ecc2fa8d102ce1f53',
+  ],
+  [
+    'a create with text of other scripts',
+    [
+      DOCUMENTS.createPayment,
+      { input: { ...upi, externalId: 'заказ-1 😀', method: { upi: { firstName: 'Żółć "Q"' } } } },
+    ],
+    `{"channel":"${CHANNEL}","amount":{"currency":"INR","value":"10.00"},"external_id":"заказ-1 😀","payment_method":{"type":"upi","first_name":"Żółć \\"Q\\""}}`,
+    '020643183e2c6ade0f59d4c4fd726245a2d90017dbad55c58098ee34ecb4dfd1',
+  ],
+];
+
+describe('The signature', () => {
+  test.each(VECTORS)(
+    'of %s is the one that openssl computes, over the bytes that were sent',
+    async (_what, asked, data, signature) => {
+      now = NOW;
+      service.respond(accepted);
+      await client.ask(...asked);
+      const [sent] = service.requests;
+      expect(sent?.method === 'GET' ? sent.query : sent?.body).toBe(data);
+      expect(sent?.headers).toMatchObject({ 'x-timestamp': '1700000000', 'x-signature': signature });
+    },
+  );
+
+  const openssl = spawnSync('openssl', ['version']).status === 0;
+  (openssl ? test : test.skip)('of every vector in this file was made by openssl', () => {
+    for (const [, , data, signature] of VECTORS) {
+      const args = ['dgst', '-sha256', '-hmac', SECRET_KEY];
+      const { stdout } = spawnSync('openssl', args, { input: `1700000000${data}`, encoding: 'utf8' });
+      expect(stdout.trim().split('= ').pop()).toBe(signature);
+      expect(signatureOf('1700000000', data)).toBe(signature);
+    }
+  });
+
+  test('has a timestamp of the time of sending, in whole seconds, new for every request', async () => {
+    const times = [NOW, NOW + 1, NOW + 999, NOW + 600_000, NOW - 86_400_000];
+    for (const time of times) {
+      now = time;
+      const { mutation, input } = validCall('confirmPayment', 'dcb');
+      await make(client, { mutation, input: { ...input, transactionId: randomUUID() } });
+    }
+    const sent = service.requests
+      .filter(({ method }) => method === 'POST')
+      .map(({ headers }) => headers['x-timestamp']);
+    expect(sent).toEqual(times.map((time) => String(Math.floor(time / 1000))));
+    service.requests.forEach(expectSigned);
+  });
+
+  test('does not cover the path of SERVICE_BASE_URL, which precedes the paths of the service', async () => {
+    const env = { PAYOUT_PREFLIGHT: 'off' };
+    const other = await testGateway(`${service.url}merchant/eu/`, { env });
+    await make(other, validCall('createPayment', 'other'));
+    await make(other, validCall('createPayout', 'other'));
+    await make(other, validCall('confirmPayment', 'upi'));
+    await other.ask(LOOKUP, { c: CHANNEL, t: TRANSACTION_ID });
+    expect(service.requests.map(({ method, path: sentTo }) => `${method} ${sentTo}`)).toEqual([
+      'POST /merchant/eu/api/v1/payment/',
+      'POST /merchant/eu/api/v1/payout/',
+      'POST /merchant/eu/api/v1/payment/confirm/',
+      'GET /merchant/eu/api/v1/payment/',
+    ]);
+    service.requests.forEach(expectSigned);
+  });
+
+  test.each([`"quoted" \\ / `, '漢字 \u00e9 e\u0301 😀', '</script>', '\u2060\ufeff', '{"json": true}'])(
+    'covers exactly the bytes of a create with the text %j',
+    async (text) => {
+      const fields = {
+        text,
+        [text]: [text, { deep: text }],
+        number: 1e5,
+        small: 1e-7,
+        minus: -0,
+        yes: true,
+        none: null,
+      };
+      const json = await sentWith({ method: { other: { fields } }, externalId: text, description: text });
+      const [sent] = service.requests;
+      if (sent) expectSigned(sent);
+      expect(json).toMatchObject({
+        external_id: text,
+        description: text,
+        payment_method: { type: 'other', text },
+      });
+      expect(sent?.headers['content-length']).toBe(String(Buffer.byteLength(sent?.body ?? '')));
+    },
+  );
+});
+
+const SPECIAL_IDS = [
+  ' leading and trailing ',
+  'a&b=c&channel=00000000-0000-0000-0000-000000000000',
+  'a=b==+c++',
+  '100% %41%zz%2',
+  '?a#b#/../c\\d',
+  `'single' "double" \`back\` <b>&amp;</b>`,
+  'semi;colon:comma,[brackets]{braces}|pipe^caret~tilde!star*(round)$@',
+  'заказ-№1 订单 طلب ١',
+  '😀👩‍👩‍👧 e\u0301 \u00e9',
+  'a\u00a0b\u3000c\ufeff',
+  'x'.repeat(255),
+];
+
+describe('An external id of special characters', () => {
+  test.each(SPECIAL_IDS)('arrives unchanged and signed at the service: %j', async (externalId) => {
+    const { mutation, input } = validCall('createPayout', 'jazzCash');
+    const { result } = await make(client, { mutation, input: { ...input, externalId } });
+    expect(result?.__typename).toBe('PayoutSuccess');
+    const answer = await client.ask(LOOKUP, { c: CHANNEL, e: externalId });
+    expect(answer.status).toBe(200);
+    // A payout is looked up before it is sent.
+    expect(service.requests.map(({ method }) => method)).toEqual(['GET', 'POST', 'GET']);
+    const [before, created, lookedUp] = service.requests;
+    expect(created?.json['external_id']).toBe(externalId);
+    for (const { query = '' } of [before ?? {}, lookedUp ?? {}]) {
+      expect(decodeQuery(query)).toEqual({ channel: CHANNEL, external_id: externalId });
+      expect(query).toMatch(/^[\x21-\x7e]+$/);
+    }
+    service.requests.forEach(expectSigned);
+  });
+
+  test.each(['lone\ud800', 'a\nb', 'a\u0000', '', 'x'.repeat(256)])(
+    'is refused in a lookup, and nothing is sent, when it cannot be one: %j',
+    async (externalId) => {
+      const { errors } = await client.ask(LOOKUP, { c: CHANNEL, e: externalId });
+      expect(errors?.[0]).toMatchObject({
+        path: ['payment'],
+        extensions: { code: 'BAD_USER_INPUT', retryable: false },
+      });
+      expect(service.requests).toHaveLength(0);
+    },
+  );
+});
+
+describe('A value of the caller', () => {
+  test.each([
+    ['1', '1.00'],
+    ['007.1', '7.10'],
+    ['999999999999999.99', '999999999999999.99'],
+  ])('is sent with two decimals when it is the Decimal %s', async (value, sent) => {
+    const json = await sentWith({ amount: { currency: 'USD', value } });
+    expect(json?.['amount']).toEqual({ currency: 'USD', value: sent });
+  });
+
+  test('is sent in lower case when it is a UUID', async () => {
+    expect((await sentWith({ channel: CHANNEL.toUpperCase() }))?.['channel']).toBe(CHANNEL);
+  });
+
+  test.each([
+    'https://example.test/back?order=1&x=%20#part',
+    'HTTPS://EXAMPLE.TEST/',
+    `https://example.test/${'x'.repeat(2027)}`,
+  ])('is sent as it was written when it is the URL %s', async (url) => {
+    const json = await sentWith({ returnUrl: url, callbackUrl: url });
+    expect(json).toMatchObject({ return_url: url, callback_url: url });
+  });
+
+  test('is sent with its variables filled in when it is a literal JSON object', async () => {
+    const query = `mutation M($inner: String!) { createPayment(input: { idempotencyKey: "literal", channel: "${CHANNEL}",
+      amount: { currency: "USD", value: "1" }, method: { other: { fields: { a: [1, 2.5, true, null, WORD], b: { c: $inner } } } }
+    }) { __typename } }`;
+    const { errors } = await client.ask(query, { inner: 'x' });
+    expect(errors).toBeUndefined();
+    const fields = { a: [1, 2.5, true, null, 'WORD'], b: { c: 'x' } };
+    expect(service.requests[0]?.json['payment_method']).toEqual({ type: 'other', ...fields });
+  });
+});
+
+test('Decimals, times and unknown currencies of the service reach the caller to the last digit', async () => {
+  service.respond(() => ({
+    status: 200,
+    json: {
+      status: 'mispaid',
+      transaction_id: TRANSACTION_ID.toUpperCase(),
+      amount: { currency: 'XYZ', value: '10', received: '9.990' },
+      create_date: '2024-05-31T09:12:45.123456+02:30',
+    },
+  }));
+  const query = `query Q($c: UUID!) { payment(channel: $c, externalId: "o") { ... on PaymentResource {
+    transactionId amount { currency value received } createDate } } }`;
+  const { data, errors } = await client.ask(query, { c: CHANNEL });
+  expect(errors).toBeUndefined();
+  expect(data).toEqual({
+    payment: {
+      transactionId: TRANSACTION_ID,
+      amount: { currency: 'XYZ', value: '10', received: '9.990' },
+      createDate: '2024-05-31T09:12:45.123456+02:30',
+    },
+  });
+});
+
+describe('A service that speaks TLS and HTTP/2', () => {
+  // A self-signed certificate for localhost with its key; used by these tests only.
+  const pem = readFileSync(path.join(__dirname, 'fixtures', 'localhost.pem'), 'utf8');
+  const before = getCACertificates('default');
+  const sockets: { socket: TLSSocket; creates: number; version: string }[] = [];
+  let secure: Http2SecureServer;
+
+  beforeAll(async () => {
+    setDefaultCACertificates([...before, pem.slice(pem.indexOf('-----BEGIN CERTIFICATE'))]);
+    secure = createSecureServer({ key: pem, cert: pem, allowHTTP1: true }, (request, response) => {
+      const socket = request.socket as TLSSocket;
+      const known = sockets.find((each) => each.socket === socket);
+      if (known) known.creates += 1;
+      else sockets.push({ socket, creates: 1, version: request.httpVersion });
+      response.writeHead(201, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ status: 'processing', transaction_id: randomUUID() }));
+    }).listen(0, 'localhost');
+    await once(secure, 'listening');
+  });
+
+  afterAll(async () => {
+    setDefaultCACertificates(before);
+    secure.close();
+    await once(secure, 'close');
+  });
+
+  test('gets every create over a connection of its own, with a resumed handshake', async () => {
+    const resumed: boolean[] = [];
+    secure.on('secureConnection', (socket: TLSSocket) => resumed.push(socket.isSessionReused()));
+    const url = `https://localhost:${(secure.address() as AddressInfo).port}/`;
+    const caller = await testGateway(url, { env: { SERVICE_TIMEOUT_MS: '5000' } });
+    for (let count = 0; count < 3; count += 1)
+      expect((await make(caller, redirectCall('CARD'))).result?.__typename).toBe('PaymentSuccess');
+    expect(sockets.map(({ creates, version }) => [creates, version])).toEqual(Array(3).fill([1, '1.1']));
+    expect(resumed).toEqual([false, true, true]);
+  });
+});

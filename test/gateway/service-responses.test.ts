@@ -1,0 +1,458 @@
+import { CHANNEL, closeAfterTests, testGateway } from '../support/gateway';
+import { accepted, type Json } from '../support/calls';
+import type { ReceivedRequest, Reply } from '../support/payment-service/fake-payment-service';
+import { expectErrors } from '../support/raw';
+import { TcpProxy } from '../support/tcp-proxy';
+import { clear, newRig, type Rig } from './fixtures/rig';
+import {
+  confirm,
+  createPayment,
+  createPayout,
+  goodFor,
+  idIn,
+  lookUpPayment,
+  lookUpPayout,
+  newLookups,
+  newMoneyCalls,
+  type Ending,
+  type ServiceCall,
+} from './fixtures/service-calls';
+import {
+  ANOTHER_ID,
+  MEANINGS,
+  SERVICE_FAULTS,
+  SOME_HTML,
+  UNKNOWN,
+  type Meaning,
+  type ServiceFault,
+} from './fixtures/service-faults';
+
+/** For calls that end with an unknown outcome: the gateway searches for the transaction during most of this time. */
+const SHORT_MS = 1500;
+/** For calls that end as soon as they are answered. */
+const LONG_MS = 10_000;
+
+const NOTHING: Reply = { status: 404, json: {} };
+
+let short: Rig;
+let patient: Rig;
+
+beforeAll(async () => {
+  short = await newRig({ SERVICE_TIMEOUT_MS: String(SHORT_MS) });
+  patient = await newRig({ SERVICE_TIMEOUT_MS: String(LONG_MS) });
+});
+
+beforeEach(() => {
+  for (const rig of [short, patient]) clear(rig);
+});
+
+function expectLookup(ending: Ending, meaning: Meaning): void {
+  const { lookup } = MEANINGS[meaning];
+  expect(ending).toMatchObject({ status: 200, found: null });
+  expect(ending.errors).toHaveLength(1);
+  expectErrors(ending, lookup.error);
+  expect(ending.errors?.[0]?.extensions).toMatchObject({ retryable: lookup.retryable });
+  expect(ending.errors?.[0]?.path).toHaveLength(1);
+}
+
+function expectMoney(ending: Ending, meaning: Meaning): void {
+  const { money } = MEANINGS[meaning];
+  expect(ending.status).toBe(200);
+  if (money.error) {
+    expect(ending.result).toBeUndefined();
+    expectErrors(ending, money.error);
+    expect(ending.errors?.[0]?.extensions).toMatchObject({ retryable: money.retryable });
+    return;
+  }
+  expect(ending.errors).toBeUndefined();
+  expect(ending.result?.__typename).toBe(money.result);
+  if (money.result === UNKNOWN)
+    expect(ending.result).toMatchObject({ code: 'OUTCOME_UNKNOWN', ...ending.names });
+}
+
+const isUnknown = (meaning: Meaning): boolean => MEANINGS[meaning].money.result === UNKNOWN;
+
+/** What a call met: its ending, and the requests that were sent for it. */
+interface Outcome {
+  call: ServiceCall;
+  ending: Ending;
+  requests: ReceivedRequest[];
+}
+
+type Met = Map<string, Outcome[]>;
+type NewCalls = () => ServiceCall[];
+
+/**
+ * Makes the calls once for each fault, some faults at once: more than 10 timeouts or 50 failures in a row would open
+ * the circuit breaker, and a create that succeeds ends the row. Lookups for a lost create or confirm find nothing.
+ */
+async function meetAll(
+  { client, service }: Rig,
+  faults: readonly ServiceFault[],
+  newCalls: NewCalls,
+): Promise<Met> {
+  const replies = new Map<string, ServiceFault[2]>();
+  service.respond((request) => {
+    const isSearch = request.method === 'GET' && newCalls === newMoneyCalls;
+    const reply = isSearch ? undefined : replies.get(idIn(request));
+    if (reply) return reply(goodFor(request));
+    return request.method === 'GET' ? NOTHING : accepted(request);
+  });
+  const meet = async ([fault, , reply]: ServiceFault): Promise<[string, Outcome[]]> => {
+    const run = async (call: ServiceCall): Promise<Outcome> => {
+      replies.set(call.id, reply);
+      const ending = await call.run(client);
+      return { call, ending, requests: service.requests.filter((request) => idIn(request) === call.id) };
+    };
+    return [fault, await Promise.all(newCalls().map(run))];
+  };
+  const met: Met = new Map();
+  const atOnce = faults.some(([, meaning]) => meaning === 'timeout') ? 3 : 12;
+  for (let place = 0; place < faults.length; place += atOnce) {
+    const some = await Promise.all(faults.slice(place, place + atOnce).map(meet));
+    some.forEach(([fault, outcomes]) => met.set(fault, outcomes));
+    expect((await createPayment().run(client)).result?.__typename).toBe('PaymentSuccess');
+  }
+  return met;
+}
+
+describe('A fault of the payment service', () => {
+  let lookups: Met;
+  let moneyCalls: Met;
+  let paths: string[];
+
+  beforeAll(async () => {
+    const timeouts = SERVICE_FAULTS.filter(([, meaning]) => meaning === 'timeout');
+    const others = SERVICE_FAULTS.filter(([, meaning]) => meaning !== 'timeout');
+    const unknown = others.filter(([, meaning]) => isUnknown(meaning));
+    const known = others.filter(([, meaning]) => !isUnknown(meaning));
+    const inShort = async (): Promise<Met[]> => [
+      await meetAll(short, timeouts, newLookups),
+      await meetAll(short, timeouts, newMoneyCalls),
+      await meetAll(short, unknown, newMoneyCalls),
+    ];
+    const inPatient = async (): Promise<Met[]> => [
+      await meetAll(patient, others, newLookups),
+      await meetAll(patient, known, newMoneyCalls),
+    ];
+    const [[late, unread, lost], [looked, refused]] = await Promise.all([inShort(), inPatient()]);
+    lookups = new Map([...(late ?? []), ...(looked ?? [])]);
+    moneyCalls = new Map([...(unread ?? []), ...(lost ?? []), ...(refused ?? [])]);
+    paths = [short, patient].flatMap(({ service }) => service.requests.map(({ path }) => path));
+  });
+
+  test.each(SERVICE_FAULTS)('that %s makes a lookup end as %s', (fault, meaning) => {
+    for (const { ending } of lookups.get(fault)!) {
+      expectLookup(ending, meaning);
+      expect(ending.text).not.toMatch(/<h1|<html/i);
+    }
+  });
+
+  test.each(SERVICE_FAULTS)('that %s makes a create or confirm, sent once, end as %s', (fault, meaning) => {
+    for (const { ending, call, requests } of moneyCalls.get(fault)!) {
+      expectMoney(ending, meaning);
+      expect(ending.text).not.toMatch(/<h1|<html/i);
+      const sent = requests.filter(({ method }) => method === 'POST').map(({ path }) => path);
+      expect(sent).toEqual([call.path]);
+      // Lookups are sent for what is unknown, and for a confirm that was refused.
+      const isLookedUp = isUnknown(meaning) || (meaning === 'refused' && call.path.endsWith('/confirm/'));
+      expect(requests.some(({ method }) => method === 'GET')).toBe(isLookedUp);
+    }
+  });
+
+  test('makes the gateway send nothing to another path, such as the target of a redirect', () => {
+    expect(paths.filter((path) => !path.startsWith('/api/v1/'))).toEqual([]);
+  });
+});
+
+describe('A request that was not sent', () => {
+  async function expectUnreachable(url: string): Promise<void> {
+    const [patiently, shortly] = await Promise.all(
+      [LONG_MS, SHORT_MS].map((ms) =>
+        testGateway(url, { env: { SERVICE_TIMEOUT_MS: String(ms), PAYOUT_PREFLIGHT: 'off' } }),
+      ),
+    );
+    for (const call of newLookups()) expectLookup(await call.run(patiently!), 'unreachable');
+    for (const call of newMoneyCalls()) expectMoney(await call.run(shortly!), 'unreachable');
+  }
+
+  test.each([
+    ['the connection is refused', () => 'http://127.0.0.1:1/'],
+    ['the service does not speak TLS', () => patient.service.url.replace('http:', 'https:')],
+  ])('is retryable when %s', async (_what, url) => {
+    await expectUnreachable(url());
+    expect(patient.service.requests).toHaveLength(0);
+  });
+
+  test.each([
+    ['the host is unknown', async () => 'https://no-such-host.invalid/'],
+    [
+      'the TLS handshake stalls',
+      async () => {
+        const proxy = closeAfterTests(await TcpProxy.to(patient.service.url));
+        proxy.discards = true;
+        return proxy.through(patient.service.url).replace('http:', 'https:');
+      },
+    ],
+  ])('is retryable when %s, also at the deadline', async (_what, url) => {
+    const env = { SERVICE_TIMEOUT_MS: String(SHORT_MS), PAYOUT_PREFLIGHT: 'off' };
+    const client = await testGateway(await url(), { env });
+    const run = (call: ServiceCall): Promise<Ending> => call.run(client);
+    for (const ending of await Promise.all(newMoneyCalls().map(run))) expectMoney(ending, 'unreachable');
+    for (const ending of await Promise.all(newLookups().map(run)))
+      expectErrors(ending, /^SERVICE_(TIMEOUT|UNAVAILABLE)$/);
+  });
+});
+
+/** How a call ends when every request is answered like that. */
+function endingOf(call: ServiceCall, reply: Reply): Promise<Ending> {
+  patient.service.respond(() => reply);
+  return call.run(patient.client);
+}
+
+const json = (request: ReceivedRequest, more: Json): Reply => ({
+  status: 200,
+  json: { ...goodFor(request), channel: CHANNEL, ...more },
+});
+
+/** Unknown, sent once, and looked up; `what` names the row in a failure. */
+function expectUnknown({ service }: Rig, what: string, { id }: ServiceCall, ending: Ending): void {
+  const { result, names } = ending;
+  expect({ what, ...result }).toMatchObject({ what, __typename: UNKNOWN, ...names });
+  const methods = service.requests.filter((request) => idIn(request) === id).map(({ method }) => method);
+  expect({ what, posts: methods.filter((method) => method === 'POST') }).toEqual({ what, posts: ['POST'] });
+  expect(methods).toContain('GET');
+}
+
+const amount = (currency: string, value: unknown): Json => ({ amount: { currency, value } });
+
+describe('A response that contradicts the request', () => {
+  test.each([
+    ['a lookup by transaction id, of another transaction', lookUpPayment, { transaction_id: ANOTHER_ID }],
+    ['a lookup by external id, of another external id', lookUpPayout, { external_id: 'order-2' }],
+  ])('is not believed in %s', async (_call, newCall, more) => {
+    patient.service.respond((request) => json(request, more));
+    expectErrors(await newCall().run(patient.client), 'SERVICE_RESPONSE_INVALID');
+  });
+
+  type Row = [what: string, newCall: () => ServiceCall, more: Json];
+
+  const CONTRADICTIONS: Row[] = [
+    ['a create of a payment, of another amount', createPayment, amount('USD', '10.01')],
+    ['a create of a payment, of another currency', createPayment, amount('EUR', '10.00')],
+    ['a create of a payment, of an amount that is no number', createPayment, amount('USD', 'ten')],
+    ['a create of a payment, of another external id', createPayment, { external_id: 'another' }],
+    ['a create of a payout, of another external id', createPayout, { external_id: 'another' }],
+    ['a confirm, of another payment', confirm, { transaction_id: ANOTHER_ID }],
+  ];
+
+  const FOUND: Row[] = [
+    ['a payment of another amount', createPayment, amount('USD', '10.01')],
+    ['a payment by another method', createPayment, { payment_method: { type: 'card' } }],
+    ['a payment of 2020', createPayment, { create_date: '2020-01-01T00:00:00.000000+00:00' }],
+    ['a payment on another channel', createPayment, { channel: ANOTHER_ID }],
+    ['a payout of another amount', createPayout, amount('USD', '10.01')],
+    ['a payout by another method', createPayout, { method: 'card' }],
+  ];
+
+  // Created when it is looked up: an older one cannot be the transaction of this create.
+  const right = (isPayment: boolean): Json => ({
+    ...amount('USD', '10.00'),
+    create_date: new Date().toISOString(),
+    ...(isPayment && { payment_method: { type: 'other' } }),
+  });
+  const lostThenFound =
+    (isPayment: (id: string) => boolean, fieldsOf: (id: string) => Json) =>
+    (request: ReceivedRequest): Reply => {
+      const id = idIn(request);
+      if (request.method === 'POST') return { status: 500, json: {} };
+      return json(request, { ...right(isPayment(id)), ...fieldsOf(id) });
+    };
+
+  /** Makes the calls of all rows at once, and returns how they ended by the name of the row. */
+  async function endingsOf(
+    rows: readonly Row[],
+    script: (call: (id: string) => Row | undefined) => (request: ReceivedRequest) => Reply,
+  ): Promise<Map<string, [ServiceCall, Ending]>> {
+    const calls = rows.map((row): [Row, ServiceCall] => [row, row[1]()]);
+    short.service.respond(script((id) => calls.find(([, call]) => call.id === id)?.[0]));
+    const run = async ([[what], call]: [Row, ServiceCall]): Promise<[string, [ServiceCall, Ending]]> => [
+      what,
+      [call, await call.run(short.client)],
+    ];
+    return new Map(await Promise.all(calls.map(run)));
+  }
+
+  test('leaves the outcome unknown in a create or confirm', async () => {
+    const endings = await endingsOf(
+      CONTRADICTIONS,
+      (rowOf) => (request) =>
+        request.method === 'POST' ? json(request, rowOf(idIn(request))?.[2] ?? {}) : NOTHING,
+    );
+    for (const [what] of CONTRADICTIONS) expectUnknown(short, what, ...endings.get(what)!);
+  });
+
+  test('is not taken for the transaction whose response was lost', async () => {
+    const endings = await endingsOf(FOUND, (rowOf) =>
+      lostThenFound(
+        (id) => rowOf(id)?.[1] === createPayment,
+        (id) => rowOf(id)?.[2] ?? {},
+      ),
+    );
+    for (const [what] of FOUND) expectUnknown(short, what, ...endings.get(what)!);
+  });
+
+  test.each([
+    ['payment', createPayment],
+    ['payout', createPayout],
+  ])('is what kept a %s from being found: without it the transaction is found', async (_kind, newCall) => {
+    patient.service.respond(
+      lostThenFound(
+        () => newCall === createPayment,
+        () => ({}),
+      ),
+    );
+    const { result } = await newCall().run(patient.client);
+    expect(result).toMatchObject({
+      __typename: expect.stringMatching(/Success$/) as unknown,
+      replayed: true,
+    });
+  });
+});
+
+describe('A response that only differs in form', () => {
+  test.each<[string, () => ServiceCall, (request: ReceivedRequest) => Reply]>([
+    ['capital letters', confirm, (request) => json(request, { transaction_id: idIn(request).toUpperCase() })],
+    ['an amount without decimals', createPayment, (request) => json(request, amount('USD', '10'))],
+    ['an amount that is a number', createPayment, (request) => json(request, amount('USD', 10))],
+    [
+      'null for what it leaves out',
+      createPayout,
+      (request) => json(request, { external_id: null, amount: null, channel: null }),
+    ],
+    [
+      'another content type of JSON',
+      createPayment,
+      (request) => ({
+        status: 201,
+        json: goodFor(request),
+        headers: { 'content-type': 'application/problem+json; charset=utf-8' },
+      }),
+    ],
+    ['200 instead of 201', createPayout, (request) => ({ status: 200, json: goodFor(request) })],
+    [
+      'early hints before it',
+      createPayment,
+      (request) => (connection) => {
+        connection.write('HTTP/1.1 103 Early Hints\r\nlink: </x>; rel=preload\r\n\r\n');
+        connection.send({ status: 201, json: goodFor(request) });
+      },
+    ],
+  ])('is believed: %s', async (_what, newCall, script) => {
+    patient.service.respond(script);
+    expect((await newCall().run(patient.client)).result?.__typename).toMatch(/Success$/);
+    expect(patient.service.requests.map(({ method }) => method)).toEqual(['POST']);
+  });
+});
+
+describe('The reason of a refusal', () => {
+  const PLAIN = { 'content-type': 'text/plain; charset=utf-8' };
+  const withJson = (body: unknown, status = 400): Reply => ({ status, json: body });
+  const SMALL = 'Amount too small';
+
+  /** The body, and the message that callers see; null where it has none that can be shown. */
+  const SHAPES: [string, Reply, string | null][] = [
+    ['message', withJson({ message: SMALL }), SMALL],
+    ['detail', withJson({ detail: SMALL }), SMALL],
+    ['error', withJson({ error: SMALL }), SMALL],
+    ['an error object', withJson({ error: { code: 'X', message: SMALL } }), SMALL],
+    [
+      'a list of error objects',
+      withJson({ errors: [{ message: 'Too small' }, { detail: 'Too late' }] }),
+      'Too small; Too late',
+    ],
+    ['fields alone', withJson({ amount: ['Too small'] }), 'amount: Too small'],
+    [
+      'a message and errors',
+      withJson({ message: 'Invalid', errors: { amount: ['Too small'] } }, 422),
+      'Invalid; amount: Too small',
+    ],
+    ['plain text', { status: 400, body: SMALL, headers: PLAIN }, SMALL],
+    ['HTML as plain text', { status: 400, body: SOME_HTML, headers: PLAIN }, null],
+    ['HTML in a message', withJson({ message: SOME_HTML }), null],
+    ['a very long message', withJson({ message: 'x'.repeat(5000) }), null],
+    ['control characters', withJson({ message: 'a\u001b[31mb' }), null],
+    ['a number', withJson({ message: 17 }), null],
+    ['a deep object', { status: 400, body: `${'{"a":'.repeat(2000)}1${'}'.repeat(2000)}` }, null],
+  ];
+
+  let silent: string | undefined;
+  beforeAll(async () => {
+    silent = (await endingOf(lookUpPayment(), withJson({}))).errors?.[0]?.message;
+  });
+
+  test.each(SHAPES)('reaches the caller where it can be shown: %s', async (_shape, reply, text) => {
+    const message = text ?? silent ?? '';
+    for (const call of newMoneyCalls()) {
+      const { result } = await endingOf(call, reply);
+      expect(result).toMatchObject({ __typename: 'RejectedByServiceError', code: 'REJECTED_BY_SERVICE' });
+      // That of a confirm also says what to do now.
+      expect(result?.message?.startsWith(message)).toBe(true);
+      expect(result?.httpStatus).toBe('status' in reply ? reply.status : 0);
+    }
+    const { errors } = await endingOf(lookUpPayment(), reply);
+    expect(errors?.[0]).toMatchObject({ message, extensions: { code: 'BAD_USER_INPUT' } });
+  });
+});
+
+describe('The status', () => {
+  const no = (status: number): Reply => ({ status, json: { message: 'no' } });
+
+  test.each([403, 404])('%d refuses a create or confirm', async (status) => {
+    for (const call of newMoneyCalls())
+      expect((await endingOf(call, no(status))).result).toMatchObject({
+        __typename: 'RejectedByServiceError',
+        httpStatus: status,
+      });
+  });
+
+  test.each([409, 425])('%d leaves the outcome of a create or confirm unknown', async (status) => {
+    short.service.respond(({ method }) => (method === 'POST' ? no(status) : NOTHING));
+    const calls = newMoneyCalls();
+    const endings = await Promise.all(calls.map((call) => call.run(short.client)));
+    calls.forEach((call, place) => expectUnknown(short, call.what, call, endings[place]!));
+    expectErrors(await endingOf(lookUpPayment(), no(status)), /^(BAD_USER_INPUT|SERVICE_UNAVAILABLE)$/);
+  });
+
+  test('404 in a lookup means that there is no such transaction, 403 that the credentials were refused', async () => {
+    for (const call of newLookups()) {
+      const { found, errors } = await endingOf(call, no(404));
+      expect({ found, errors }).toEqual({ found: null, errors: undefined });
+      expectErrors(await endingOf(call, no(403)), 'SERVICE_AUTH_FAILED');
+    }
+  });
+
+  test('of SERVICE_NOT_FOUND_STATUS means in a lookup that there is no such transaction', async () => {
+    const { client, service } = await newRig({ SERVICE_NOT_FOUND_STATUS: '400' });
+    service.respond(() => no(400));
+    const missing = await lookUpPayment().run(client);
+    expect(missing.found).toBeNull();
+    expect(missing.errors).toBeUndefined();
+    expect((await createPayment().run(client)).result?.__typename).toBe('RejectedByServiceError');
+    service.respond(() => no(404));
+    expectErrors(await lookUpPayment().run(client), 'BAD_USER_INPUT');
+  });
+
+  test.each([
+    ['70', 70_000],
+    ['soon', undefined],
+    ['-1', undefined],
+  ])('429 with Retry-After %s gives retryAfterMs %s', async (header, retryAfterMs) => {
+    const reply = { status: 429, json: {}, headers: { 'retry-after': header } };
+    for (const call of [...newLookups(), ...newMoneyCalls()]) {
+      const { errors } = await endingOf(call, reply);
+      expect(errors?.[0]?.extensions['code']).toBe('SERVICE_UNAVAILABLE');
+      expect(errors?.[0]?.extensions['retryAfterMs']).toBe(retryAfterMs);
+    }
+  });
+});

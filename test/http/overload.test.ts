@@ -1,0 +1,298 @@
+import { randomUUID } from 'node:crypto';
+import { bearer } from '../access/support/rig';
+import { lookUpPayment } from '../methods/selection';
+import { Caller, createInput } from '../support/caller';
+import { clientKeysFile } from '../support/credentials';
+import { until } from '../support/gate';
+import { CHANNEL, type GraphqlAnswer } from '../support/gateway';
+import { post, raw, type RawResult } from '../support/raw';
+import { newKey } from '../support/rig';
+import { holdNext } from './support/held';
+import { startServer, type Server } from './support/servers';
+
+const LOOKUP = `query ($c: UUID!, $e: String!) { payment(channel: $c, externalId: $e) { __typename } }`;
+const BATCH = `query ($c: UUID!, $ids: [UUID!]!) { payments(channel: $c, transactionIds: $ids) { __typename } }`;
+const CREATE = `mutation ($input: CreatePaymentInput!) { createPayment(input: $input) { __typename } }`;
+
+type Send = (server: Server, headers?: Record<string, string>) => Promise<GraphqlAnswer<unknown>>;
+
+const idsOf = (count: number): string[] => Array.from({ length: count }, () => randomUUID());
+
+const lookUp: Send = ({ client }, headers) => client.ask(LOOKUP, { c: CHANNEL, e: newKey() }, headers);
+const create: Send = ({ client }, headers) =>
+  client.ask(CREATE, { input: createInput('payment', newKey()) }, headers);
+const batch =
+  (ids: string[]): Send =>
+  ({ client }, headers) =>
+    client.ask(BATCH, { c: CHANNEL, ids }, headers);
+const send =
+  (query: string): Send =>
+  ({ client }, headers) =>
+    client.ask(query, {}, headers);
+const times = (count: number, write: (place: number) => string): string =>
+  Array.from({ length: count }, (_, place) => write(place)).join(' ');
+const aliased = (count: number): Send =>
+  send(
+    `{ ${times(count, (n) => `a${n}: payment(channel: "${CHANNEL}", externalId: "e${n}") { __typename }`)} }`,
+  );
+
+const attempts = (selection: string, first = '100'): string =>
+  `attempts(channel: "${CHANNEL}", first: ${first}) { edges { ${selection} } }`;
+const FRAGMENTS =
+  'fragment N on AttemptEdge { item: node { ...P } } fragment P on Attempt { it: payment { __typename } }';
+
+const isLimited = ({ status }: Pick<GraphqlAnswer<unknown>, 'status'>): boolean => status === 429;
+const codesOf = ({ errors }: Pick<RawResult, 'errors'>): unknown[] | undefined =>
+  errors?.map(({ extensions }) => extensions['code']);
+
+describe('RATE_LIMIT_PER_MINUTE=24', () => {
+  const POINTS = 24;
+  const clients = Array.from({ length: 40 }, (_, n) => ({
+    id: `c${n}`,
+    key: `pgk_client-${n}-0123456789abcdef`,
+  }));
+  const unused = [...clients];
+  let server: Server;
+
+  beforeAll(async () => {
+    const CLIENT_KEYS_FILE = clientKeysFile(...clients);
+    server = await startServer({ RATE_LIMIT_PER_MINUTE: String(POINTS), CLIENT_KEYS_FILE });
+  });
+
+  /** The credentials of a client that has all its points. */
+  const newClient = (): Record<string, string> => bearer(unused.pop()?.key ?? '');
+
+  describe('refuses a client that has no points left', () => {
+    let limited: Record<string, string>;
+
+    beforeAll(async () => {
+      limited = newClient();
+      expect(isLimited(await aliased(POINTS)(server, limited))).toBe(false);
+      server.service.requests.length = 0;
+    });
+
+    test('with status 429 and the time to wait', async () => {
+      const { status, data, errors, headers } = await lookUp(server, limited);
+      expect([status, data, errors?.length]).toEqual([429, undefined, 1]);
+      const { extensions, message } = errors![0]!;
+      expect(message).not.toBe('');
+      expect(extensions).toMatchObject({
+        code: 'RATE_LIMITED',
+        retryable: true,
+        requestId: headers.get('x-request-id'),
+      });
+      const wait = Number(extensions['retryAfterMs']);
+      expect(wait).toBeGreaterThan(0);
+      expect(wait).toBeLessThanOrEqual(60_000);
+      expect(headers.get('retry-after')).toBe(String(Math.ceil(wait / 1000)));
+    });
+
+    test('for lookups, creates and GET, without a request to the service', async () => {
+      for (const one of [create, batch(idsOf(2))]) expect(isLimited(await one(server, limited))).toBe(true);
+      const byGet = await raw(`${server.client.url}?query=${encodeURIComponent('{ __typename }')}`, {
+        headers: { 'apollo-require-preflight': '1', ...limited },
+      });
+      expect([byGet.status, codesOf(byGet)]).toEqual([429, ['RATE_LIMITED']]);
+      expect(server.service.requests).toHaveLength(0);
+    });
+
+    test('but not other clients, unknown callers or health checks', async () => {
+      expect((await lookUp(server, newClient())).status).toBe(200);
+      expect((await lookUp(server, bearer('nobody'))).status).toBe(401);
+      for (let count = 0; count < POINTS; count += 1)
+        for (const path of ['/healthz', '/readyz'])
+          expect((await raw(server.base + path, { headers: limited })).status).toBe(200);
+    });
+  });
+
+  test('admits no more concurrent requests than points are left', async () => {
+    const client = newClient();
+    server.service.requests.length = 0;
+    const answers = await Promise.all(Array.from({ length: 60 }, () => lookUp(server, client)));
+    expect(answers.filter(isLimited)).toHaveLength(60 - POINTS);
+    expect(server.service.requests).toHaveLength(POINTS);
+  });
+
+  const listOf = (count: number): string => JSON.stringify(idsOf(count));
+  const [id = ''] = idsOf(1);
+  const fragment = (name: string): string =>
+    `fragment ${name} on Query { ${name}: payments(channel: "${CHANNEL}", transactionIds: ${listOf(2)}) { __typename } }`;
+
+  test.each<[number, string, Send]>([
+    [1, 'a lookup', lookUp],
+    [1, 'an operation without lookups', send('{ __typename }')],
+    [5, 'a create', create],
+    [8, 'a batch of eight times the same transaction', batch(Array<string>(8).fill(id))],
+    [4, 'four aliases', aliased(4)],
+    [4, 'fragments', send(`{ ...A ... on Query { ...B } } ${fragment('A')} ${fragment('B')}`)],
+    [
+      4,
+      'a list that is a default',
+      send(
+        `query ($ids: [UUID!]! = ${listOf(4)}) { payments(channel: "${CHANNEL}", transactionIds: $ids) { __typename } }`,
+      ),
+    ],
+    [4, 'a page of 4 attempts with payments', send(`{ ${attempts('...N', '4')} } ${FRAGMENTS}`)],
+    [20, 'a default page of attempts with payments', send(`{ ${attempts('...N', 'null')} } ${FRAGMENTS}`)],
+    [
+      1,
+      'a page of attempts without payments',
+      send(`{ ${attempts('node { transactionId paymentMethod }')} }`),
+    ],
+    [1, 'a document that does not parse', send('{')],
+    [1, 'a document that is too large', send(`{ ${times(200, (n) => `a${n}: __typename`)} }`)],
+    [1, 'a missing variable', send('query ($c: UUID!) { payment(channel: $c) { __typename } }')],
+  ])('takes %d points for %s', async (points, _what, one) => {
+    const client = newClient();
+    let count = 0;
+    while (count <= POINTS && !isLimited(await one(server, client))) count += 1;
+    expect(count).toBe(Math.floor(POINTS / points));
+  });
+});
+
+test('RATE_LIMIT_PER_MINUTE=0 is no limit', async () => {
+  const server = await startServer({ RATE_LIMIT_PER_MINUTE: '0' });
+  const answers = await Promise.all(Array.from({ length: 50 }, () => send('{ __typename }')(server)));
+  expect(answers.filter(isLimited)).toHaveLength(0);
+});
+
+describe('With default limits', () => {
+  let server: Server;
+
+  beforeAll(async () => {
+    server = await startServer();
+  });
+
+  test.each<[string, number, Send]>([
+    ['concurrent lookups', 50, lookUp],
+    ['concurrent creates', 50, create],
+    ['full batches', 20, batch(Array<string>(100).fill(randomUUID()))],
+    ['operations with 20 aliases', 5, aliased(20)],
+  ])('a client is never refused: %s', async (_what, count, one) => {
+    const answers = await Promise.all(Array.from({ length: count }, () => one(server)));
+    for (const { status, errors } of answers) expect([status, errors]).toEqual([200, undefined]);
+  });
+
+  test('a client is never refused: a payment with every field of every type', async () => {
+    const { client } = server;
+    const externalId = newKey();
+    await client.ask(CREATE, { input: createInput('payment', newKey(), { externalId }) });
+    const answer = await client.ask<{ payment: object }>(lookUpPayment(), { channel: CHANNEL, externalId });
+    expect(answer.errors).toBeUndefined();
+    expect(Object.keys(answer.data.payment).length).toBeGreaterThan(5);
+  });
+
+  const HUNDRED = JSON.stringify(idsOf(100));
+  test.each([
+    [
+      'lists that are defaults',
+      `query (${times(6, (n) => `$r${n}: [UUID!]! = ${HUNDRED}`)}) {
+        ${times(6, (n) => `a${n}: payments(channel: "${CHANNEL}", transactionIds: $r${n}) { __typename }`)} }`,
+    ],
+    [
+      'payouts of attempts',
+      `{ ${times(7, (n) => `a${n}: ${attempts('node { ... on Attempt { payout { __typename } } }')}`)} }`,
+    ],
+    [
+      'payments of attempts in fragments',
+      `query ($n: Int = 100) { ${times(7, (n) => `a${n}: ${attempts('...N', '$n')}`)} } ${FRAGMENTS}`,
+    ],
+  ])('an operation with more than 500 lookups is refused: %s', async (_what, query) => {
+    server.service.requests.length = 0;
+    expect(codesOf(await server.client.ask(query))).toEqual(['OPERATION_TOO_LARGE']);
+    expect(server.service.requests).toEqual([]);
+  });
+
+  test('an operation with more than 300,000 values is refused', async () => {
+    const query = `query ($c: UUID!, $ids: [UUID!]!) { payments(channel: $c, transactionIds: $ids) { ...P } }
+      fragment P on PaymentResource { ${times(30, (n) => `m${n}: amount { ...M }`)} }
+      fragment M on Amount { ${times(30, (n) => `v${n}: value`)} }`;
+    const ask = (ids: string[]) => server.client.ask(query, { c: CHANNEL, ids });
+    expect((await ask(idsOf(10))).errors).toBeUndefined();
+    expect(codesOf(await ask(idsOf(400)))).toEqual(['OPERATION_TOO_LARGE']);
+  });
+});
+
+describe('A gateway above MAX_EVENT_LOOP_LAG_MS', () => {
+  /** Blocks the event loop of this process again and again. */
+  function blockEventLoop(ms: number): { stop(): void } {
+    const timer = setInterval(() => {
+      const end = performance.now() + ms;
+      while (performance.now() < end);
+    }, 0);
+    return { stop: () => clearInterval(timer) };
+  }
+
+  const ask = ({ base }: Server): Promise<RawResult> => post(`${base}/graphql`, '{"query":"{ __typename }"}');
+
+  let server: Server;
+  let unlimited: Server;
+  let block: { stop(): void };
+  let refused: RawResult;
+  let created: Promise<unknown>;
+  const key = newKey();
+
+  beforeAll(async () => {
+    unlimited = await startServer({ MAX_EVENT_LOOP_LAG_MS: '0' });
+    server = await startServer({ MAX_EVENT_LOOP_LAG_MS: '40', SERVICE_TIMEOUT_MS: '60000' });
+    expect((await ask(server)).status).toBe(200);
+    const held = holdNext(server.service, 'create-payment');
+    created = new Caller(server.base).create('payment', key);
+    await held.arrived();
+    block = blockEventLoop(150);
+    refused = await until(
+      () => ask(server),
+      ({ status }) => status !== 200,
+    );
+    held.release();
+  });
+
+  afterAll(() => block.stop());
+
+  test('refuses new operations with 503 and Retry-After', () => {
+    expect([refused.status, refused.data, refused.headers.get('retry-after')]).toEqual([503, undefined, '1']);
+    expect(refused.headers.get('cache-control')).toMatch(/no-store/);
+    expect(refused.errors?.map(({ extensions }) => extensions)).toEqual([
+      {
+        code: 'SERVICE_UNAVAILABLE',
+        retryable: true,
+        retryAfterMs: 1000,
+        requestId: refused.headers.get('x-request-id'),
+      },
+    ]);
+  });
+
+  test('refuses a create before anything of it is done', async () => {
+    const before = server.service.requests.length;
+    const other = newKey();
+    expect(await new Caller(server.base).create('payment', other)).toMatchObject({
+      error: 'SERVICE_UNAVAILABLE',
+      retryable: true,
+    });
+    expect(server.service.requests).toHaveLength(before);
+    expect(server.auditText()).not.toContain(other);
+  });
+
+  test('answers health checks, and completes work in flight', async () => {
+    for (const path of ['/healthz', '/readyz']) expect((await raw(server.base + path)).status).toBe(200);
+    expect(await created).toMatchObject({ result: 'PaymentSuccess', replayed: false });
+    expect(server.service.created(key)).toHaveLength(1);
+  });
+
+  test('refuses nothing where it is 0', async () => {
+    expect((await ask(server)).status).toBe(503);
+    expect((await ask(unlimited)).status).toBe(200);
+  });
+
+  test('serves again when the event loop is free', async () => {
+    block.stop();
+    const answer = await until(
+      () => ask(server),
+      ({ status }) => status !== 503,
+    );
+    expect(answer.status).toBe(200);
+    expect(await new Caller(server.base).create('payment', newKey())).toMatchObject({
+      result: 'PaymentSuccess',
+    });
+  });
+});

@@ -1,0 +1,306 @@
+import { readdirSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { EventStream } from '../live/support/event-stream';
+import { WireClient } from '../live/support/wire-client';
+import { Caller, CHANNEL, createInput, type End } from '../support/caller';
+import { AUTHORIZED } from '../support/credentials';
+import { gate, until, type Gate } from '../support/gate';
+import { API_KEY, SECRET_KEY, closeAfterTests, testGateway, testSettings } from '../support/gateway';
+import { FakePaymentService } from '../support/payment-service/fake-payment-service';
+import { Program, listening, startWithDescriptorLimit } from '../support/program';
+import { post, raw } from '../support/raw';
+import { newKey } from '../support/rig';
+import { openStore, type Store } from '../support/stores';
+import { Wire, postText, requestText } from '../support/wire';
+import { holdNext } from './support/held';
+
+/** Longer than the tests: whoever waits for one of these waits too long. */
+const ENDLESS = { SHUTDOWN_GRACE_MS: '600000', CLIENT_TIMEOUT_MS: '300000' };
+const CREATE = 'mutation ($input: CreatePaymentInput!) { createPayment(input: $input) { __typename } }';
+const CREATED = { data: { createPayment: { __typename: 'PaymentSuccess' } } };
+
+let store: Store;
+let service: FakePaymentService;
+
+async function newStore(): Promise<void> {
+  const opened = await openStore('SQLite');
+  store = closeAfterTests({ ...opened, close: () => opened.drop() });
+  service = closeAfterTests(await FakePaymentService.start());
+}
+
+const start = (env: Record<string, string>): Promise<Program> =>
+  Program.start({
+    serviceUrl: service.url,
+    databaseUrl: store.url,
+    env: { SERVICE_TIMEOUT_MS: '60000', ...env },
+    isPatient: true,
+  });
+
+const baseOf = (program: Program): string => program.url.replace(/\/graphql$/, '');
+
+async function terminate(program: Program): Promise<void> {
+  program.signal('SIGTERM');
+  await until(
+    () => program.output(),
+    (output) => output.includes('"msg":"stopping"'),
+  );
+}
+
+const createText = (key: string): string =>
+  postText(JSON.stringify({ query: CREATE, variables: { input: createInput('payment', key) } }), [
+    'Host: localhost',
+    `Authorization: ${AUTHORIZED.authorization}`,
+  ]);
+
+const HEALTH = requestText('GET /healthz HTTP/1.1', ['Host: localhost']);
+
+/** Makes the service hold back creates until the gate is opened. */
+function holdCreates(): Gate {
+  const hold = gate();
+  service.plan((purpose) => (purpose === 'create-payment' ? { acts: true, first: hold.opened } : undefined));
+  return hold;
+}
+
+/** Resolves when that many creates have arrived at the service. */
+const arrived = (count: number): Promise<number> =>
+  until(
+    () => service.requestsTo('create-payment').length,
+    (found) => found === count,
+  );
+
+/** Sends that many creates, which the service holds back. */
+async function inFlight(program: Program, count: number) {
+  const hold = holdCreates();
+  const before = service.requestsTo('create-payment').length;
+  const keys = Array.from({ length: count }, newKey);
+  const calls = keys.map((key) => program.create('payment', key).catch((): End => ({ error: 'CUT' })));
+  await arrived(before + count);
+  return { keys, calls, release: hold.open };
+}
+
+const statusAt = (url: string): Promise<number | 'refused'> =>
+  fetch(url).then(
+    ({ status }) => status,
+    () => 'refused',
+  );
+
+const bodiesOf = (answers: readonly { body: string }[]): unknown[] =>
+  answers.map(({ body }) => JSON.parse(body) as unknown);
+
+describe('SIGTERM', () => {
+  beforeAll(newStore);
+
+  test('lets work in flight end, takes nothing new, and waits for no idle client', async () => {
+    const program = await start(ENDLESS);
+    expect(await statusAt(`${baseOf(program)}/readyz`)).toBe(200);
+    const idle = ['', 'POST /graphql HTTP/1.1\r\nHost: ', HEALTH, createText(newKey()).slice(0, -1)];
+    const wires = await Promise.all([...idle, ...idle].map(() => Wire.open(program.url)));
+    wires.forEach((wire, place) => wire.write(idle[place % idle.length] ?? ''));
+    const { keys, calls, release } = await inFlight(program, 10);
+    const pipeline = await Wire.open(program.url);
+    const first = newKey();
+    pipeline.write(createText(first));
+    await arrived(11);
+
+    await terminate(program);
+    expect([503, 'refused']).toContain(await statusAt(`${baseOf(program)}/readyz`));
+    const late = await program.create('payment', newKey()).catch((): End => ({ error: 'CUT' }));
+    expect(late.result).toBeUndefined();
+    const second = newKey();
+    pipeline.write(createText(second));
+    release();
+
+    const ends = await Promise.all(calls);
+    expect(ends.map(({ result }) => result)).toEqual(keys.map(() => 'PaymentSuccess'));
+    const [answer, refused] = await pipeline.end();
+    expect(JSON.parse(answer?.body ?? '')).toEqual(CREATED);
+    expect([undefined, 503]).toContain(refused?.status);
+    expect(await program.exited).toBe(0);
+    expect(service.requestsTo('create-payment')).toHaveLength(11);
+    const rows = await store.rows('SELECT key, outcome FROM attempts');
+    expect(new Map(rows.map(({ key, outcome }) => [key, outcome]))).toEqual(
+      new Map([...keys, first].map((key) => [key, 'succeeded'])),
+    );
+    wires.forEach((wire) => wire.close());
+  });
+
+  test('with exit code 1 leaves cut-off work in the journal after a second signal or the grace period', async () => {
+    await newStore();
+    const stopped = await start(ENDLESS);
+    const bySignal = await inFlight(stopped, 3);
+    await terminate(stopped);
+    // Either signal may be the second.
+    stopped.signal('SIGINT');
+    expect(await stopped.exited).toBe(1);
+    bySignal.release();
+
+    const late = await start({ SHUTDOWN_GRACE_MS: '200' });
+    const byGrace = await inFlight(late, 3);
+    late.signal('SIGINT');
+    expect(await late.exited).toBe(1);
+    byGrace.release();
+
+    const keys = [...bySignal.keys, ...byGrace.keys];
+    const ends = await Promise.all([...bySignal.calls, ...byGrace.calls]);
+    expect(ends).toEqual(keys.map(() => ({ error: 'CUT' })));
+    expect(await store.rows('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+    const rows = await store.rows('SELECT key, outcome FROM attempts');
+    expect(rows.map(({ key }) => key).sort()).toEqual(keys.toSorted());
+    // The second gateway may have found out what became of the first ones.
+    const cut = rows.filter(({ key }) => byGrace.keys.includes(String(key)));
+    for (const { outcome } of cut) expect(['in_progress', 'unknown']).toContain(outcome);
+
+    const { gateway } = await testGateway(service.url, { env: { DATABASE_URL: store.url } });
+    const next = new Caller(gateway.url);
+    for (const key of keys) {
+      const end = await until(
+        () => next.create('payment', key),
+        ({ result }) => result === 'PaymentSuccess',
+      );
+      expect(end).toMatchObject({ replayed: true, transactionId: service.created(key)[0]?.transactionId });
+      expect(service.created(key)).toHaveLength(1);
+    }
+  });
+});
+
+describe('SHUTDOWN_DELAY_MS after SIGTERM', () => {
+  test('serves every request and closes its connection, fails readiness, and ends at a second signal', async () => {
+    await newStore();
+    const program = await start({ SHUTDOWN_DELAY_MS: '300000' });
+    const idle = (await Wire.open(program.url)).write(HEALTH);
+    expect((await idle.answers(1))[0]?.headers['connection']).not.toBe('close');
+    const hold = holdCreates();
+    const busy = (await Wire.open(program.url)).write(createText(newKey()));
+    await arrived(1);
+    await terminate(program);
+
+    const ready = await fetch(`${baseOf(program)}/readyz`);
+    expect(ready.status).toBe(503);
+    expect(await ready.json()).toMatchObject({ checks: { draining: true, journal: 'up' } });
+    expect(await statusAt(`${baseOf(program)}/healthz`)).toBe(200);
+
+    const pipelined = (await Wire.open(program.url)).write(createText(newKey()) + createText(newKey()));
+    // The second waits for the response to the first.
+    await arrived(2);
+    hold.open();
+    const [first, ...others] = await pipelined.end();
+    const [, onIdle] = await idle.write(createText(newKey())).end();
+    const onNew = await (await Wire.open(program.url)).write(createText(newKey())).end();
+    const last = [...others, ...(await busy.end()), ...(onIdle ? [onIdle] : []), ...onNew];
+    expect(bodiesOf([...(first ? [first] : []), ...last])).toEqual(Array<unknown>(5).fill(CREATED));
+    expect(last.map(({ headers }) => headers['connection'])).toEqual(Array<string>(4).fill('close'));
+
+    program.signal('SIGTERM');
+    expect(await program.exited).toBe(1);
+  });
+
+  test('ends subscriptions and idle connections after the delay, and lets requests end', async () => {
+    await newStore();
+    const program = await start({ ...ENDLESS, SHUTDOWN_DELAY_MS: '2500' });
+    const created = await program.create('payment', newKey());
+    const operation = {
+      query: `subscription ($channel: UUID!, $id: UUID!) {
+        paymentUpdated(channel: $channel, transactionId: $id) { ... on PaymentResource { status } } }`,
+      variables: { channel: CHANNEL, id: created.transactionId },
+    };
+    const before = await WireClient.ready(program.url, AUTHORIZED);
+    before.subscribe('1', operation);
+    expect(await before.next()).toMatchObject({ type: 'next' });
+    const hold = holdCreates();
+    const open = (text: string): Promise<Wire> => Wire.open(program.url).then((wire) => wire.write(text));
+    const [silent] = await Promise.all([open(''), open('POST /graphql HTTP/1.1\r\nHost: '), open(HEALTH)]);
+    const whole = createText(newKey());
+    // An incomplete request behind a create in flight, and the beginning of a request.
+    const pipelined = await open(createText(newKey()) + createText(newKey()).slice(0, -1));
+    const begun = await open(whole.slice(0, 20));
+    await arrived(2);
+
+    await terminate(program);
+    const after = await EventStream.open(`${program.url}/stream`, operation);
+    expect(after.headers['connection']).toBe('close');
+    expect(await after.nextData()).toMatchObject({ status: created.status });
+    expect(before.socket.readyState).toBe(before.socket.OPEN);
+
+    await until(
+      () => statusAt(`${baseOf(program)}/healthz`),
+      (status) => status === 'refused',
+    );
+    // Connections that were accepted before may send their request.
+    begun.write(whole.slice(20));
+    await arrived(3);
+    expect((await before.closed).code).toBe(1001);
+    expect(await after.rest()).toEqual([]);
+    await silent.end();
+    hold.open();
+    expect(bodiesOf(await begun.end())).toEqual([CREATED]);
+    expect(bodiesOf((await pipelined.end()).slice(0, 1))).toEqual([CREATED]);
+    expect(await program.exited).toBe(0);
+    expect(service.requestsTo('create-payment')).toHaveLength(3);
+  });
+});
+
+test('A gateway with 128 file descriptors serves while 160 connections send nothing, and recovers', async () => {
+  const DESCRIPTORS = 128;
+  service = closeAfterTests(await FakePaymentService.start());
+  const program = startWithDescriptorLimit(DESCRIPTORS, {
+    ...testSettings(),
+    PORT: '0',
+    SERVICE_BASE_URL: service.url,
+    SERVICE_API_KEY: API_KEY,
+    SERVICE_SECRET_KEY: SECRET_KEY,
+    SERVICE_TIMEOUT_MS: '60000',
+    PAYOUT_PREFLIGHT: 'off',
+  });
+  const base = await listening(program);
+  const { hostname, port } = new URL(base);
+
+  /** Opens a connection on which nothing is sent; resolves when the server accepts or resets it. */
+  async function silentConnection(): Promise<Socket> {
+    const socket = connect({ host: hostname, port: Number(port) });
+    socket.on('error', () => undefined);
+    await new Promise<void>((resolve) => {
+      socket.once('connect', resolve);
+      socket.once('close', () => resolve());
+    });
+    return socket;
+  }
+
+  async function expectServes(): Promise<void> {
+    expect((await raw(`${base}/healthz`)).status).toBe(200);
+    expect((await post(`${base}/graphql`, '{"query":"{ __typename }"}')).status).toBe(200);
+  }
+
+  /** The time of the gateway, in seconds since 1970. */
+  async function timeOfGateway(): Promise<number> {
+    const { text } = await raw(`${base}/metrics`);
+    return Number(/^paygraph_time_seconds (\S+)$/m.exec(text)?.[1]);
+  }
+
+  const key = newKey();
+  const held = holdNext(service, 'create-payment');
+  const created = new Caller(base).create('payment', key);
+  // Awaited below: until then a failure of the test is not to be hidden by its rejection.
+  created.catch(() => undefined);
+  await held.arrived();
+  const silent = await Promise.all(Array.from({ length: 160 }, silentConnection));
+  try {
+    // All periodic work runs within three seconds.
+    const startedAt = await timeOfGateway();
+    await until(timeOfGateway, (seconds) => seconds > startedAt + 3);
+    await expectServes();
+    held.release();
+    expect(await created).toMatchObject({ result: 'PaymentSuccess', replayed: false });
+    expect(service.created(key)).toHaveLength(1);
+  } finally {
+    silent.forEach((socket) => socket.destroy());
+  }
+  await until(
+    () => readdirSync(`/proc/${program.pid}/fd`).length,
+    (count) => count < DESCRIPTORS / 2,
+  );
+  await expectServes();
+  expect(await new Caller(base).create('payment', newKey())).toMatchObject({ result: 'PaymentSuccess' });
+  for (const line of program.output().split('\n').filter(Boolean))
+    expect(JSON.parse(line)).not.toHaveProperty('err.stack');
+  expect(program.output()).not.toContain('EMFILE');
+});

@@ -1,0 +1,212 @@
+import type { BeginResult, Journal, NewAttempt } from '../../src/datasources/journal/journal';
+import { describeJournals, type JournalChild } from './support/fixture';
+import { asBegun, begunAs, FREEING, HOLDING, newAttempt, newPayout, tally } from './support/samples';
+
+/** As many attempts under one key. */
+const sameKey = (count: number, given: Partial<NewAttempt> = {}): NewAttempt[] => {
+  const { service, key } = newAttempt();
+  return Array.from({ length: count }, () => newAttempt({ service, key, ...given }));
+};
+
+const ONE_OF_200 = { started: 1, exists: 199 };
+/** Expects the answers to all others to name the attempt that was started. */
+function expectOneWinner(attempts: NewAttempt[], answers: BeginResult[]): void {
+  const winner = attempts[answers.findIndex(({ kind }) => kind === 'started')];
+  for (const answer of answers) if (answer.kind === 'exists') expect(answer.attempt.id).toBe(winner?.id);
+}
+
+const RESERVED = { kind: 'reserved' };
+
+/** Payouts under keys of their own, all with one external id. */
+const rivals = (count: number): NewAttempt[] => {
+  const { service, externalId } = newPayout();
+  return Array.from({ length: count }, () => newPayout({ service, externalId }));
+};
+
+describeJournals('Beginning an attempt', (fixture) => {
+  /** Two journals in this process. */
+  let two: Journal[];
+  let children: JournalChild[];
+
+  beforeAll(async () => {
+    two = [fixture.journal, await fixture.open()];
+    children = await Promise.all([fixture.startChild(), fixture.startChild()]);
+  });
+
+  const beginInChild = async (place: number, attempt: NewAttempt): Promise<BeginResult> =>
+    (await children[place]!.call('begin', [attempt]))[0]!;
+
+  describe('idempotency keys', () => {
+    test('starts an attempt under a new key, and keeps it as it was given', async () => {
+      const attempt = newAttempt({
+        key: 'a "key" of \\ ünusual 文字 🔑 %_',
+        publicDetails: '{"name":"O\'Neil"}',
+      });
+      await expect(fixture.journal.find(attempt)).resolves.toBeNull();
+      await expect(fixture.journal.insertAttempt(attempt)).resolves.toEqual({ kind: 'started' });
+      const seq: unknown = expect.any(Number);
+      await expect(fixture.journal.find(attempt)).resolves.toEqual({ ...asBegun(attempt), seq });
+    });
+
+    test.each(HOLDING)('refuses every other attempt under a key whose attempt is %s', async (outcome) => {
+      const first = await begunAs(fixture.journal, outcome, newAttempt());
+      const second = newPayout({ service: first.service, key: first.key, fingerprint: 'f2' });
+      const attempt = await fixture.journal.find(first);
+      expect(attempt).toMatchObject({ id: first.id, kind: 'payment', fingerprint: 'f1', outcome });
+      await expect(fixture.journal.insertAttempt(second)).resolves.toEqual({ kind: 'exists', attempt });
+      await expect(fixture.journal.find(first)).resolves.toEqual(attempt);
+    });
+
+    test.each(FREEING)('frees a key whose attempt was %s, also for another operation', async (outcome) => {
+      const first = await begunAs(fixture.journal, outcome, newAttempt());
+      const { service, key } = first;
+      const second = newPayout({ service, key, fingerprint: 'f2', value: '7.5', startedAt: 9_000 });
+      await begunAs(fixture.journal, 'in_progress', second);
+      await expect(fixture.journal.find(first)).resolves.toMatchObject(asBegun(second));
+    });
+
+    test('lists an attempt under a freed key as the newest', async () => {
+      const freed = await begunAs(fixture.journal, 'rejected', newAttempt());
+      const { service } = freed;
+      const between = await begunAs(fixture.journal, 'in_progress', newAttempt({ service }));
+      const again = await begunAs(fixture.journal, 'in_progress', newAttempt({ service, key: freed.key }));
+      const later = await begunAs(fixture.journal, 'in_progress', newAttempt({ service }));
+      const page = await fixture.journal.list({ service, client: 'shop', channel: 'channel-1', limit: 9 });
+      expect(page.map(({ id }) => id)).toEqual([later.id, again.id, between.id]);
+    });
+
+    test.each(['client', 'service'] as const)('keeps the same key of another %s apart', async (scope) => {
+      const first = await begunAs(fixture.journal, 'in_progress', newAttempt());
+      const second = newAttempt({ ...first, id: newAttempt().id, [scope]: `another ${scope}` });
+      await begunAs(fixture.journal, 'in_progress', second);
+      await expect(fixture.journal.find(first)).resolves.toMatchObject({ id: first.id });
+      await expect(fixture.journal.find(second)).resolves.toMatchObject({ id: second.id });
+    });
+
+    test('keeps client and key apart, whatever characters they hold', async () => {
+      const service = newAttempt().service;
+      await begunAs(fixture.journal, 'in_progress', newAttempt({ service, client: 'a', key: 'b","c' }));
+      await begunAs(fixture.journal, 'in_progress', newAttempt({ service, client: 'a","b', key: 'c' }));
+    });
+
+    test.each<[where: string, begin: (attempts: NewAttempt[]) => Promise<BeginResult>[]]>([
+      ['one journal', (attempts) => attempts.map((each) => fixture.journal.insertAttempt(each))],
+      ['two journals', (attempts) => attempts.map((each, place) => two[place % 2]!.insertAttempt(each))],
+      ['two processes', (attempts) => attempts.map((each, place) => beginInChild(place % 2, each))],
+    ])('starts one of 200 concurrent attempts or payouts under one key in %s', async (_where, begin) => {
+      const payouts = sameKey(200, { kind: 'payout', reserve: true, externalId: 'order-1' });
+      for (const attempts of [sameKey(200), payouts]) {
+        const answers = await Promise.all(begin(attempts));
+        expect(tally(answers)).toEqual(ONE_OF_200);
+        expectOneWinner(attempts, answers);
+      }
+    });
+
+    test.each([2, 100])(
+      'starts one of %i concurrent attempts under one freed key in two journals',
+      async (count) => {
+        for (let round = 0; round < 120 / count; round += 1) {
+          const freed = await begunAs(fixture.journal, 'not_sent', newAttempt());
+          const { service, key } = freed;
+          const attempts = Array.from({ length: count }, () => newAttempt({ service, key }));
+          const answers = await Promise.all(
+            attempts.map((attempt, place) => two[place % 2]!.insertAttempt(attempt)),
+          );
+          expect(tally(answers)).toEqual({ started: 1, exists: count - 1 });
+          expectOneWinner(attempts, answers);
+        }
+      },
+    );
+
+    test('starts an attempt under the key of one that is refused for its external id', async () => {
+      const { service, externalId } = await begunAs(fixture.journal, 'in_progress', newPayout());
+      const refused = newPayout({ service, externalId });
+      const other = newAttempt({ service, key: refused.key });
+      const answers = await Promise.all(
+        [refused, other].map((attempt) => fixture.journal.insertAttempt(attempt)),
+      );
+      expect(answers).toEqual([{ kind: 'reserved' }, { kind: 'started' }]);
+    });
+
+    test('does not deadlock when two journals begin the same keys in opposite order', async () => {
+      for (let round = 0; round < 3; round += 1) {
+        const first = Array.from({ length: 60 }, () => newAttempt({ service: 'crosswise' }));
+        const second = first.map(({ key, service }) => newAttempt({ key, service })).reverse();
+        const begins = [first, second].flatMap((attempts, place) =>
+          attempts.map((one) => two[place]!.insertAttempt(one)),
+        );
+        expect(tally(await Promise.all(begins))).toEqual({ started: 60, exists: 60 });
+      }
+    });
+  });
+
+  describe('external ids', () => {
+    test.each(HOLDING)('refuses another payout with the external id of one that is %s', async (outcome) => {
+      const [first, second] = rivals(2) as [NewAttempt, NewAttempt];
+      await begunAs(fixture.journal, outcome, first);
+      await expect(fixture.journal.insertAttempt(second)).resolves.toEqual(RESERVED);
+      await expect(fixture.journal.find(second)).resolves.toBeNull();
+      await expect(fixture.journal.find(first)).resolves.toMatchObject({ id: first.id, outcome });
+    });
+
+    test.each(FREEING)('frees the external id of a payout that was %s', async (outcome) => {
+      const [first, second, third] = rivals(3) as [NewAttempt, NewAttempt, NewAttempt];
+      await begunAs(fixture.journal, outcome, first);
+      await begunAs(fixture.journal, 'in_progress', second);
+      await expect(fixture.journal.insertAttempt(third)).resolves.toEqual(RESERVED);
+    });
+
+    test('refuses a freed key with an external id that another payout has taken since', async () => {
+      const [first, second] = rivals(2) as [NewAttempt, NewAttempt];
+      await begunAs(fixture.journal, 'rejected', first);
+      await begunAs(fixture.journal, 'succeeded', second);
+      const again = newPayout({ ...first, id: newPayout().id });
+      await expect(fixture.journal.insertAttempt(again)).resolves.toEqual(RESERVED);
+      await expect(fixture.journal.find(first)).resolves.toMatchObject({ id: first.id, outcome: 'rejected' });
+    });
+
+    test('does not reserve the external id of a payout under a taken key', async () => {
+      const first = await begunAs(fixture.journal, 'in_progress', newPayout());
+      const conflicting = newPayout({ service: first.service, key: first.key });
+      await expect(fixture.journal.insertAttempt(conflicting)).resolves.toMatchObject({ kind: 'exists' });
+      const { service, externalId } = conflicting;
+      await begunAs(fixture.journal, 'in_progress', newPayout({ service, externalId }));
+    });
+
+    test('frees the first external id of a key that is used again with another', async () => {
+      const first = await begunAs(fixture.journal, 'rejected', newPayout());
+      const { service, key, externalId } = first;
+      await begunAs(fixture.journal, 'in_progress', newPayout({ service, key }));
+      await begunAs(fixture.journal, 'in_progress', newPayout({ service, externalId }));
+    });
+
+    test.each(['service', 'channel'] as const)(
+      'keeps the same external id of another %s apart',
+      async (scope) => {
+        const first = await begunAs(fixture.journal, 'succeeded', newPayout());
+        const other = { id: newPayout().id, key: 'k2', [scope]: `other ${scope}` };
+        const elsewhere = newPayout({ ...first, ...other });
+        await begunAs(fixture.journal, 'in_progress', elsewhere);
+      },
+    );
+
+    test('does not reserve the external ids of payments, because order numbers are reused', async () => {
+      const first = await begunAs(fixture.journal, 'succeeded', newAttempt());
+      const { service, externalId } = first;
+      await begunAs(fixture.journal, 'in_progress', newAttempt({ service, externalId }));
+      await begunAs(fixture.journal, 'in_progress', newPayout({ service, externalId }));
+    });
+
+    test.each(['new', 'freed'])(
+      'starts one of two concurrent payouts in two journals with a %s external id',
+      async (was) => {
+        for (let round = 0; round < 40; round += 1) {
+          const [before, ...both] = rivals(3);
+          if (was === 'freed') await begunAs(fixture.journal, 'rejected', before!);
+          const answers = await Promise.all(both.map((attempt, place) => two[place]!.insertAttempt(attempt)));
+          expect(tally(answers)).toEqual({ started: 1, reserved: 1 });
+        }
+      },
+    );
+  });
+});

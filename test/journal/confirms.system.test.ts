@@ -1,0 +1,156 @@
+import type { ConfirmClaim } from '../../src/datasources/journal/journal';
+import { describeJournals } from './support/fixture';
+import { ENDED, confirmedBy, newConfirm } from './support/samples';
+
+const CERTAIN = { previousOutcomeUnknown: false, unresolvedHashes: [] };
+const SUSPECT = { previousOutcomeUnknown: true, unresolvedHashes: expect.any(Array) };
+
+/** Another confirm of the same payment. */
+const next = (before: ConfirmClaim, given: Partial<ConfirmClaim> = {}): ConfirmClaim =>
+  newConfirm({
+    ...before,
+    id: newConfirm().id,
+    inputHash: newConfirm().inputHash,
+    owner: 'instance-2',
+    ...given,
+  });
+
+describeJournals('A confirm', (fixture) => {
+  test('is refused while another confirm of the payment is in progress', async () => {
+    const first = newConfirm();
+    await expect(fixture.journal.beginConfirm(first)).resolves.toEqual(CERTAIN);
+    await expect(fixture.journal.beginConfirm(next(first))).resolves.toBeNull();
+    await expect(fixture.journal.beginConfirm(next(first, { now: 5_000 }))).resolves.toBeNull();
+  });
+
+  test('is suspect after one whose result is unknown, until a result is known', async () => {
+    const first = newConfirm();
+    let last = first;
+    const begin = (): Promise<unknown> => fixture.journal.beginConfirm((last = next(first)));
+    await fixture.journal.beginConfirm(first);
+    for (const result of ['known', 'unknown', 'unknown', 'known'] as const) {
+      await fixture.journal.endConfirm(last.id, ENDED[result]);
+      await expect(begin()).resolves.toEqual(result === 'known' ? CERTAIN : SUSPECT);
+    }
+  });
+
+  test('stays in progress while its owner renews the lease, and is suspect once that has expired', async () => {
+    const first = newConfirm({ owner: newConfirm().id });
+    await fixture.journal.beginConfirm(first);
+    await fixture.journal.renew(first.owner, 8_000);
+    await expect(fixture.journal.beginConfirm(next(first, { now: 5_001 }))).resolves.toBeNull();
+    const second = next(first, { now: 8_001, owner: first.owner, leaseUntil: 9_000 });
+    await expect(fixture.journal.beginConfirm(second)).resolves.toEqual(SUSPECT);
+    // What has ended is not renewed.
+    await fixture.journal.endConfirm(second.id, ENDED.unknown);
+    await fixture.journal.renew(first.owner, 12_000);
+    await expect(fixture.journal.beginConfirm(next(first, { now: 8_002 }))).resolves.toEqual(SUSPECT);
+  });
+
+  test('is not ended by the owner of an earlier one whose lease has expired', async () => {
+    const first = newConfirm();
+    const second = next(first, { now: 5_001, leaseUntil: 9_000 });
+    await fixture.journal.beginConfirm(first);
+    await fixture.journal.beginConfirm(second);
+    await fixture.journal.endConfirm(first.id, ENDED.known);
+    await fixture.journal.endConfirm(first.id, ENDED.unknown);
+    await expect(fixture.journal.beginConfirm(next(first, { now: 6_000 }))).resolves.toBeNull();
+  });
+
+  test.each(['service', 'channel', 'transactionId'] as const)(
+    'is independent of another %s',
+    async (scope) => {
+      const first = newConfirm();
+      await fixture.journal.beginConfirm(first);
+      const elsewhere = next(first, { [scope]: 'another' });
+      await expect(fixture.journal.beginConfirm(elsewhere)).resolves.toEqual(CERTAIN);
+    },
+  );
+
+  test('is granted to one of 30 concurrent claims in three processes, also after a lease has expired', async () => {
+    const children = await Promise.all([fixture.startChild(), fixture.startChild()]);
+    const first = newConfirm();
+    for (const now of [1_000, 6_000]) {
+      const claims = Array.from({ length: 30 }, () => next(first, { now, leaseUntil: now + 2_000 }));
+      const answers = await Promise.all([
+        ...claims.slice(0, 10).map((claim) => fixture.journal.beginConfirm(claim)),
+        children[0].call('beginConfirms', claims.slice(10, 20)),
+        children[1].call('beginConfirms', claims.slice(20)),
+      ]);
+      expect(answers.flat().filter((answer) => answer !== null)).toEqual([now === 1_000 ? CERTAIN : SUSPECT]);
+    }
+  });
+
+  test('gets the inputs that may have been carried out, each once', async () => {
+    const first = newConfirm();
+    const second = next(first);
+    const notCarriedOut = next(first);
+    for (const claim of [first, second, notCarriedOut, next(first, { inputHash: first.inputHash })]) {
+      await fixture.journal.beginConfirm(claim);
+      await fixture.journal.endConfirm(
+        claim.id,
+        claim === notCarriedOut ? ENDED.notCarriedOut : ENDED.unknown,
+      );
+    }
+    const begun = await fixture.journal.beginConfirm(next(first));
+    expect(begun).toEqual({
+      previousOutcomeUnknown: true,
+      unresolvedHashes: [first.inputHash, second.inputHash],
+    });
+  });
+
+  test('gets a bounded list of inputs, with unknown in place of those that were dropped', async () => {
+    const first = newConfirm();
+    let begun = await fixture.journal.beginConfirm(first);
+    for (let times = 0, last = first; times < 100; times += 1) {
+      await fixture.journal.endConfirm(last.id, ENDED.unknown);
+      last = next(first, { inputHash: `key.${'f'.repeat(64)}${times}` });
+      begun = await fixture.journal.beginConfirm(last);
+      expect(begun?.unresolvedHashes.join('').length).toBeLessThan(5_000);
+    }
+    expect(begun?.unresolvedHashes).toContain('unknown');
+  });
+
+  test('records the inputs that were carried out once, by payment', async () => {
+    const first = newConfirm();
+    const second = next(first);
+    const inputs = [confirmedBy(first), confirmedBy(second, { confirmedAt: 2_001 })];
+    await fixture.journal.beginConfirm(first);
+    for (let times = 0; times < 2; times += 1)
+      await fixture.journal.endConfirm(first.id, { outcome: 'known', confirmed: inputs });
+    const found = await fixture.journal.confirmedInputs(first);
+    expect(found).toHaveLength(2);
+    expect(found).toEqual(expect.arrayContaining(inputs));
+    for (const scope of ['service', 'channel', 'transactionId'])
+      await expect(fixture.journal.confirmedInputs({ ...first, [scope]: 'another' })).resolves.toEqual([]);
+  });
+
+  test('that is granted on another instance finds the inputs of the one before', async () => {
+    const other = await fixture.open();
+    const payments = Array.from({ length: 40 }, () => newConfirm());
+    await Promise.all(payments.map((claim) => fixture.journal.beginConfirm(claim)));
+    const rival = async (claim: ConfirmClaim): Promise<unknown> => {
+      while (!(await other.beginConfirm(next(claim))));
+      return other.confirmedInputs(claim);
+    };
+    const found = payments.map(rival);
+    for (const claim of payments)
+      await fixture.journal.endConfirm(claim.id, { outcome: 'known', confirmed: [confirmedBy(claim)] });
+    await expect(Promise.all(found)).resolves.toEqual(payments.map((claim) => [confirmedBy(claim)]));
+  });
+
+  test('has its recorded inputs purged in steps, the oldest first', async () => {
+    const purge = (settledBefore: number, limit: number) =>
+      fixture.journal.purgeStep({ target: 'confirmed', settledBefore, limit, after: null });
+    await purge(1e13, 10_000);
+    const first = newConfirm();
+    const inputs = Array.from({ length: 21 }, (_, place) =>
+      confirmedBy(newConfirm({ transactionId: first.transactionId }), { confirmedAt: 10_000 + place }),
+    );
+    await fixture.journal.endConfirm(first.id, { outcome: 'known', confirmed: inputs });
+    await expect(purge(10_000, 20)).resolves.toEqual({ deleted: 0, after: null });
+    await expect(purge(20_000, 20)).resolves.toEqual({ deleted: 20, after: '10019' });
+    await expect(fixture.journal.confirmedInputs(first)).resolves.toEqual(inputs.slice(20));
+    await expect(purge(20_000, 20)).resolves.toEqual({ deleted: 1, after: null });
+  });
+});

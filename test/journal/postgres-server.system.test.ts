@@ -1,0 +1,160 @@
+import { systemClock } from '../../src/shared/clock';
+import { PostgresNotifier } from '../../src/datasources/change-notifier/postgres-notifier';
+import { inspectPostgres } from '../../src/datasources/journal/diagnostics';
+import type { Journal } from '../../src/datasources/journal/journal';
+import { faultOf } from '../../src/datasources/journal/journal-error';
+import { openJournal } from '../../src/datasources/journal/create-journal';
+import { until } from '../support/gate';
+import { PATIENT_MS } from '../support/patience';
+import { withClient } from '../support/stores';
+import { noCluster, PASSWORD_USER, privateCluster, type Cluster } from './support/private-cluster';
+import { asBegun, begunAs, newAttempt } from './support/samples';
+import { EVERYTHING, expectUnavailable, recovered } from './support/unavailable';
+
+/** A server that the tests stop, and its standby, which takes its place at the end. */
+let primary: Cluster;
+let standby: Cluster;
+
+if (!noCluster)
+  beforeAll(async () => {
+    primary = await privateCluster();
+    standby = await privateCluster(primary);
+  }, 60_000);
+
+afterAll(() => {
+  for (const cluster of [standby, primary]) cluster?.drop();
+});
+
+const describeCluster = (subject: string, define: () => void): void =>
+  (noCluster ? describe.skip : describe)(noCluster ? `${subject} (${noCluster})` : subject, define);
+
+describeCluster('A journal on a PostgreSQL server', () => {
+  let journal: Journal;
+  /** With the deadline of a gateway's journal. */
+  let impatient: Journal;
+
+  beforeAll(async () => {
+    journal = await openJournal(primary.url, PATIENT_MS);
+    await journal.ping();
+    impatient = await openJournal(primary.url);
+  });
+
+  afterAll(async () => {
+    await Promise.all([journal?.close(), impatient?.close()]);
+  });
+
+  test('refuses everything in time while the server is stopped, and loses nothing', async () => {
+    const attempt = await begunAs(journal, 'in_progress', newAttempt());
+    primary.stop();
+    for (let round = 0; round < 2; round += 1)
+      await Promise.all(EVERYTHING.map((ask) => expectUnavailable(ask(impatient))));
+    // Opened while the server is away, it is used once the server is there.
+    const early = await openJournal(primary.url);
+    await expectUnavailable(early.insertAttempt(newAttempt()));
+    primary.start();
+    await recovered(early);
+    await early.close();
+    await expect(journal.find(attempt)).resolves.toMatchObject(asBegun(attempt));
+    await recovered(impatient, EVERYTHING);
+  });
+
+  test('keeps every attempt that has begun when the server crashes under load', async () => {
+    const service = newAttempt().service;
+    const begun: string[] = [];
+    let isCrashed = false;
+    const workers = Array.from({ length: 16 }, async () => {
+      while (!isCrashed) {
+        const attempt = newAttempt({ service });
+        await journal.insertAttempt(attempt).then(
+          () => begun.push(attempt.id),
+          () => (isCrashed = true),
+        );
+      }
+    });
+    await until(() => begun.length >= 200);
+    primary.stop();
+    await Promise.all(workers);
+    primary.start();
+    await recovered(journal);
+    const page = { service, client: 'shop', channel: 'channel-1', limit: 1_000_000 };
+    const kept = new Set((await journal.list(page)).map(({ id }) => id));
+    expect(begun.filter((id) => !kept.has(id))).toEqual([]);
+  });
+
+  test.each(['', 'hunter2'])('is refused at opening with the password %j', async (password) => {
+    const url = new URL(primary.url);
+    url.username = PASSWORD_USER;
+    url.password = password;
+    const error = await openJournal(url.href, PATIENT_MS).catch((refused: unknown) => refused);
+    expect(error).toMatchObject({ name: 'JournalOpenError' });
+    expect(faultOf((error as Error).cause)).toMatchObject({ reason: 'authentication_failed' });
+    expect(String(error)).not.toContain('hunter2');
+  });
+});
+
+describeCluster('A connection string with two hosts', () => {
+  const urlOf = (hosts: Cluster[], attributes = 'read-write'): string =>
+    `postgres://postgres:hunter2@${hosts.map(({ host }) => host).join()}/postgres?target_session_attrs=${attributes}`;
+
+  test('leads the journal and the doctor to the primary, in either order of the hosts', async () => {
+    for (const [hosts, attributes] of [
+      [[primary, standby], 'primary'],
+      [[standby, primary], 'read-write'],
+    ] as const) {
+      const journal = await openJournal(urlOf([...hosts], attributes), PATIENT_MS);
+      await begunAs(journal, 'in_progress', newAttempt());
+      await journal.close();
+      await expect(inspectPostgres(urlOf([...hosts]), 5_000)).resolves.toMatchObject({
+        isWritable: true,
+        canListen: true,
+        pendingMigrations: [],
+      });
+    }
+    const ofStandby = await inspectPostgres(standby.url, 5_000);
+    expect(ofStandby).toMatchObject({ isWritable: false, canListen: null });
+  });
+
+  test('leads LISTEN and NOTIFY to the primary', async () => {
+    const [listener, teller] = [0, 1].map(() => new PostgresNotifier(urlOf([standby, primary]), systemClock));
+    const received: unknown[] = [];
+    listener!.subscribe((change) => received.push(change));
+    const change = { name: 'n'.repeat(22), state: 's'.repeat(8) };
+    await until(() => {
+      teller!.publish(change);
+      return received.length > 0;
+    });
+    expect(received[0]).toEqual(change);
+    await Promise.all([listener!.close(), teller!.close()]);
+  });
+
+  test('is refused with the reason for each host, without the password', async () => {
+    const journal = await openJournal(`postgres://postgres:hunter2@${standby.host},127.0.0.1:1/postgres`);
+    const refused = await journal.insertAttempt(newAttempt()).catch((error: Error) => error);
+    await journal.close();
+    const { message } = (refused as Error).cause as Error;
+    expect(message).toMatch(/\bread_only\b.*\bconnection_refused\b/);
+    expect(message).not.toMatch(/hunter2|127/);
+  });
+
+  test('leads to the standby once it is promoted and the primary has stopped', async () => {
+    const url = urlOf([primary, standby]);
+    const journal = await openJournal(url);
+    await recovered(journal);
+    const before = await begunAs(journal, 'in_progress', newAttempt());
+    // Replication is asynchronous.
+    await until(() =>
+      withClient(standby.url, async (client) => {
+        const { rowCount } = await client.query('SELECT FROM attempts WHERE id = $1', [before.id]);
+        return rowCount === 1;
+      }),
+    );
+    standby.promote();
+    primary.stop();
+    await recovered(journal);
+    await expect(journal.insertAttempt({ ...before, id: newAttempt().id })).resolves.toMatchObject({
+      kind: 'exists',
+      attempt: { id: before.id },
+    });
+    await journal.close();
+  });
+});

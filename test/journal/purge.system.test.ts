@@ -1,0 +1,122 @@
+import type { Journal, NewAttempt, PurgeProgress, PurgeTarget } from '../../src/datasources/journal/journal';
+import { describeJournals } from './support/fixture';
+import { generateAttempts } from './support/generated';
+import { begunAs, newPayout, SETTLED } from './support/samples';
+
+const TARGETS: readonly PurgeTarget[] = ['attempts', 'reservations'];
+
+/** Takes steps until nothing is left; returns how many rows each of them deleted. */
+async function purge(journal: Journal, settledBefore: number, limit = 100): Promise<number[]> {
+  const deleted: number[] = [];
+  for (const target of TARGETS) {
+    let progress: PurgeProgress | null = null;
+    do {
+      progress = await journal.purgeStep({ target, settledBefore, limit, after: progress?.after ?? null });
+      deleted.push(progress?.deleted ?? 0);
+    } while (progress && progress.after !== null);
+  }
+  return deleted;
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
+
+const LEFT_OVER = 'SELECT * FROM reservations WHERE attempt_id NOT IN (SELECT id FROM attempts)';
+
+describeJournals('A purge', (fixture) => {
+  const idsOf = async (service: string): Promise<unknown[]> =>
+    (await fixture.store.rows(`SELECT id FROM attempts WHERE service = '${service}' ORDER BY seq`)).map(
+      ({ id }) => id,
+    );
+
+  test('deletes attempts settled before a time with their external ids, never one unknown or in progress', async () => {
+    const { service } = newPayout();
+    const payouts: NewAttempt[] = [];
+    for (const outcome of ['in_progress', 'succeeded', 'rejected', 'not_sent', 'unknown'] as const)
+      payouts.push(await begunAs(fixture.journal, outcome, newPayout({ service })));
+    const late = await begunAs(fixture.journal, 'in_progress', newPayout({ service }));
+    await fixture.journal.recordOutcome(late.id, {
+      ...SETTLED.succeeded,
+      transactionId: 'tx-2',
+      settledAt: 3_001,
+    });
+    const kept = [payouts[0]!.id, payouts[4]!.id];
+    await purge(fixture.journal, 3_000);
+    await expect(idsOf(service)).resolves.toHaveLength(6);
+    await purge(fixture.journal, 3_001);
+    await expect(idsOf(service)).resolves.toEqual([...kept, late.id]);
+    await purge(fixture.journal, 3_002);
+    await expect(idsOf(service)).resolves.toEqual(kept);
+    const again = payouts.map(({ externalId }) =>
+      fixture.journal.insertAttempt(newPayout({ service, externalId })),
+    );
+    const kinds = (await Promise.all(again)).map(({ kind }) => kind);
+    expect(kinds).toEqual(['reserved', 'started', 'started', 'started', 'reserved']);
+  });
+
+  test('deletes the oldest attempts up to the limit of a step, with their reservations', async () => {
+    await purge(fixture.journal, 1e13);
+    const { service } = newPayout();
+    await generateAttempts(fixture.store, { count: 25, service, settledFrom: 10_000, reserve: true });
+    const step = { target: 'attempts', settledBefore: 20_000, limit: 10 } as const;
+    const first = await fixture.journal.purgeStep({ ...step, after: null });
+    expect(first).toMatchObject({ deleted: 10 });
+    const expected = Array.from({ length: 15 }, (_, place) => `${service} id ${place + 11}`);
+    await expect(idsOf(service)).resolves.toEqual(expected);
+    const held = await fixture.store.rows(`SELECT 1 FROM reservations WHERE service = '${service}'`);
+    expect(held).toHaveLength(15);
+    const second = await fixture.journal.purgeStep({ ...step, after: first!.after });
+    expect(second).toMatchObject({ deleted: 10 });
+    const third = await fixture.journal.purgeStep({ ...step, after: second!.after });
+    expect(third).toEqual({ deleted: 5, after: null });
+    await expect(idsOf(service)).resolves.toEqual([]);
+    await expect(fixture.store.rows(LEFT_OVER)).resolves.toEqual([]);
+  });
+
+  test('keeps a reservation that a newer attempt has taken over', async () => {
+    const rejected = await begunAs(fixture.journal, 'rejected', newPayout());
+    const { service, externalId } = rejected;
+    await begunAs(fixture.journal, 'in_progress', newPayout({ service, externalId }));
+    await purge(fixture.journal, 1e13);
+    await expect(fixture.journal.insertAttempt(newPayout({ service, externalId }))).resolves.toEqual({
+      kind: 'reserved',
+    });
+  });
+
+  test('deletes reservations whose attempt is gone, and no others', async () => {
+    const held = await begunAs(fixture.journal, 'in_progress', newPayout());
+    await fixture.journal.insertAttempt(newPayout({ service: held.service, key: held.key }));
+    const { service } = newPayout();
+    await generateAttempts(fixture.store, { count: 250, service, settledFrom: 10_000, reserve: true });
+    await fixture.store.rows(`DELETE FROM attempts WHERE service = '${service}'`);
+    await expect(fixture.store.rows(LEFT_OVER)).resolves.toHaveLength(251);
+    const deleted = await purge(fixture.journal, 0, 100);
+    expect(sum(deleted)).toBe(251);
+    expect(Math.max(...deleted)).toBeLessThanOrEqual(100);
+    await expect(fixture.store.rows(LEFT_OVER)).resolves.toEqual([]);
+    const rival = newPayout({ service: held.service, externalId: held.externalId });
+    await expect(fixture.journal.insertAttempt(rival)).resolves.toEqual({ kind: 'reserved' });
+  });
+
+  test('deletes each attempt once when two instances purge during creates', async () => {
+    await purge(fixture.journal, 1e13);
+    const { service } = newPayout();
+    await generateAttempts(fixture.store, { count: 1_000, service, settledFrom: 10_000, reserve: true });
+    const other = await fixture.open();
+    let isOver = false;
+    const purges = Promise.all([purge(fixture.journal, 1e13), purge(other, 1e13)]).finally(
+      () => (isOver = true),
+    );
+    let begun = 0;
+    while (!isOver) {
+      const payout = newPayout({ service });
+      await begunAs(fixture.journal, 'in_progress', payout);
+      const rival = newPayout({ service, externalId: payout.externalId });
+      await expect(fixture.journal.insertAttempt(rival)).resolves.toEqual({ kind: 'reserved' });
+      begun += 1;
+    }
+    const deleted = sum((await purges).flat()) + sum(await purge(fixture.journal, 1e13));
+    expect(deleted).toBe(1_000);
+    await expect(idsOf(service)).resolves.toHaveLength(begun);
+    await expect(fixture.store.rows(LEFT_OVER)).resolves.toEqual([]);
+  });
+});

@@ -1,0 +1,367 @@
+import {
+  NO_ABSENCE,
+  type Attempt,
+  type NewAttempt,
+  type Outcome,
+} from '../../src/datasources/journal/journal';
+import { describeJournals } from './support/fixture';
+import { asBegun, begunAs, FINAL, FREEING, newAttempt, newClaim, SETTLED } from './support/samples';
+
+/** What each end leaves in the journal. */
+const AFTER: Record<keyof typeof SETTLED, Partial<Attempt>> = {
+  succeeded: {
+    outcome: 'succeeded',
+    transactionId: 'tx-1',
+    status: 'CHECKOUT',
+    settledAt: 3_000,
+    leaseUntil: 0,
+  },
+  rejected: { outcome: 'rejected', settledAt: 3_000, leaseUntil: 0 },
+  not_sent: { outcome: 'not_sent', settledAt: 3_000, leaseUntil: 0 },
+  unknown: { outcome: 'unknown', nextRecheckAt: 6_000, leaseUntil: 0 },
+};
+
+const ENDS = Object.keys(AFTER) as (keyof typeof SETTLED)[];
+
+describeJournals('Settling an attempt', (fixture) => {
+  const records = (['in_progress', 'unknown'] as const).flatMap((from) =>
+    ENDS.map((to) => [from, to] as const),
+  );
+  test.each(records)('changes the outcome %s to %s', async (from, to) => {
+    const attempt = await begunAs(fixture.journal, from, newAttempt());
+    await fixture.journal.recordOutcome(attempt.id, SETTLED[to]);
+    const recheckCount = Number(from === 'unknown') + Number(to === 'unknown');
+    const found = await fixture.journal.find(attempt);
+    expect(found).toMatchObject({ ...asBegun(attempt), ...AFTER[to], recheckCount });
+  });
+
+  const changes = FINAL.flatMap((from) => ENDS.map((to) => [from, to] as const));
+  test.each(changes)('does not change the outcome %s to %s', async (from, to) => {
+    const attempt = await begunAs(fixture.journal, from, newAttempt());
+    const before = await fixture.journal.find(attempt);
+    const later: Outcome = { ...SETTLED[to], ...('settledAt' in SETTLED[to] ? { settledAt: 9_999 } : {}) };
+    await fixture.journal.recordOutcome(attempt.id, later);
+    await expect(fixture.journal.find(attempt)).resolves.toEqual(before);
+  });
+
+  test.each(FREEING)(
+    'does not settle the attempt that has used the key of one that was %s',
+    async (outcome) => {
+      const stale = await begunAs(fixture.journal, outcome, newAttempt());
+      const current = newAttempt({ service: stale.service, key: stale.key });
+      await begunAs(fixture.journal, 'in_progress', current);
+      await fixture.journal.recordOutcome(stale.id, SETTLED.succeeded);
+      await expect(fixture.journal.find(stale)).resolves.toMatchObject(asBegun(current));
+    },
+  );
+
+  test.each(['in_progress', 'unknown'] as const)(
+    'refuses a transaction that another attempt has created, for an attempt that is %s',
+    async (outcome) => {
+      const first = await begunAs(fixture.journal, 'succeeded', newAttempt());
+      const second = await begunAs(fixture.journal, outcome, newAttempt({ service: first.service }));
+      const before = await fixture.journal.find(second);
+      await expect(fixture.journal.recordOutcome(second.id, SETTLED.succeeded)).resolves.toBe(false);
+      await expect(fixture.journal.find(second)).resolves.toEqual(before);
+      await expect(fixture.journal.recordOutcome(second.id, SETTLED.not_sent)).resolves.toBe(true);
+    },
+  );
+
+  test('makes one of six concurrent attempts on two instances the creator of a transaction', async () => {
+    const other = await fixture.open();
+    for (let round = 0; round < 5; round += 1) {
+      const { service } = newAttempt();
+      const attempts = Array.from({ length: 6 }, () => newAttempt({ service }));
+      for (const attempt of attempts) await begunAs(fixture.journal, 'in_progress', attempt);
+      const settled = await Promise.all(
+        attempts.map(({ id }, place) =>
+          (place % 2 === 0 ? fixture.journal : other).recordOutcome(id, SETTLED.succeeded),
+        ),
+      );
+      const found = await Promise.all(attempts.map((attempt) => fixture.journal.find(attempt)));
+      expect(settled.filter((isCreator) => isCreator)).toHaveLength(1);
+      expect(found.map((attempt) => attempt?.outcome === 'succeeded')).toEqual(settled);
+    }
+    await other.close();
+  });
+
+  test('keeps the same transaction id of another kind or service apart', async () => {
+    const first = await begunAs(fixture.journal, 'succeeded', newAttempt());
+    for (const other of [newAttempt({ service: first.service, kind: 'payout' }), newAttempt()]) {
+      await begunAs(fixture.journal, 'in_progress', other);
+      await expect(fixture.journal.recordOutcome(other.id, SETTLED.succeeded)).resolves.toBe(true);
+      await expect(fixture.journal.find(other)).resolves.toMatchObject(AFTER.succeeded);
+    }
+  });
+
+  test('accepts a repeated settlement of the creator of a transaction, and ignores one of no attempt', async () => {
+    const attempt = await begunAs(fixture.journal, 'succeeded', newAttempt());
+    await expect(fixture.journal.recordOutcome(attempt.id, SETTLED.succeeded)).resolves.toBe(true);
+    const never = newAttempt();
+    await fixture.journal.recordOutcome(never.id, SETTLED.not_sent);
+    await expect(fixture.journal.find(never)).resolves.toBeNull();
+  });
+
+  test('applies concurrent settlements of one attempt one after the other', async () => {
+    const attempt = await begunAs(fixture.journal, 'in_progress', newAttempt());
+    await Promise.all([
+      fixture.journal.recordOutcome(attempt.id, SETTLED.unknown),
+      fixture.journal.recordOutcome(attempt.id, SETTLED.unknown),
+      fixture.journal.recordOutcome(attempt.id, SETTLED.succeeded),
+      fixture.journal.recordOutcome(attempt.id, SETTLED.rejected),
+    ]);
+    await expect(fixture.journal.find(attempt)).resolves.toMatchObject({
+      ...AFTER.succeeded,
+      recheckCount: 2,
+    });
+  });
+
+  test('settles an attempt in the same batch as one whose status cannot be stored as it is', async () => {
+    const odd = await begunAs(fixture.journal, 'in_progress', newAttempt());
+    const beside = await begunAs(fixture.journal, 'in_progress', newAttempt());
+    await Promise.allSettled([
+      fixture.journal.recordOutcome(odd.id, { ...SETTLED.succeeded, status: 'A\u0000B\ud800' }),
+      fixture.journal.recordOutcome(beside.id, SETTLED.succeeded),
+    ]);
+    await expect(fixture.journal.find(beside)).resolves.toMatchObject(AFTER.succeeded);
+    await expect(fixture.journal.find(odd)).resolves.toMatchObject({ outcome: 'succeeded' });
+  });
+
+  test('does not deadlock with concurrent renewals and begins', async () => {
+    const other = await fixture.open();
+    for (let round = 0; round < 3; round += 1) {
+      const { id: owner } = newAttempt();
+      const attempts = Array.from({ length: 100 }, () => newAttempt({ owner }));
+      await Promise.all(attempts.map((attempt) => begunAs(fixture.journal, 'in_progress', attempt)));
+      const settled = attempts
+        .toReversed()
+        .map(({ id }) => fixture.journal.recordOutcome(id, SETTLED.not_sent));
+      const renewed = Array.from({ length: 10 }, (_, count) => other.renew(owner, 6_000 + count));
+      const begun = attempts.map((attempt) => other.insertAttempt({ ...attempt, id: newAttempt().id }));
+      await Promise.all([...settled, ...renewed, ...begun]);
+    }
+  });
+});
+
+const some = (count: number, given: Partial<NewAttempt> = {}): NewAttempt[] => {
+  const { service } = newAttempt();
+  return Array.from({ length: count }, () => newAttempt({ service, ...given }));
+};
+
+describeJournals('A claim', (fixture) => {
+  test('is refused while the owner renews its lease, which it does for no other attempts', async () => {
+    const owner = newAttempt().id;
+    const other = await begunAs(fixture.journal, 'in_progress', newAttempt());
+    const settled = await begunAs(fixture.journal, 'unknown', newAttempt({ owner }));
+    const own = await begunAs(fixture.journal, 'in_progress', newAttempt({ owner }));
+    await fixture.journal.renew(owner, 10_000);
+    await expect(fixture.journal.claim(own.id, newClaim(own.service))).resolves.toBeNull();
+    await expect(fixture.journal.claimDue(newClaim(own.service), 10)).resolves.toEqual([]);
+    const leases = await Promise.all([other, settled, own].map((attempt) => fixture.journal.find(attempt)));
+    expect(leases.map((attempt) => attempt?.leaseUntil)).toEqual([other.leaseUntil, 0, 10_000]);
+  });
+
+  test('makes an attempt unknown whose lease has expired, and its new owner the claimant', async () => {
+    const attempt = await begunAs(fixture.journal, 'in_progress', newAttempt());
+    const claim = newClaim(attempt.service);
+    const expected = { id: attempt.id, outcome: 'unknown', owner: claim.owner, leaseUntil: claim.leaseUntil };
+    await expect(fixture.journal.claim(attempt.id, claim)).resolves.toMatchObject(expected);
+    await expect(fixture.journal.find(attempt)).resolves.toMatchObject(expected);
+  });
+
+  test.each(FINAL)('is refused for an attempt that is settled as %s', async (outcome) => {
+    const attempt = await begunAs(fixture.journal, outcome, newAttempt());
+    const claim = newClaim(attempt.service, { now: 1e12, leaseUntil: 2e12 });
+    await expect(fixture.journal.claim(attempt.id, claim)).resolves.toBeNull();
+    await expect(fixture.journal.claimDue(claim, 10)).resolves.toEqual([]);
+  });
+
+  test('takes an unknown attempt from the time at which it is due, and by its id before', async () => {
+    const attempt = await begunAs(fixture.journal, 'unknown', newAttempt());
+    const claimAt = (now: number) => newClaim(attempt.service, { now, leaseUntil: now });
+    const early = claimAt(SETTLED.unknown.nextRecheckAt - 1);
+    const onTime = claimAt(SETTLED.unknown.nextRecheckAt);
+    await expect(fixture.journal.claimDue(early, 10)).resolves.toEqual([]);
+    await expect(fixture.journal.claimDue(newClaim('another service'), 10)).resolves.toEqual([]);
+    await expect(fixture.journal.claimDue(onTime, 10)).resolves.toMatchObject([{ id: attempt.id }]);
+    const other = await begunAs(fixture.journal, 'unknown', newAttempt({ service: attempt.service }));
+    await expect(fixture.journal.claim(other.id, early)).resolves.toMatchObject({ id: other.id });
+  });
+
+  test('can be repeated after it was given back, or has expired', async () => {
+    const attempt = await begunAs(fixture.journal, 'unknown', newAttempt());
+    const first = newClaim(attempt.service);
+    await fixture.journal.claim(attempt.id, first);
+    const second = newClaim(attempt.service, { owner: 'instance-3', now: 11_000 });
+    await expect(fixture.journal.claim(attempt.id, second)).resolves.toBeNull();
+    await fixture.journal.recordOutcome(attempt.id, { outcome: 'unknown', nextRecheckAt: 20_000 });
+    await expect(fixture.journal.claim(attempt.id, second)).resolves.toMatchObject({
+      owner: 'instance-3',
+      recheckCount: 2,
+    });
+    const third = newClaim(attempt.service, { owner: 'instance-4', now: 12_001 });
+    await expect(fixture.journal.claim(attempt.id, third)).resolves.toMatchObject({ owner: 'instance-4' });
+  });
+
+  test('takes attempts of dead owners first, then those due for longest, up to the limit', async () => {
+    const [left, late, early] = some(3) as [NewAttempt, NewAttempt, NewAttempt];
+    await begunAs(fixture.journal, 'in_progress', late);
+    await fixture.journal.recordOutcome(late.id, { outcome: 'unknown', nextRecheckAt: 9_000 });
+    await begunAs(fixture.journal, 'unknown', early);
+    await begunAs(fixture.journal, 'in_progress', left);
+    for (const expected of [left, early, late]) {
+      const claimed = await fixture.journal.claimDue(newClaim(left.service), 1);
+      expect(claimed.map(({ id }) => id)).toEqual([expected.id]);
+    }
+    await expect(fixture.journal.claimDue(newClaim(left.service), 1)).resolves.toEqual([]);
+  });
+
+  test.each(['unknown', 'in_progress'] as const)(
+    'is granted to one of 20 concurrent claimants of an attempt that is %s',
+    async (outcome) => {
+      const two = [fixture.journal, await fixture.open()];
+      const attempt = await begunAs(fixture.journal, outcome, newAttempt());
+      const claims = Array.from({ length: 20 }, (_, place) =>
+        two[place % 2]!.claim(attempt.id, newClaim(attempt.service, { owner: `instance-${place}` })),
+      );
+      const got = (await Promise.all(claims)).filter((claimed) => claimed !== null);
+      expect(got).toHaveLength(1);
+      await expect(fixture.journal.find(attempt)).resolves.toEqual(got[0]);
+    },
+  );
+
+  test('hands each due attempt to one of several processes', async () => {
+    const children = await Promise.all([fixture.startChild(), fixture.startChild()]);
+    const attempts = some(60);
+    await Promise.all(attempts.map((attempt) => begunAs(fixture.journal, 'unknown', attempt)));
+    const claim = newClaim(attempts[0]!.service);
+    const claims = Array.from({ length: 12 }, (_, place) => {
+      const mine = { ...claim, owner: `instance-${place}` };
+      return place % 3 === 0
+        ? fixture.journal.claimDue(mine, 10)
+        : children[(place % 3) - 1]!.call('claimDue', mine, 10);
+    });
+    const claimed = (await Promise.all(claims)).flat();
+    // Concurrent claims may get less than the limit.
+    claimed.push(...(await fixture.journal.claimDue(claim, 60)));
+    expect(claimed.map(({ id }) => id).sort()).toEqual(attempts.map(({ id }) => id).sort());
+  });
+
+  test('treats a lease that ends later than any lease can as expired', async () => {
+    const attempt = await begunAs(fixture.journal, 'in_progress', newAttempt({ leaseUntil: 300_000_000 }));
+    const claimedAt = (now: number) =>
+      fixture.journal.claim(attempt.id, newClaim(attempt.service, { now, leaseUntil: now + 1000 }));
+    await expect(claimedAt(299_999_000)).resolves.toBeNull();
+    await expect(claimedAt(10_000)).resolves.toMatchObject({ outcome: 'unknown' });
+  });
+
+  test('reads the clock of the database server, or of the machine for SQLite', async () => {
+    const before = Date.now();
+    const time = await fixture.journal.time();
+    // PostgreSQL may run on another machine than the tests.
+    expect(Math.abs(time - before)).toBeLessThan(60_000);
+  });
+});
+
+const OBSERVED = { lookups: 2, spanMs: 1234, observer: 'instance-2' };
+
+const asRead = (attempt: ReturnType<typeof newAttempt>): Attempt => ({ ...asBegun(attempt), seq: 0 });
+
+describeJournals('The absence that lookups have shown', (fixture) => {
+  test('is kept until it is written anew', async () => {
+    const attempt = await begunAs(fixture.journal, 'unknown', newAttempt());
+    await expect(fixture.journal.find(attempt)).resolves.toMatchObject({ absence: NO_ABSENCE });
+    await fixture.journal.recordOutcome(attempt.id, {
+      outcome: 'unknown',
+      nextRecheckAt: 7_000,
+      absence: OBSERVED,
+    });
+    await fixture.journal.recordOutcome(attempt.id, { outcome: 'unknown', nextRecheckAt: 8_000 });
+    await expect(fixture.journal.find(attempt)).resolves.toMatchObject({
+      recheckCount: 3,
+      absence: OBSERVED,
+    });
+    await fixture.journal.recordOutcome(attempt.id, {
+      outcome: 'unknown',
+      nextRecheckAt: 9_000,
+      absence: NO_ABSENCE,
+    });
+    await expect(fixture.journal.find(attempt)).resolves.toMatchObject({ absence: NO_ABSENCE });
+  });
+
+  test('is empty for a new attempt under a freed key', async () => {
+    const attempt = await begunAs(fixture.journal, 'unknown', newAttempt());
+    await fixture.journal.recordOutcome(attempt.id, {
+      outcome: 'unknown',
+      nextRecheckAt: 7_000,
+      absence: OBSERVED,
+    });
+    await fixture.journal.recordOutcome(attempt.id, { outcome: 'not_sent', settledAt: 8_000 });
+    const next = newAttempt({ service: attempt.service, key: attempt.key, serviceStartedAt: 77 });
+    await begunAs(fixture.journal, 'in_progress', next);
+    await expect(fixture.journal.find(next)).resolves.toMatchObject({
+      id: next.id,
+      absence: NO_ABSENCE,
+      serviceStartedAt: 77,
+    });
+  });
+
+  test('lets the instance that looked last claim first, and another one when it does not', async () => {
+    const attempt = await begunAs(fixture.journal, 'unknown', newAttempt());
+    await fixture.journal.recordOutcome(attempt.id, {
+      outcome: 'unknown',
+      nextRecheckAt: 10_000,
+      absence: OBSERVED,
+    });
+    const claimedBy = (owner: string, now: number): Promise<Attempt[]> =>
+      fixture.journal.claimDue(newClaim(attempt.service, { owner, now, leaseUntil: now - 1 }), 10);
+    await expect(claimedBy('instance-3', 14_999)).resolves.toEqual([]);
+    await expect(claimedBy('instance-2', 10_000)).resolves.toHaveLength(1);
+    await expect(claimedBy('instance-3', 15_000)).resolves.toHaveLength(1);
+  });
+
+  test.each(['in_progress', 'unknown'] as const)(
+    'is no proof beside an attempt that is %s with the same external id, amount and method',
+    async (outcome) => {
+      const attempt = newAttempt();
+      const { id: _id, key: _key, ...same } = attempt;
+      await begunAs(fixture.journal, outcome, newAttempt(same));
+      await begunAs(fixture.journal, 'unknown', attempt);
+      await expect(fixture.journal.hasRival(asRead(attempt))).resolves.toBe(true);
+    },
+  );
+
+  test.each([
+    ['whose outcome is known', {}, 'succeeded'],
+    ['that was not sent', {}, 'not_sent'],
+    ['of another amount', { value: '10.01' }, 'unknown'],
+    ['of another currency', { currency: 'INR' }, 'unknown'],
+    ['of another method', { method: 'upi' }, 'unknown'],
+    ['on another channel', { channel: 'channel-2' }, 'unknown'],
+    ['at another service', { service: 'another' }, 'unknown'],
+    ['with another external id', { externalId: 'another' }, 'unknown'],
+  ] as const)('is proof beside an attempt %s', async (_name, other, outcome) => {
+    const attempt = await begunAs(fixture.journal, 'unknown', newAttempt());
+    const { service, externalId } = attempt;
+    await begunAs(fixture.journal, outcome, newAttempt({ service, externalId, ...other }));
+    await expect(fixture.journal.hasRival(asRead(attempt))).resolves.toBe(false);
+  });
+
+  test('is compared with the last transaction of the client on the channel, else of another client', async () => {
+    const { service } = newAttempt();
+    const create = async (given: { client?: string; channel?: string; startedAt?: number }, id: string) => {
+      const attempt = newAttempt({ service, ...given });
+      await begunAs(fixture.journal, 'succeeded', attempt, { transactionId: `${service}-${id}` });
+    };
+    const beside = (given: object = {}) =>
+      fixture.journal.createdBeside(asRead(newAttempt({ service, ...given })));
+    await expect(beside()).resolves.toBeNull();
+    await create({ client: 'another' }, 'other');
+    await expect(beside()).resolves.toBe(`${service}-other`);
+    await create({ startedAt: 1 }, 'old');
+    await create({ startedAt: 2 }, 'new');
+    await create({ startedAt: 3, channel: 'channel-2' }, 'elsewhere');
+    await expect(beside()).resolves.toBe(`${service}-new`);
+    await expect(beside({ kind: 'payout' })).resolves.toBeNull();
+  });
+});

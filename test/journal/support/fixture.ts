@@ -1,0 +1,69 @@
+import path from 'node:path';
+import type { Journal } from '../../../src/datasources/journal/journal';
+import { openJournal } from '../../../src/datasources/journal/create-journal';
+import { ChildProcess } from '../../support/child-process';
+import { PATIENT_MS } from '../../support/patience';
+import { describePostgres, openStore, type Store, type StoreKind } from '../../support/stores';
+import type { JournalHandlers } from './journal-child';
+
+export type JournalChild = ChildProcess<JournalHandlers>;
+
+/** Starts a process that uses the journal at that address; resolves when it has opened it. */
+export const startChild = (url: string): Promise<JournalChild> =>
+  ChildProcess.start<JournalHandlers>(path.join(__dirname, 'journal-child.ts'), { args: [url] });
+
+/** A store and what uses it; all of it is closed after the last test of the block. */
+export interface JournalFixture {
+  store: Store;
+  /** With a long deadline, for busy machines. */
+  journal: Journal;
+  /** Opens another journal on the same store. */
+  open(): Promise<Journal>;
+  /** Opens one with the deadline of a gateway's journal. */
+  openImpatient(): Promise<Journal>;
+  startChild(): Promise<JournalChild>;
+}
+
+function useFixture(kind: StoreKind): JournalFixture {
+  const journals: Journal[] = [];
+  const children: JournalChild[] = [];
+  const open = async (deadlineMs?: number): Promise<Journal> => {
+    const journal = await openJournal(fixture.store.url, deadlineMs);
+    journals.push(journal);
+    return journal;
+  };
+  const fixture = {
+    open: () => open(PATIENT_MS),
+    openImpatient: () => open(),
+    startChild: async () => {
+      const child = await startChild(fixture.store.url);
+      children.push(child);
+      return child;
+    },
+  } as JournalFixture;
+  beforeAll(async () => {
+    fixture.store = await openStore(kind);
+    fixture.journal = await fixture.open();
+    await fixture.journal.ping();
+  });
+  afterAll(async () => {
+    await Promise.all(children.map((child) => child.kill()));
+    await Promise.all(journals.map((journal) => journal.close()));
+    await fixture.store.drop();
+  });
+  return fixture;
+}
+
+type Define = (fixture: JournalFixture) => void;
+
+export const describeSqliteJournal = (subject: string, define: Define): void =>
+  describe(`${subject} (SQLite)`, () => define(useFixture('SQLite')));
+
+export const describePostgresJournal = (subject: string, define: Define): void =>
+  describePostgres(`${subject} (PostgreSQL)`, () => define(useFixture('PostgreSQL')));
+
+/** The same tests on both stores. */
+export function describeJournals(subject: string, define: Define): void {
+  describeSqliteJournal(subject, define);
+  describePostgresJournal(subject, define);
+}

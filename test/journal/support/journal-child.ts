@@ -1,0 +1,33 @@
+import type { Claim, ConfirmClaim, NewAttempt } from '../../../src/datasources/journal/journal';
+import { openJournal } from '../../../src/datasources/journal/create-journal';
+import { emit, serve } from '../../support/child-handlers';
+import { PATIENT_MS } from '../../support/patience';
+
+/** A process that uses a journal as its parent says. */
+
+const url = process.argv[3] ?? '';
+const opening = openJournal(url, PATIENT_MS);
+
+const handlers = {
+  begin: async (attempts: NewAttempt[]) => {
+    const journal = await opening;
+    return Promise.all(attempts.map((attempt) => journal.insertAttempt(attempt)));
+  },
+  /** Emits the id of each attempt once it has begun. */
+  beginOneByOne: async (attempts: NewAttempt[]) => {
+    const journal = await opening;
+    for (const attempt of attempts) {
+      await journal.insertAttempt(attempt);
+      emit(attempt.id);
+    }
+  },
+  claimDue: async (claim: Claim, limit: number) => (await opening).claimDue(claim, limit),
+  beginConfirms: async (claims: ConfirmClaim[]) => {
+    const journal = await opening;
+    return Promise.all(claims.map((claim) => journal.beginConfirm(claim)));
+  },
+};
+
+export type JournalHandlers = typeof handlers;
+
+serve(handlers, opening);

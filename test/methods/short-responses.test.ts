@@ -1,0 +1,191 @@
+import { openBench, type Bench } from './bench';
+import { type Json } from './golden-bodies';
+import { readDrawings } from './qr-image';
+import { THE_LOOKUP, confirm, confirms, create, creates, leastOf, lookups, named } from './short-calls';
+import { type Reply } from '../support/payment-service/fake-payment-service';
+
+let bench: Bench;
+
+beforeAll(async () => {
+  bench = await openBench();
+});
+
+/** A create may be answered with status and transaction_id alone, a confirm without amount or method (spec 2.3, 4.4, 4.5). */
+
+const amountSent = (body: Json): Json => ({ ...(body['amount'] as Json), received: null });
+
+describe('A create answered with status and transaction_id alone', () => {
+  test.each(creates)('returns all fields from the request and one lookup: %s', async (_name, golden) => {
+    const found = await create(bench, golden, {
+      post: leastOf(golden.answer),
+      get: { status: 200, json: golden.answer },
+    });
+    expect(readDrawings(found)).toStrictEqual({ ...golden.data, amount: amountSent(golden.body) });
+    expect(lookups(bench)).toEqual([THE_LOOKUP]);
+  });
+
+  test.each(creates)('needs no lookup for common fields: %s', async (_name, golden) => {
+    const selection = `{ __typename ... on PaymentResource {
+      id transactionId channel externalId method status rawStatus amount { currency value received } error { code } } }`;
+    const found = await create(bench, golden, { selection, post: leastOf(golden.answer) });
+    expect({ ...golden.data, amount: amountSent(golden.body) }).toMatchObject(found);
+    expect(lookups(bench)).toEqual([]);
+  });
+
+  const knownFromRequest: [string, string, string][] = [
+    ['card, server-to-server, required fields only', 'CardPayment', 'cardholder'],
+    ['upi, server-to-server', 'UpiPayment', 'email firstName lastName phone'],
+    ['dcb, server-to-server', 'DcbPayment', 'userId phone firstName lastName'],
+    ['jazz_cash, server-to-server', 'JazzCashPayment', 'account'],
+    ['virtual_account, server-to-server', 'VirtualAccountPayment', 'bankCode accountNumber'],
+    ['ewallet, redirect flow', 'EwalletPayment', 'ewallet'],
+    ['c2c, server-to-server', 'C2cPayment', 'firstName surname email cardMask'],
+    ['bkash, server-to-server, account in both places', 'BkashPayment', 'firstName surname phone email'],
+  ];
+
+  test.each(knownFromRequest)('needs no lookup for fields of the request: %s', async (name, type, fields) => {
+    const golden = named(creates, name);
+    const selection = `{ ... on ${type} { ${fields} } }`;
+    const found = await create(bench, golden, { selection, post: leastOf(golden.answer) });
+    expect(found).toEqual(Object.fromEntries(fields.split(' ').map((field) => [field, golden.data[field]])));
+    expect(lookups(bench)).toEqual([]);
+  });
+
+  const looksUp: [string, string, string][] = [
+    ['card, redirect flow', 'CardPayment', 'redirectUrl'],
+    ['card, redirect flow', 'CardPayment', 'nextAction { ... on RedirectAction { url } }'],
+    ['card, server-to-server, required fields only', 'CardPayment', 'cardMask'],
+    ['upi, server-to-server', 'UpiPayment', 'upiId upiLink'],
+    [
+      'upi, server-to-server',
+      'UpiPayment',
+      'state nextAction { ... on ProvideUtrAction { upiId upiLink confirmWith } }',
+    ],
+    ['dcb, server-to-server', 'DcbPayment', 'state'],
+    ['c2c, server-to-server', 'C2cPayment', 'cardNumber recipient'],
+    ['bkash, server-to-server, account in both places', 'BkashPayment', 'account'],
+    ['virtual_account, server-to-server', 'VirtualAccountPayment', 'virtualAccount'],
+    ['qris, server-to-server: the code is in the answer', 'QrisPayment', 'qrCode'],
+    ['havale, fields as agreed', 'HavalePayment', 'fields'],
+    ['other, fields beside type', 'OtherPayment', 'type fields'],
+  ];
+
+  test.each(looksUp)(
+    'needs one lookup for fields of the service: %s, %s { %s }',
+    async (name, type, fields) => {
+      const golden = named(creates, name);
+      const selection = `{ ... on ${type} { ${fields} } }`;
+      const get = { status: 200, json: golden.answer };
+      const found = await create(bench, golden, { selection, post: leastOf(golden.answer), get });
+      expect(golden.data).toMatchObject(found);
+      expect(Object.values(found)).not.toContain(null);
+      expect(lookups(bench)).toEqual([THE_LOOKUP]);
+    },
+  );
+
+  test('returns the account that bkash has beside payment_method without a lookup', async () => {
+    const golden = named(creates, 'bkash, server-to-server, account beside payment_method only');
+    const post = { ...leastOf(golden.answer), account: golden.answer['account'] };
+    const selection = '{ ... on BkashPayment { account } }';
+    expect(await create(bench, golden, { selection, post })).toEqual({ account: golden.data['account'] });
+    expect(lookups(bench)).toEqual([]);
+  });
+
+  test('returns the error of a failed payment by one lookup', async () => {
+    const golden = named(creates, 'card, redirect flow');
+    const error = { code: 'DECLINED_GENERIC', message: 'No' };
+    const failed = { ...golden.answer, status: 'failed', error };
+    const selection =
+      '{ ... on PaymentResource { status error { code message } nextAction { __typename } } }';
+    const get = { status: 200, json: failed };
+    const found = await create(bench, golden, { selection, post: leastOf(failed), get });
+    expect(found).toEqual({ status: 'FAILED', error, nextAction: null });
+    expect(lookups(bench)).toEqual([THE_LOOKUP]);
+  });
+});
+
+describe('A confirm', () => {
+  test.each(confirms)('needs no lookup for fields of its short response: %s', async (_name, golden) => {
+    const fromAnswer = 'amount' in golden.answer ? 'amount { currency value received } createDate' : 'state';
+    const selection = `{ __typename ... on ${String(golden.data['__typename'])} {
+      id transactionId channel method status rawStatus error { code } ${fromAnswer}
+      nextAction { __typename ... on AwaitProviderAction { pollAfterMs } } } }`;
+    const found = await confirm(bench, golden, { selection, post: golden.answer });
+    expect(golden.data).toMatchObject(found);
+    expect(lookups(bench)).toEqual([]);
+  });
+
+  /** What the service left out of an answer that is otherwise whole, and what is then looked up. */
+  const lacking: [string, string][] = [
+    ['amount', 'amount { value }'],
+    ['create_date', 'createDate'],
+    ['payment_method', 'upiId'],
+  ];
+
+  test.each(lacking)('needs one lookup when the response lacks only %s', async (wireName, field) => {
+    const golden = named(confirms, 'upi, approval pending at the provider');
+    const get = { status: 200, json: golden.lookup };
+    const post = { ...golden.lookup, [wireName]: undefined };
+    const selection = `{ ... on UpiPayment { ${field} } }`;
+    const found = await confirm(bench, golden, { selection, post, get });
+    expect(golden.data).toMatchObject(found);
+    expect(Object.values(found)).not.toContain(null);
+    expect(lookups(bench)).toEqual([THE_LOOKUP]);
+  });
+
+  test.each(confirms)('has no next action when it completes the payment: %s', async (_name, golden) => {
+    const post = { ...golden.answer, status: 'completed', payment_method: undefined };
+    const selection = `{ ... on ${String(golden.data['__typename'])} { status state nextAction { __typename } } }`;
+    expect(await confirm(bench, golden, { selection, post })).toEqual({
+      status: 'COMPLETED',
+      state: null,
+      nextAction: null,
+    });
+    expect(lookups(bench)).toEqual([]);
+  });
+});
+
+describe('A lookup after a create or confirm', () => {
+  const golden = named(creates, 'upi, server-to-server');
+  const failures: [string, Reply][] = [
+    ['answers 500', { status: 500, body: 'oops' }],
+    ['answers 404', { status: 404, json: {} }],
+    ['answers 400', { status: 400, json: { message: 'no' } }],
+    ['truncates its response', { status: 200, body: '{"status":"processing","transac' }],
+    [
+      'answers with another payment',
+      { status: 200, json: { ...golden.answer, transaction_id: 'b1a9e0c4-52d7-4c36-8a1f-0c9d2e7b6f02' } },
+    ],
+    ['cuts the connection', (connection) => void connection.socket.destroy()],
+  ];
+
+  test.each(failures)(
+    'leaves fields null and does not fail the create when the service %s',
+    async (_what, get) => {
+      const found = await create(bench, golden, { post: leastOf(golden.answer), get });
+      expect(found).toStrictEqual({
+        ...golden.data,
+        redirectUrl: null,
+        createDate: null,
+        state: null,
+        upiId: null,
+        upiLink: null,
+        nextAction: { __typename: 'AwaitProviderAction', pollAfterMs: 2000 },
+      });
+      // Some failures are retried, always with the same request.
+      expect(lookups(bench).length).toBeLessThanOrEqual(3);
+      expect(new Set(lookups(bench))).toEqual(new Set([THE_LOOKUP]));
+    },
+  );
+
+  test.each(failures)(
+    'leaves fields null and does not fail the confirm when the service %s',
+    async (_what, get) => {
+      const completed = named(confirms, 'upi, completed');
+      const selection = '{ ... on UpiPayment { status amount { value } redirectUrl upiId } }';
+      const found = await confirm(bench, completed, { selection, post: completed.answer, get });
+      const known = { status: 'COMPLETED', amount: { value: '100.00' } };
+      expect(found).toEqual({ ...known, redirectUrl: null, upiId: null });
+    },
+  );
+});

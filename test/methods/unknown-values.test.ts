@@ -1,0 +1,173 @@
+import { validCall } from '../support/calls';
+import { openBench, type Bench } from './bench';
+import { type Json } from './golden-bodies';
+import { createPayment, lookUpPayment, createPayout, lookUpPayout } from './selection';
+
+let bench: Bench;
+
+beforeAll(async () => {
+  bench = await openBench();
+});
+
+describe('A payment with unknown values', () => {
+  const channel = '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10';
+  const transactionId = '3f0c5a52-8f0e-4f5b-9d0a-6f2f7f1f9a01';
+  const url = 'https://pay.example.com/page/1';
+
+  const PAYMENT = {
+    status: 'processing',
+    transaction_id: transactionId,
+    amount: { currency: 'INR', value: '100.00' },
+    redirect_url: url,
+    channel,
+    payment_method: { type: 'upi', upi_id: 'merchant@upi', state: 'waiting_for_utr' },
+    create_date: '2024-05-31T09:12:45.123456+00:00',
+  };
+  const wait = { __typename: 'AwaitProviderAction', pollAfterMs: 2000 };
+  const redirect = { __typename: 'RedirectAction', url };
+
+  const failure = (error: unknown): Json => ({ status: 'failed', error });
+
+  const payments: [string, Json, Json][] = [
+    ['a status', { status: 'teleported' }, { status: 'UNKNOWN', rawStatus: 'teleported', method: 'UPI' }],
+    [
+      'a known status in capitals',
+      { status: 'COMPLETED' },
+      { status: 'COMPLETED', rawStatus: 'COMPLETED', nextAction: null },
+    ],
+    [
+      'a state',
+      { payment_method: { type: 'upi', state: 'waiting_for_rain' } },
+      { state: 'UNKNOWN', nextAction: wait },
+    ],
+    [
+      'an error code, whose text is then not read',
+      failure({ code: 'DECLINED_BY_ORACLE', message: 'Do not honor' }),
+      { error: { code: 'UNKNOWN', rawCode: 'DECLINED_BY_ORACLE', message: 'Do not honor', reason: null } },
+    ],
+    ['an empty error', failure({}), { error: { code: 'UNKNOWN', rawCode: '', message: '', reason: null } }],
+    [
+      "a provider's text",
+      failure({ code: 'PROVIDER_PROCESSING_FAILED', message: 'Error 96' }),
+      { error: { code: 'PROVIDER_PROCESSING_FAILED', message: 'Error 96', reason: null } },
+    ],
+    ['an error that is no object', failure('declined'), { status: 'FAILED', error: null }],
+    [
+      'a type',
+      { payment_method: { type: 'crypto', coin: 'x', net: { id: 1 } } },
+      {
+        __typename: 'OtherPayment',
+        method: 'OTHER',
+        type: 'crypto',
+        fields: { coin: 'x', net: { id: 1 } },
+        nextAction: redirect,
+      },
+    ],
+    [
+      'a type named like a part of the language',
+      { payment_method: { type: '__proto__' } },
+      { __typename: 'OtherPayment', type: '__proto__', fields: null },
+    ],
+    [
+      'no payment_method',
+      { payment_method: undefined },
+      { __typename: 'OtherPayment', method: 'OTHER', type: 'other', fields: null },
+    ],
+    ['a payment_method that is no object', { payment_method: ['upi'] }, { __typename: 'OtherPayment' }],
+    [
+      'further fields',
+      { fee: '1.00', payment_method: { type: 'upi', colour: 'red' } },
+      { __typename: 'UpiPayment', upiId: null },
+    ],
+    [
+      'numbers for texts',
+      { amount: { currency: 'INR', value: 100.5 }, payment_method: { type: 'upi', phone: 9198 } },
+      { amount: { value: '100.5' }, phone: '9198' },
+    ],
+    ['an amount that is no object', { amount: '100.00' }, { amount: null }],
+  ];
+
+  test.each(payments)('is read when the response has %s', async (_what, said, expected) => {
+    bench.answers({ get: { status: 200, json: { ...PAYMENT, ...said } } });
+    const { data, errors } = await bench.gateway.ask(lookUpPayment(), { channel, transactionId });
+    expect(errors).toBeUndefined();
+    expect(data).toMatchObject({ payment: { transactionId, ...expected } });
+  });
+
+  /** After a create the gateway also knows the method of the request. */
+  const created: [string, Json, Json][] = [
+    [
+      'a status',
+      { status: 'teleported' },
+      { __typename: 'UpiPayment', status: 'UNKNOWN', rawStatus: 'teleported' },
+    ],
+    [
+      'a type',
+      { payment_method: { type: 'crypto', coin: 'x' } },
+      { __typename: 'OtherPayment', type: 'crypto', fields: { coin: 'x' } },
+    ],
+    [
+      'no type',
+      { payment_method: { upi_id: 'm@upi' } },
+      { __typename: 'UpiPayment', method: 'UPI', upiId: 'm@upi' },
+    ],
+  ];
+
+  test.each(created)(
+    'is returned after its create when the response has %s',
+    async (_what, said, expected) => {
+      bench.answers({ post: { status: 201, json: { ...PAYMENT, ...said } }, get: { status: 500 } });
+      const amount = { currency: 'INR', value: '100' };
+      const input = { idempotencyKey: 'k', channel, amount, method: { redirect: 'UPI' } };
+      const { data, errors } = await bench.gateway.ask(createPayment(), { input });
+      expect(errors).toBeUndefined();
+      expect(data).toMatchObject({ createPayment: { payment: { transactionId, ...expected } } });
+    },
+  );
+});
+
+describe('A payout with unknown values', () => {
+  const channel = '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10';
+  const transactionId = 'b1a9e0c4-52d7-4c36-8a1f-0c9d2e7b6f02';
+
+  const PAYOUT = {
+    status: 'failed',
+    transaction_id: transactionId,
+    method: 'imps',
+    external_id: 'p-1',
+    error: { code: 'DECLINED_GENERIC', message: 'No' },
+  };
+
+  const payouts: [string, Json, Json][] = [
+    [
+      'a status',
+      { status: 'returned' },
+      { status: 'UNKNOWN', rawStatus: 'returned', __typename: 'ImpsPayout' },
+    ],
+    ['a method', { method: 'crypto' }, { __typename: 'OtherPayout', method: 'OTHER', type: 'crypto' }],
+    ['no method', { method: null }, { __typename: 'OtherPayout', method: 'OTHER', type: null }],
+    [
+      'an error code',
+      { error: { code: 'X', message: 'Y' } },
+      { error: { code: 'UNKNOWN', rawCode: 'X', message: 'Y', reason: null } },
+    ],
+  ];
+
+  test.each(payouts)('is read when the response has %s', async (_what, said, expected) => {
+    bench.answers({ get: { status: 200, json: { ...PAYOUT, ...said } } });
+    const { data, errors } = await bench.gateway.ask(lookUpPayout(), { channel, transactionId });
+    expect(errors).toBeUndefined();
+    expect(data).toMatchObject({ payout: { transactionId, ...expected } });
+  });
+
+  test('is returned after its create when the response has an unknown status', async () => {
+    const post = { status: 'queued', transaction_id: transactionId, external_id: null };
+    bench.answers({ post: { status: 201, json: post } });
+    const { input } = validCall('createPayout', 'imps');
+    const { data, errors } = await bench.gateway.ask(createPayout(), { input });
+    expect(errors).toBeUndefined();
+    const { externalId } = input;
+    const payout = { __typename: 'ImpsPayout', status: 'UNKNOWN', rawStatus: 'queued', externalId };
+    expect(data).toMatchObject({ createPayout: { payout } });
+  });
+});

@@ -1,0 +1,220 @@
+import { spawnSync } from 'node:child_process';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { openJournal } from '../../src/datasources/journal/create-journal';
+import { CHANNEL } from '../support/caller';
+import { closeAfterTests } from '../support/cleanup';
+import { until } from '../support/gate';
+import { OUTAGES, type Outage } from '../support/outage';
+import { silence } from '../support/payment-service/faults';
+import { FakePaymentService } from '../support/payment-service/fake-payment-service';
+import { Program } from '../support/program';
+import { raw } from '../support/raw';
+import { describeStores, newKey, type Rig } from '../support/rig';
+import { openStore, withClient, POSTGRES_URL } from '../support/stores';
+import { scrape } from './support/scrape';
+
+const LOOK = 'query Look($c: UUID!, $e: String) { payment(channel: $c, externalId: $e) { __typename } }';
+
+interface Readiness {
+  httpStatus: number;
+  status: string;
+  checks: { journal: string; journalReason?: string; service: string; draining: boolean };
+}
+
+const isReady = ({ httpStatus }: Readiness): boolean => httpStatus === 200;
+const isDown = ({ httpStatus }: Readiness): boolean => httpStatus === 503;
+
+describeStores('/readyz', (rigs) => {
+  let rig: Rig;
+  let outage: Outage;
+
+  beforeAll(async () => {
+    const store = await openStore(rigs.kind);
+    rigs.closeAtEnd(() => store.drop());
+    const [prepare] = Object.values(OUTAGES[rigs.kind]) as ((from: typeof store) => Promise<Outage>)[];
+    outage = await prepare!(store);
+    rigs.closeAtEnd(() => outage.close());
+    rig = await rigs.start({ store: outage.store, open: (url) => openJournal(url, 1500) });
+  });
+
+  const base = (): string => rig.parts.gateway.url;
+
+  async function readiness(): Promise<Readiness> {
+    // The next check of the journal is due.
+    rig.clock.advance(1_000);
+    const response = await fetch(`${base()}/readyz`);
+    return { httpStatus: response.status, ...((await response.json()) as Omit<Readiness, 'httpStatus'>) };
+  }
+
+  test('reports an unreachable journal, and recovers', async () => {
+    expect(await readiness()).toMatchObject({ httpStatus: 200, status: 'ready' });
+    await outage.down();
+    const down = await until(readiness, isDown);
+    expect(down).toMatchObject({
+      status: 'not ready',
+      checks: { journal: 'down', clock: 'steady', draining: false },
+    });
+    const page = await scrape(base());
+    expect(page.sum('paygraph_journal_up')).toBe(0);
+    // A SQLite file that another process holds can still be read.
+    if (rigs.kind === 'PostgreSQL') expect(page.find('paygraph_unknown_outcomes')).toEqual([]);
+    expect(page.sum('paygraph_journal_errors_total')).toBeGreaterThan(0);
+    await outage.up();
+    await until(readiness, isReady);
+    await until(
+      () => scrape(base()),
+      (again) => again.sum('paygraph_journal_up') === 1,
+    );
+  });
+
+  if (rigs.kind === 'PostgreSQL')
+    test('reports a read-only database, and recovers when it is writable', async () => {
+      const name = new URL(outage.store.url).pathname.slice(1);
+      const sessions = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid()`;
+      const setting = 'default_transaction_read_only';
+      await withClient(POSTGRES_URL, (client) => client.query(`ALTER DATABASE ${name} SET ${setting} = on`));
+      await outage.store.rows(sessions);
+      const down = await until(readiness, ({ checks }) => checks.journalReason === 'read_only');
+      expect(down).toMatchObject({ httpStatus: 503, checks: { journal: 'down' } });
+      expect(
+        (await scrape(base())).sum('paygraph_journal_failures_total', { reason: 'read_only' }),
+      ).toBeGreaterThan(0);
+      await withClient(POSTGRES_URL, (client) => client.query(`ALTER DATABASE ${name} RESET ${setting}`));
+      await until(readiness, isReady);
+    });
+
+  if (rigs.kind === 'SQLite') {
+    test.each(['removed', 'replaced'])(
+      'reports that the journal file was %s, and refuses creates until the original is back',
+      async (how) => {
+        const file = outage.store.url.slice('file:'.length);
+        const created = newKey();
+        const { transactionId } = await rig.create('payment', created);
+        const refused = newKey();
+        const asked = rig.service.requestsTo('create-payment').length;
+
+        renameSync(file, `${file}.original`);
+        if (how !== 'removed') writeFileSync(file, '');
+        expect(await rig.create('payment', refused)).toMatchObject({
+          error: 'SERVICE_UNAVAILABLE',
+          retryable: true,
+        });
+        expect(await rig.confirm(transactionId!)).toMatchObject({ error: 'SERVICE_UNAVAILABLE' });
+        expect(rig.service.requestsTo('create-payment')).toHaveLength(asked);
+        expect(rig.service.requestsTo('confirm')).toEqual([]);
+        const down = await until(readiness, isDown);
+        expect(down.checks).toMatchObject({ journal: 'down', journalReason: 'file_replaced' });
+
+        rmSync(file, { force: true });
+        renameSync(`${file}.original`, file);
+        await until(readiness, isReady);
+        expect(await rig.create('payment', created)).toMatchObject({ replayed: true, transactionId });
+        expect(await rig.create('payment', refused)).toMatchObject({ replayed: false });
+      },
+    );
+  }
+
+  test('reports that the service is down, and stays ready', async () => {
+    rig.service.plan(() => ({ acts: true, reply: silence }));
+    const look = (place: number): Promise<unknown> => rig.ask(LOOK, { c: CHANNEL, e: `order-${place}` });
+    await until(
+      async () => {
+        await Promise.all(Array.from({ length: 12 }, (_, place) => look(place)));
+        return readiness();
+      },
+      ({ checks }) => checks.service === 'down',
+    );
+    expect(await readiness()).toMatchObject({ httpStatus: 200, status: 'ready' });
+    const page = await scrape(base());
+    expect(page.sum('paygraph_service_breaker_open', { breaker: 'silence' })).toBe(1);
+    expect(page.sum('paygraph_service_breaker_open', { breaker: 'failures' })).toBe(0);
+    expect(
+      page.sum('paygraph_service_request_duration_seconds_count', { result: 'timeout' }),
+    ).toBeGreaterThanOrEqual(10);
+  });
+});
+
+const LOOKED = { type: 'query', name: 'Look', outcome: 'ok' };
+
+/** A page of metrics, for promtool. */
+let page = '';
+
+(POSTGRES_URL ? describe : describe.skip)('Two instances with REUSE_PORT=on', () => {
+  let programs: Program[];
+  let metricsUrls: string[];
+
+  beforeAll(async () => {
+    const store = await openStore('PostgreSQL');
+    closeAfterTests({ close: () => store.drop() });
+    const service = closeAfterTests(await FakePaymentService.start());
+    const start = (PORT: string): Promise<Program> =>
+      Program.start({
+        serviceUrl: service.url,
+        databaseUrl: store.url,
+        env: { PORT, REUSE_PORT: 'on', METRICS_PORT: '0' },
+      });
+    const first = await start('0');
+    programs = [first, await start(new URL(first.url).port)];
+    metricsUrls = programs.map((program) => /"metricsUrl":"([^"]+)"/.exec(program.output())?.[1] ?? '');
+  });
+
+  test('share a port, and each has its own metrics and health checks at METRICS_PORT', async () => {
+    expect(programs[0]!.url).toBe(programs[1]!.url);
+    const counts = (): Promise<number[]> =>
+      Promise.all(
+        metricsUrls.map(async (url) => (await scrape(url)).sum('paygraph_operations_total', LOOKED)),
+      );
+    let sent = 0;
+    // The kernel chooses an instance for each new connection.
+    await until(
+      async () => {
+        const body = JSON.stringify({ query: LOOK, variables: { c: CHANNEL, e: 'a' } });
+        await raw(programs[0]!.url, {
+          method: 'POST',
+          body,
+          headers: { 'content-type': 'application/json', connection: 'close' },
+        });
+        sent += 1;
+        return counts();
+      },
+      (now) => now.every((count) => count > 0) && now.reduce((sum, count) => sum + count) === sent,
+    );
+    expect((await raw(programs[0]!.url.replace('/graphql', '/metrics'))).status).toBe(404);
+    for (const url of metricsUrls) {
+      expect((await raw(`${url}/readyz`)).status).toBe(200);
+      expect((await raw(`${url}/graphql`)).status).toBe(404);
+    }
+    page = (await scrape(metricsUrls[0]!)).text;
+  });
+
+  test('move the load to the other one when one ends', async () => {
+    programs[0]!.signal('SIGTERM');
+    expect(await programs[0]!.exited).toBe(0);
+    expect(await programs[1]!.create('payment', newKey())).toMatchObject({ result: 'PaymentSuccess' });
+  });
+});
+
+/** The promtool of PROMTOOL or the PATH; undefined where there is none. */
+const PROMTOOL = [process.env['PROMTOOL'] ?? 'promtool'].find(
+  (program) => spawnSync(program, ['--version']).status === 0,
+);
+
+function promtool(...args: string[]): { status: number | null; output: string } {
+  const cwd = path.resolve(__dirname, '../../deploy/prometheus');
+  const done = spawnSync(PROMTOOL ?? '', args, { cwd, input: page, encoding: 'utf8' });
+  return { status: done.status, output: done.stdout + done.stderr };
+}
+
+(PROMTOOL === undefined ? describe.skip : describe)('promtool (SKIPPED without it: set PROMTOOL)', () => {
+  test.each([
+    ['the page', ['check', 'metrics']],
+    ['the rules of the alerts', ['check', 'rules', 'alerts.yml']],
+    ['the tests of the alerts', ['test', 'rules', 'alerts.test.yml']],
+    ['the configuration of Prometheus', ['check', 'config', '--syntax-only', 'prometheus.yml']],
+  ])('accepts %s', (_what, args) => {
+    const { status: code, output } = promtool(...args);
+    expect({ code, output }).toMatchObject({ code: 0, ...(args[1] === 'metrics' && { output: '' }) });
+  });
+});

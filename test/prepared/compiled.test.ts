@@ -1,0 +1,227 @@
+import fc, { type Arbitrary } from 'fast-check';
+import {
+  getNullableType,
+  getOperationAST,
+  getVariableValues,
+  isEnumType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+  parse,
+  type GraphQLInputType,
+  type GraphQLScalarType,
+  type OperationDefinitionNode,
+} from 'graphql';
+import { pino } from 'pino';
+import { errorFormatter } from '../../src/http/graphql/apollo-server';
+import { digestOf, DocumentLimits } from '../../src/http/limits/document-limits';
+import { operationLog } from '../../src/http/graphql/operation-log';
+import { PreparedOperation } from '../../src/http/compiled/prepared-operation';
+import { CompiledOperationCache } from '../../src/http/compiled/compiled-operation-cache';
+import { variablesReader } from '../../src/http/compiled/variables';
+import { RateLimit } from '../../src/http/limits/rate-limit';
+import { gatewaySchema } from '../../src/resolvers';
+import type { OperationContext } from '../../src/resolvers/context';
+import { heapInUse } from '../http/support/resources';
+import { newAttempt } from '../journal/support/samples';
+import { ALL_SCOPES, CLIENT_ID } from '../support/credentials';
+import { CHANNEL } from '../support/gateway';
+
+const schema = gatewaySchema();
+
+const ATTEMPT = {
+  ...newAttempt({ channel: CHANNEL }),
+  ...{ seq: 1, outcome: 'in_progress', transactionId: null, settledAt: null },
+};
+
+/** What the resolvers of one operation share: a caller with all scopes, and one attempt. */
+const context = (): OperationContext =>
+  ({
+    requestId: 'request',
+    caller: { id: CLIENT_ID, kind: 'service', scopes: new Set(ALL_SCOPES), channels: '*' },
+    attempts: { list: () => Promise.resolve([ATTEMPT]) },
+  }) as unknown as OperationContext;
+
+function knownOf({ query }: { query: string }) {
+  const document = parse(query);
+  const operation = getOperationAST(document);
+  if (!operation) throw new Error(`No operation: ${query}`);
+  return { schema, document, operation };
+}
+
+describe('Variables of a prepared operation', () => {
+  /** JSON values: mostly those that fit some type. */
+  const ANY: Arbitrary<unknown> = fc.oneof(
+    fc.constantFrom<unknown>(CHANNEL, CHANNEL.toUpperCase(), '10.00', 'INR', '', 7, 1.5, true, null),
+    fc.constantFrom<unknown>([], {}, [[]], [null], { nosuch: 1 }, { '0': 'x' }),
+    fc.jsonValue({ maxDepth: 2 }),
+  );
+
+  /** Values that fit a scalar. */
+  const FITTING: Readonly<Record<string, unknown[]>> = {
+    UUID: [CHANNEL, CHANNEL.toUpperCase()],
+    CurrencyCode: ['INR', 'EUR'],
+    Decimal: ['10.00', '0.01'],
+    URL: ['https://shop.example/back'],
+    CardNumber: ['4111111111111111'],
+    CardSecurityCode: ['123'],
+    JSONObject: [{}, { a: { b: [1] } }],
+    Int: [7, 12, 2030],
+    Boolean: [true, false],
+  };
+
+  /** Values of which most fit a type; some do not, at any depth. */
+  function valuesOf(type: GraphQLInputType, depth = 0): Arbitrary<unknown> {
+    const bare = getNullableType(type);
+    const absent: Arbitrary<unknown> = fc.constant(isNonNullType(type) ? undefined : null);
+    const fitting = (): Arbitrary<unknown> => {
+      if (isListType(bare)) {
+        const item = valuesOf(bare.ofType, depth);
+        return fc.oneof({ weight: 4, arbitrary: fc.array(item, { maxLength: 3 }) }, item);
+      }
+      if (isEnumType(bare)) return fc.constantFrom(...bare.getValues().map(({ name }) => name));
+      if (!isInputObjectType(bare)) return fc.constantFrom(...(FITTING[String(bare)] ?? ['a text']));
+      const fields = Object.values(bare.getFields());
+      const record = fc.record(
+        Object.fromEntries(
+          fields.map((field) => [field.name, depth > 3 ? ANY : valuesOf(field.type, depth + 1)]),
+        ),
+        { requiredKeys: fields.filter(({ type: of }) => isNonNullType(of)).map(({ name }) => name) },
+      );
+      if (!bare.isOneOf) return record;
+      const one = fc
+        .constantFrom(...fields)
+        .chain((field) => valuesOf(field.type, depth + 1).map((value) => ({ [field.name]: value })));
+      return fc.oneof({ weight: 8, arbitrary: one }, record);
+    };
+    return fc.oneof(
+      { weight: 60, arbitrary: fitting() },
+      { weight: 1, arbitrary: absent },
+      { weight: 1, arbitrary: ANY },
+    );
+  }
+
+  const asJson = (variables: unknown): Record<string, unknown> =>
+    JSON.parse(JSON.stringify(variables)) as Record<string, unknown>;
+
+  test.each([
+    'query ($input: CreatePaymentInput!) { __typename }',
+    'query ($input: ConfirmPaymentInput!) { __typename }',
+    'query ($input: [[UUID!]!], $other: PaymentMethodInput) { __typename }',
+    `query ($input: UUID! = "${CHANNEL}", $other: Int = 3, $more: [String] = ["a"]) { __typename }`,
+  ])('are accepted and coerced as graphql-js does: %s', (query) => {
+    const [operation] = parse(query).definitions as [OperationDefinitionNode];
+    const definitions = operation.variableDefinitions ?? [];
+    const read = variablesReader(schema, operation);
+    const typeOf = (text: string): Arbitrary<unknown> => {
+      const type = schema.getType(/\w+/.exec(text)?.[0] ?? '');
+      const arbitrary = type ? valuesOf(type as GraphQLInputType) : ANY;
+      return text.includes('[') ? fc.oneof(fc.array(arbitrary, { maxLength: 2 }), arbitrary) : arbitrary;
+    };
+    const types = [...query.matchAll(/\$(\w+): ([[\]\w!]+)/g)];
+    const given = fc.record(
+      Object.fromEntries(types.map(([, name = '', text = '']) => [name, typeOf(text)])),
+      { requiredKeys: [] },
+    );
+    let fitting = 0;
+    fc.assert(
+      fc.property(given, (values) => {
+        const sent = asJson(values);
+        const { coerced, errors } = getVariableValues(schema, definitions, sent);
+        const own = read(sent);
+        if (errors) return expect(own).toBeNull();
+        fitting += 1;
+        expect(own).toEqual(coerced);
+      }),
+      { numRuns: 200 },
+    );
+    expect(fitting).toBeGreaterThan(5);
+  });
+
+  test('are read no further than the first few values that do not fit', () => {
+    const uuid = schema.getType('UUID') as GraphQLScalarType;
+    const parsed = jest.spyOn(uuid, 'parseValue');
+    const query =
+      'query ($c: UUID!, $ids: [UUID!]!) { payments(channel: $c, transactionIds: $ids) { __typename } }';
+    const operation = new PreparedOperation(knownOf({ query }));
+    const ids = Array.from({ length: 33_000 }, () => 1);
+    expect(operation.variablesOf({ c: CHANNEL, ids })).toBeNull();
+    expect(parsed.mock.calls.length).toBeLessThan(10);
+    parsed.mockRestore();
+  });
+});
+
+describe('Memory for prepared operations', () => {
+  /** Prepared operations without a server: the test calls the plugin in Apollo's place. */
+  class Plugin {
+    readonly #log = pino({ level: 'silent' });
+    readonly #operations = new CompiledOperationCache({
+      rate: new RateLimit(0),
+      operationLog: operationLog(this.#log),
+      formatError: errorFormatter(this.#log),
+    });
+
+    constructor() {
+      this.#operations.learnType(undefined, 'application/json');
+    }
+
+    async teach(source: string): Promise<void> {
+      const listener = await this.#operations.learnOperations.requestDidStart?.({} as never);
+      await listener?.didResolveOperation?.({ ...knownOf({ query: source }), source, request: {} } as never);
+    }
+
+    async isPrepared(source: string): Promise<boolean> {
+      const asked = { operation: { query: source }, digest: digestOf(source), accept: undefined, context };
+      return (await this.#operations.answer(asked)) !== null;
+    }
+  }
+
+  const documentOf = (place: number): string => `query Q${place} { n${place}: __typename }`;
+
+  test('holds the last thousand documents, and does not grow with more', async () => {
+    const plugin = new Plugin();
+    const teach = async (from: number, to: number): Promise<void> => {
+      for (let place = from; place < to; place += 1) {
+        await plugin.teach(documentOf(place));
+        await plugin.teach(documentOf(place));
+      }
+    };
+    await teach(0, 1100);
+    const full = heapInUse();
+    await teach(1100, 2300);
+    expect(heapInUse() - full).toBeLessThan(3);
+    expect(await plugin.isPrepared(documentOf(2_299))).toBe(true);
+    expect(await plugin.isPrepared(documentOf(1_301))).toBe(true);
+    expect(await plugin.isPrepared(documentOf(1_299))).toBe(false);
+    expect(await plugin.isPrepared(documentOf(0))).toBe(false);
+  });
+
+  test('is bounded for large documents together', async () => {
+    const plugin = new Plugin();
+    const documents = Array.from({ length: 12 }, (_, place) => documentOf(place) + ' '.repeat(99_000));
+    for (const source of [...documents, ...documents]) await plugin.teach(source);
+    const kept = await Promise.all(documents.map((source) => plugin.isPrepared(source)));
+    expect(kept.filter(Boolean)).toHaveLength(5);
+  });
+
+  // Fragments multiply in a selection.
+  test('is at most some hundred times the text of a document with fragments in fragments', async () => {
+    const times = (write: (place: number) => string): string =>
+      Array.from({ length: 22 }, (_, place) => write(place)).join(' ');
+    const query = `query ($c: UUID!) { attempts(channel: $c, first: 1) { ...C } }
+      fragment C on AttemptConnection { ${times((place) => `e${place}: edges { ...E }`)} }
+      fragment E on AttemptEdge { ${times((place) => `n${place}: node { ...N }`)} }
+      fragment N on Attempt { ${times((place) => `k${place}: channel`)} }`;
+    expect(new DocumentLimits().check(query)).toEqual({ ok: true });
+    const prepare = async (): Promise<PreparedOperation> => {
+      const operation = new PreparedOperation(knownOf({ query }));
+      expect((await operation.run(context(), { c: CHANNEL }, { c: CHANNEL })).errors).toBeUndefined();
+      return operation;
+    };
+    const operations = [await prepare()];
+    const before = heapInUse();
+    for (let count = 0; count < 8; count += 1) operations.push(await prepare());
+    const bytes = (heapInUse() - before) * 1024 * 1024;
+    expect(bytes / (8 * query.length)).toBeLessThan(200);
+  });
+});

@@ -1,0 +1,391 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import fc from 'fast-check';
+import { redactForAudit } from '../../src/redaction/audit';
+import { createRedactor } from '../../src/redaction/service-response';
+import { fieldError, validateInput } from '../../src/core/validation/validate-input';
+import { findKeptSecrets } from '../../src/core/validation/reject-secrets';
+import { holdsCardNumber, containsPan, passesLuhn } from '../../src/redaction/pan';
+import { CustomFieldsInput } from '../../src/schema/methods/custom-fields';
+import { findInDecodings } from '../../src/redaction/decodings';
+import { HIDDEN as REDACTED, hideNumbers, holdsToken, readFreeFields } from '../../src/redaction/text';
+import { cardNumber, checkDigitOf, digits, withCheckDigit } from './fixtures/planted';
+
+const visa = digits(14, 14).map((payload) => withCheckDigit(`4${payload}`));
+const marks = fc.constantFrom('', ' ', '-', '.', '_', '/', ' - ', '\u00a0', '  ');
+const grouped = (number: fc.Arbitrary<string>) =>
+  fc.tuple(number, marks, fc.integer({ min: 1, max: 7 })).map(([text, gap, size]) => ({
+    number: text,
+    written: (text.match(new RegExp(`.{1,${size}}`, 'g')) ?? []).join(gap),
+  }));
+
+describe('A card number', () => {
+  test('passes Luhn exactly when its last digit is the check digit of the rest', () => {
+    fc.assert(
+      fc.property(digits(11, 18), fc.nat(9), (payload, last) => {
+        expect(passesLuhn(payload + String(last))).toBe(last === checkDigitOf(payload));
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('is found beside other numbers, such as its expiry date', () => {
+    const beside = fc.integer({ min: 0, max: 9999 }).map(String);
+    fc.assert(
+      fc.property(beside, grouped(cardNumber), beside, (before, { written: text }, after) => {
+        const texts = [`${before} ${text}`, `${text} ${after}`, `${before}-${text}-${after}`];
+        expect(texts.map(holdsCardNumber)).toEqual([true, true, true]);
+      }),
+    );
+  });
+
+  /** Without digits of any kind: ㊷ is 42. */
+  const words = fc
+    .string({ unit: 'grapheme', maxLength: 40 })
+    .map((text) => text.normalize('NFKC').replace(/\p{N}/gu, ''));
+
+  test('is hidden in a free text, and the words around it stay', () => {
+    fc.assert(
+      fc.property(words, grouped(cardNumber), words, (before, { number, written }, after) => {
+        const shown = hideNumbers(`${before}~${written}~${after}`);
+        expect(shown.replace(/\D/g, '')).not.toContain(number);
+        expect(shown).toBe(`${before}~[redacted]~${after}`);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test('is not found in a free text with fewer than twelve digits', () => {
+    const few = fc
+      .string({ unit: 'grapheme' })
+      .filter((text) => text.replace(/\D/g, '').length < 12 && !/eyJ|pgk_|b(earer|asic)\s/i.test(text));
+    fc.assert(fc.property(few, (text) => expect(hideNumbers(text)).toBe(text)));
+  });
+
+  test('is hidden in the fields of an unknown method, and in their names', () => {
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 4 }), grouped(cardNumber), (json, { number, written }) => {
+        const fields = {
+          note: written,
+          [written]: 1,
+          list: [{ [`a ${written}`]: [written] }],
+          json: JSON.parse(json) as unknown,
+        };
+        const shown = JSON.stringify(readFreeFields(fields));
+        expect(shown).not.toContain(written);
+        expect(shown.replace(/\D/g, '')).not.toContain(number);
+      }),
+    );
+  });
+
+  test('of the request is removed however it is grouped, beside other digits too', () => {
+    fc.assert(
+      fc.property(digits(0, 9), grouped(cardNumber), digits(0, 9), (before, { number, written }, after) => {
+        const shown = createRedactor({ secrets: [number] })(`${before}${written}${after}`);
+        expect(shown.replace(/\D/g, '')).not.toContain(number);
+      }),
+    );
+  });
+
+  test('has a security code that is removed where it stands alone', () => {
+    const remove = createRedactor({ secrets: ['737'] });
+    const removed = ['737', 'CVC 737', 'cvv:737', 'CVC737', '(737)', '7 3 7', '7-3-7', '"737"', 'a=737&b=1'];
+    for (const text of removed) expect(remove(text)).not.toMatch(/7\W?3\W?7/);
+    const kept = [
+      '17370',
+      '737.00',
+      '10.737',
+      '****737',
+      'order737',
+      '737a',
+      '2026-05-31T09:12:45.123737+00:00',
+    ];
+    for (const text of kept) expect(remove(text)).toBe(text);
+  });
+
+  test('is not found in the ids that clients choose', () => {
+    const honest = fc.oneof(
+      fc.uuid(),
+      fc
+        .date({ min: new Date('2020-01-01'), max: new Date('2090-01-01'), noInvalidDate: true })
+        .map((day) => `order-${day.toISOString().replace(/\D/g, '')}`),
+      fc.integer({ min: 1.5e12, max: 3e12 }).map(String),
+      fc.nat(999_999_999).map((count) => `INV-2026-${count}`),
+      digits(1, 11),
+    );
+    fc.assert(
+      fc.property(honest, (name) => expect(containsPan(name)).toBe(false)),
+      { numRuns: 200 },
+    );
+  });
+
+  test('of a card scheme is found in a name, however it is grouped', () => {
+    const known = ['378282246310005', '6011111111111117', '3530111333300000', '2223003122003222'];
+    for (const number of known) expect(containsPan(`order-${number}`)).toBe(true);
+    fc.assert(
+      fc.property(words, grouped(visa), words, (before, { written }, after) =>
+        expect(containsPan(`${before}~${written}~${after}`)).toBe(true),
+      ),
+    );
+  });
+});
+
+type Encode = (character: string) => string;
+
+const hex = (character: string): string => character.charCodeAt(0).toString(16);
+const percent: Encode = (character) => `%${hex(character)}`;
+const escaped = (text: string): string => [...text].map(percent).join('');
+
+/** In another script: the digits from that zero on; anything else as it is. */
+const digitsFrom =
+  (zero: number): Encode =>
+  (character) =>
+    /\d/.test(character) ? String.fromCodePoint(zero + Number(character)) : character;
+
+const ENCODINGS: Record<string, Encode> = {
+  plain: (character) => character,
+  percent,
+  'percent twice': (character) => percent(character).replace('%', '%25'),
+  'percent of percent': (character) => escaped(percent(character)),
+  'an entity': (character) => `&#${character.charCodeAt(0)};`,
+  'an entity in hex': (character) => `&#x${hex(character)};`,
+  'an entity of an entity': (character) => `&amp;#${character.charCodeAt(0)};`,
+  'an escape of JSON': (character) => `\\u00${hex(character)}`,
+  'an escape of JavaScript': (character) => `\\x${hex(character)}`,
+  'an escape with braces': (character) => `\\u{${hex(character)}}`,
+  'an old escape of URLs': (character) => `%u00${hex(character)}`,
+  fullwidth: (character) => String.fromCodePoint(character.charCodeAt(0) + 0xfee0),
+  'fullwidth in percent': (character) =>
+    encodeURIComponent(String.fromCodePoint(character.charCodeAt(0) + 0xfee0)),
+};
+
+/** Writings of digits only. */
+const DIGITS: Record<string, Encode> = {
+  'Arabic-Indic': digitsFrom(0x660),
+  Thai: digitsFrom(0xe50),
+  'bold mathematical': digitsFrom(0x1d7ce),
+  circled: (digit) => (digit === '0' ? '\u24ea' : String.fromCodePoint(0x245f + Number(digit))),
+  superscript: (digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)] ?? digit,
+  'with a keycap': (digit) => `${digit}\ufe0f\u20e3`,
+};
+
+const GAPS = [
+  ...['', ...' +./-_,', '%20', '%2D', '%2520', '&nbsp;', '&#160;', '&#x2013;', '\\u00a0', '%E2%80%8B'],
+  ...'\u00a0\u2007\u202f\u200b\u200d\ufeff\u00ad\u2010\u2013\u2212\u00b7',
+  ...[' \u200b\u200c\u200d\u2060 ', '%C2%A0', '&zwnj;', '&thinsp;'],
+];
+
+const key = fc.string({ unit: fc.constantFrom(...'abcdefXYZ-_.0123456789'), minLength: 12, maxLength: 40 });
+
+const written = (text: string, encode: readonly Encode[]): string =>
+  [...text].map((character, place) => encode[place % encode.length]?.(character) ?? character).join('');
+
+const all = { ...ENCODINGS, ...DIGITS };
+const mixed = fc.array(fc.constantFrom(...Object.values(all)), { minLength: 1, maxLength: 6 });
+const mixedOfAny = fc.array(fc.constantFrom(...Object.values(ENCODINGS)), { minLength: 1, maxLength: 6 });
+const encodedGroups = fc
+  .tuple(visa, mixed, fc.constantFrom(...GAPS), fc.integer({ min: 1, max: 6 }))
+  .map(([number, encode, gap, size]) => ({
+    number,
+    text: (number.match(new RegExp(`.{1,${size}}`, 'g')) ?? [])
+      .map((group) => written(group, encode))
+      .join(gap),
+  }));
+
+const HIDDEN = 'a~[redacted]~b';
+
+describe('An encoded card number', () => {
+  test.each(Object.entries(all))('is hidden when it is written as %s', (_name, encode) => {
+    const number = '4111111111111111';
+    const text = written(number, [encode]);
+    expect(hideNumbers(`a~${text}~b`)).toBe(HIDDEN);
+    expect(createRedactor({ secrets: [number] })(`a~${text}~b`)).toBe(HIDDEN);
+    expect(containsPan(text)).toBe(true);
+    expect(redactForAudit(text, 1000)).toBe('[hidden]');
+  });
+
+  test('is hidden in entities without semicolons', () => {
+    const digitsOf = [...'4111111111111111'];
+    for (const encode of [
+      (digit: string) => `&#x${hex(digit)}`,
+      (digit: string) => `&#${digit.charCodeAt(0)}`,
+    ])
+      expect(hideNumbers(`a~${digitsOf.map(encode).join('')}~b`)).toBe(HIDDEN);
+  });
+
+  test.each(GAPS)('is hidden with %j between its groups', (gap) => {
+    const text = ['4111', '1111', '1111', '1111'].join(gap);
+    expect(hideNumbers(`a~${text}~b`)).toBe(HIDDEN);
+    expect(createRedactor({ secrets: ['4111111111111111'] })(`a~${text}~b`)).toBe(HIDDEN);
+    expect(containsPan(text)).toBe(true);
+  });
+
+  test('is hidden in any mixture of encodings, and the rest of the text stays', () => {
+    fc.assert(
+      fc.property(encodedGroups, ({ number, text }) => {
+        expect(hideNumbers(`a~${text}~b`)).toBe(HIDDEN);
+        expect(createRedactor({ secrets: [number] })(`a~${text}~b`)).toBe(HIDDEN);
+        expect(JSON.stringify(readFreeFields({ note: `x ${text}`, [text]: 1 }))).toBe(
+          '{"note":"x [redacted]","[redacted]":1}',
+        );
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test('is refused in stored fields, in any mixture of encodings', () => {
+    const method = { arm: 'card', type: 'card', secrets: [] };
+    fc.assert(
+      fc.property(encodedGroups, ({ text }) => {
+        const input = { idempotencyKey: `k-${text}`, externalId: text, description: `for ${text}` };
+        const rules = findKeptSecrets(input, method).map(({ path: [field], rule }) => [field, rule]);
+        expect(rules).toEqual(Object.keys(input).map((field) => [field, 'noSecret']));
+      }),
+    );
+  });
+});
+
+describe('An encoded credential', () => {
+  test('of the gateway is removed in any mixture of encodings, from URLs too', () => {
+    fc.assert(
+      fc.property(key, mixedOfAny, (secret, encode) => {
+        const remove = createRedactor({ credentials: [secret] });
+        expect(remove(`a~${written(secret, encode)}~b`)).toBe(HIDDEN);
+        expect(remove(`https://pay.example/?k=${written(secret, encode)}&x=1`)).toBe(
+          'https://pay.example/?k=[redacted]&x=1',
+        );
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test('of a caller is hidden in any mixture of encodings', () => {
+    fc.assert(
+      fc.property(mixedOfAny, (encode) => {
+        for (const text of ['pgk_0123456789abcdef0123', 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln']) {
+          expect(holdsToken(written(text, encode))).toBe(true);
+          expect(hideNumbers(`a~${written(text, encode)}~b`)).toBe(HIDDEN);
+        }
+      }),
+    );
+  });
+
+  test('of 4 digits or fewer is not searched in encoded characters', () => {
+    const remove = createRedactor({ secrets: ['737'] });
+    expect(remove('a~%37%33%37~b')).toBe(HIDDEN);
+    for (const text of ['%E2%97%37x', 'a%2F7370', '\\u0737']) expect(remove(text)).toBe(text);
+  });
+});
+
+/** Every text of a JSON value. */
+const textsIn = (value: unknown): string[] => {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+};
+
+describe('A text without secrets', () => {
+  const HONEST = [
+    'upi://pay?pa=shop%40upi&pn=My%20Shop&am=100.00&cu=INR&tn=Order%2012&tr=202611220001',
+    'https://shop.example/return?order=100%2B200&next=https%3A%2F%2Fshop.example%2Fa%3Fb%3D1&t=1763846400000',
+    '00020101021226610014COM.GO-JEK.WWW01189360091432506272000210G250627200303UMI51440014ID.CO.QRIS.WWW',
+    '+91 98765 43210',
+    '2026-11-22T20:37:38.123456+00:00',
+    '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10',
+    'IBAN DE89 3704 0044 0532 0130 00',
+    'Müller & Söhne; 100 % sicher &amp; gut',
+    'C:\\users\\u0041bc',
+    'a.b.c',
+    '50%25 off, order %2312',
+  ];
+
+  test.each(HONEST)('is not changed: %s', (text) => {
+    expect(hideNumbers(text)).toBe(text);
+    expect(containsPan(text)).toBe(false);
+    expect(createRedactor({ secrets: ['4111111111111111'], credentials: ['sk_live_abcdef'] })(text)).toBe(
+      text,
+    );
+  });
+
+  test('is not changed in any golden body', () => {
+    const folder = path.join(__dirname, '../methods/golden');
+    const texts = readdirSync(folder).flatMap((file) =>
+      textsIn(JSON.parse(readFileSync(path.join(folder, file), 'utf8'))),
+    );
+    expect(texts.length).toBeGreaterThan(300);
+    const remove = createRedactor({ secrets: ['4000056655665556'], credentials: ['sk_live_abcdef'] });
+    const changed = texts.filter((text) => /[%&\\]|[^ -~]/.test(text) && hideNumbers(text) !== text);
+    expect(changed).toEqual([]);
+    expect(texts.filter((text) => remove(text) !== text)).toEqual([]);
+  });
+});
+
+/** Their digits hold a number of a card scheme. */
+const HEX_UUID = '41111111-1111-1111-abcd-000000000000';
+const DIGITS_UUID = '41111111-1111-1111-0000-000000000000';
+
+const faultsOf = (idempotencyKey: string, secrets: string[]) =>
+  findKeptSecrets({ idempotencyKey }, { arm: 'card', type: 'card', secrets });
+
+test('A UUID as idempotency key is refused when it has no letter, or holds the card number of the request', () => {
+  expect([faultsOf(HEX_UUID, []), faultsOf(`order_${HEX_UUID}`, [])]).toEqual([[], []]);
+  expect(containsPan(DIGITS_UUID)).toBe(true);
+  expect(faultsOf(DIGITS_UUID, [])).toHaveLength(1);
+  expect(faultsOf(HEX_UUID, ['4111111111111111'])).toHaveLength(1);
+});
+
+const MARKS = `a${'\u0315'.repeat(24_000)}${'\u0316'.repeat(24_000)}`;
+const WORDS = '\ufdfa'.repeat(32_000);
+
+/** The longest text that String.normalize was called with. */
+function longestNormalized(work: () => void): number {
+  const normalize = jest.spyOn(String.prototype, 'normalize');
+  try {
+    work();
+    return Math.max(0, ...normalize.mock.contexts.map((text) => String(text).length));
+  } finally {
+    normalize.mockRestore();
+  }
+}
+
+const lengthsRead = (text: string): number[] => {
+  const lengths: number[] = [];
+  findInDecodings(text, (reading) => {
+    lengths.push(reading.length);
+    return [];
+  });
+  return lengths;
+};
+
+describe('Searching a long text for secrets', () => {
+  test('normalises one character at a time, as more take quadratic time', () => {
+    expect(longestNormalized(() => void lengthsRead(MARKS))).toBeLessThanOrEqual(2);
+    expect(lengthsRead(MARKS)).toEqual([MARKS.length, 1]);
+    expect(Math.max(...lengthsRead(WORDS))).toBe(WORDS.length);
+    expect(holdsCardNumber('1 '.repeat(30_000))).toBe(false);
+  });
+
+  test('finds a secret', () => {
+    const secret = 'sk_live_abcdefgh';
+    const written = [...secret].map((character) => `${character}\u0315\u0316`).join('');
+    expect(createRedactor({ credentials: [secret] })(`${WORDS} ${written} ${WORDS}`)).toBe(
+      `${WORDS} ${REDACTED} ${WORDS}`,
+    );
+  });
+});
+
+describe('Validation', () => {
+  test('does not search a refused text for secrets', () => {
+    const input = { idempotencyKey: `4111111111111111${MARKS}`, description: '4111 1111 1111 1111' };
+    const method = { arm: 'card', type: 'card', secrets: [] };
+    const refused = [fieldError(['idempotencyKey'], 'maxLength', '')];
+    const faults = findKeptSecrets(input, method, refused);
+    expect(faults.map(({ path }) => path)).toEqual([['description']]);
+  });
+
+  test('does not search fields that are too large for card numbers', () => {
+    const input = Object.assign(new CustomFieldsInput(), {
+      fields: { note: `4111111111111111 ${'x'.repeat(8192)}` },
+    });
+    expect(validateInput(input).map(({ rule }) => rule)).toEqual(['size']);
+  });
+});

@@ -1,0 +1,148 @@
+import { API_KEY, eachTest, type Answer } from './fixtures/running';
+import { direct, PAN, payoutTo, redirect } from './fixtures/requests';
+
+// What the specification demands is in test/obligations; here is what the sandbox does beyond it.
+
+const running = eachTest();
+
+async function created(request: unknown) {
+  const answer = await running.createPayment(request);
+  expect(answer.status).toBe(201);
+  return { id: String(answer.body['transaction_id']), body: answer.body };
+}
+
+/** A 400 whose errors name these fields. */
+function expectRefusal(answer: Answer, names: string[]): void {
+  expect(answer.status).toBe(400);
+  expect(Object.keys(answer.body['errors'] ?? {}).sort()).toEqual(names.sort());
+}
+
+describe('Authentication of the sandbox', () => {
+  test('answers a wrong key and a wrong signature alike', async () => {
+    const body = redirect();
+    const wrongKey = await running.post('api/v1/payment/', body, { 'X-API-Key': `${API_KEY}x` });
+    const wrongSignature = await running.post('api/v1/payment/', body, { 'X-Signature': 'x' });
+    expect([wrongKey.status, wrongSignature.status]).toEqual([401, 401]);
+    expect(wrongKey.text).toBe(wrongSignature.text);
+  });
+
+  test('accepts the timestamps of clients after its own clock was advanced', async () => {
+    running.sandbox.control.advance(3_600_000);
+    expect((await running.createPayment(redirect())).status).toBe(201);
+  });
+});
+
+describe('A payment in the sandbox', () => {
+  test('keeps of a card the mask alone', async () => {
+    const { id, body: payment } = await created(direct('card', { external_id: 'o-1' }));
+    expect(payment['payment_method']).toMatchObject({ card_mask: '4111********1111' });
+    const kept = [(await running.payment(id)).text, JSON.stringify(running.sandbox.control.transactions())];
+    for (const text of [JSON.stringify(payment), ...kept]) expect(text).not.toMatch(new RegExp(`${PAN}|987`));
+    const other = await created(
+      redirect({ payment_method: { type: 'other', note: `card ${PAN} please`, cvc: '987' } }),
+    );
+    expect((await running.payment(other.id)).text).not.toMatch(new RegExp(`${PAN}|987`));
+  });
+
+  test('completes 1.5 s after a direct create that has no state', async () => {
+    const { id } = await created(direct('jazz_cash'));
+    running.clock.advance(1499);
+    expect((await running.payment(id)).body['status']).toBe('processing');
+    running.clock.advance(1);
+    expect((await running.payment(id)).body['status']).toBe('completed');
+  });
+});
+
+describe('A payout in the sandbox', () => {
+  test('is created processing without its external id, and completes by itself', async () => {
+    const answer = await running.createPayout(payoutTo());
+    const id = answer.body['transaction_id'];
+    expect(answer.body).toEqual({ status: 'processing', transaction_id: id, external_id: null });
+    running.clock.advance(1500);
+    expect((await running.payoutNamed('payout-1')).body).toEqual({
+      status: 'completed',
+      transaction_id: id,
+      external_id: 'payout-1',
+    });
+  });
+
+  test('takes a valid card number and shows it nowhere', async () => {
+    const card = (pan: string) =>
+      payoutTo({ amount: { currency: 'KZT', value: '9.00' }, payout_method: { type: 'card', pan } });
+    expectRefusal(await running.createPayout(card('4111111111111112')), ['payout_method.pan']);
+    const { body: payout, status } = await running.createPayout(card(PAN));
+    expect(status).toBe(201);
+    const found = await running.payout(String(payout['transaction_id']));
+    expect(found.text + JSON.stringify(running.sandbox.control.transactions())).not.toContain(PAN);
+  });
+});
+
+describe('A confirm in the sandbox', () => {
+  const waiting = async (type: 'upi' | 'c2c', chosen = {}): Promise<string> =>
+    (await created(direct(type, chosen))).id;
+
+  async function stateOf(id: string) {
+    const { body: payment } = await running.payment(id);
+    return [payment['status'], payment['payment_method']?.['state']];
+  }
+
+  test('is refused for the code 000000, and may be tried again', async () => {
+    const id = await waiting('upi');
+    const before = await stateOf(id);
+    expectRefusal(await running.confirm({ id, utr: '000000' }), ['utr']);
+    expect(await stateOf(id)).toEqual(before);
+    expect((await running.confirm({ id, utr: '482913' })).body['status']).toBe('completed');
+  });
+
+  test.each([
+    ['upi', { utr: '111111' }, 3000],
+    ['c2c', {}, 1500],
+  ] as const)('of %s with %j completes after %d ms with the provider', async (type, code, ms) => {
+    const id = await waiting(type);
+    expect((await running.confirm({ id, ...code })).body['status']).toBe('processing');
+    running.clock.advance(ms - 1);
+    expect(await stateOf(id)).toEqual(['processing', 'waiting_for_provider']);
+    running.clock.advance(1);
+    expect(await stateOf(id)).toEqual(['completed', undefined]);
+  });
+
+  test('of an amount that forces an outcome ends with that outcome', async () => {
+    const id = await waiting('upi', { value: '10.51' });
+    expect((await running.confirm({ id, utr: '482913' })).body['status']).toBe('processing');
+    running.clock.advance(1500);
+    expect((await running.payment(id)).body['error']).toMatchObject({ code: 'PROVIDER_PROCESSING_FAILED' });
+  });
+});
+
+describe('A request to the sandbox', () => {
+  test('is refused with every broken rule at once, by field and without a value', async () => {
+    const answer = await running.createPayment({
+      channel: 'secret-channel',
+      amount: { value: '12,50', currency: 'eur', received: '1.00' },
+      return_url: 'javascript:alert(1)',
+      callback_url: 'ftp://files.example/',
+      payment_method: { type: 'telepathy-secret' },
+      surprise: 1,
+    });
+    expectRefusal(answer, [
+      'channel',
+      'payment_method.type',
+      'amount.currency',
+      'amount.value',
+      'amount.received',
+      'return_url',
+      'callback_url',
+      'surprise',
+    ]);
+    expect(answer.text).not.toMatch(/secret|12,50|javascript|ftp/);
+  });
+
+  test('is refused with a card number in a description or a name, and accepted with other digits', async () => {
+    const card = redirect({ description: 'for 4111-1111-1111-1111, thanks' });
+    expectRefusal(await running.createPayment(card), ['description']);
+    const named = { ...redirect(), [PAN]: 1, [`x${PAN}`]: 1 };
+    expectRefusal(await running.createPayment(named), ['(unnamed)']);
+    const order = redirect({ description: 'order 1717146765123' });
+    expect((await running.createPayment(order)).status).toBe(201);
+  });
+});

@@ -1,0 +1,170 @@
+import { randomUUID } from 'node:crypto';
+import { CHANNEL, resultOf, type Json, type Kind } from './caller';
+import type { GraphqlAnswer, TestClient } from './gateway';
+import type { Reply, ReceivedRequest } from './payment-service/fake-payment-service';
+
+const document = (mutation: string, input: string, kind: Kind): string =>
+  `mutation Call($input: ${input}!) { ${mutation}(input: $input) { ${resultOf(kind, 'rawStatus')} } }`;
+
+/** The three mutations. */
+export const DOCUMENTS = {
+  createPayment: document('createPayment', 'CreatePaymentInput', 'payment'),
+  createPayout: document('createPayout', 'CreatePayoutInput', 'payout'),
+  confirmPayment: document('confirmPayment', 'ConfirmPaymentInput', 'payment'),
+} as const;
+
+export type Mutation = keyof typeof DOCUMENTS;
+
+export type { Json };
+
+export interface MoneyCall {
+  mutation: Mutation;
+  input: Json;
+}
+
+export interface MoneyResult {
+  __typename: string;
+  replayed?: boolean;
+  code?: string;
+  message?: string;
+  httpStatus?: number;
+  fields?: { path: string[]; rule: string; message: string }[];
+  idempotencyKey?: string | null;
+  externalId?: string | null;
+  transactionId?: string | null;
+  payment?: { transactionId: string; status: string };
+  payout?: { transactionId: string; status: string };
+}
+
+export interface MoneyAnswer extends Omit<GraphqlAnswer<unknown>, 'data'> {
+  /** Undefined where the call ended with a GraphQL error. */
+  result: MoneyResult | undefined;
+}
+
+/** Makes the call over the socket. */
+export async function make(client: TestClient, { mutation, input }: MoneyCall): Promise<MoneyAnswer> {
+  const answer = await client.ask<Partial<Record<Mutation, MoneyResult>> | null>(DOCUMENTS[mutation], {
+    input,
+  });
+  return { ...answer, result: answer.data?.[mutation] ?? undefined };
+}
+
+/** A copy with another value at a path; undefined leaves the field out. */
+export function withValue(input: Json, path: readonly string[], value: unknown): Json {
+  const [head = '', ...rest] = path;
+  const inner = input[head];
+  const nested = typeof inner === 'object' && inner !== null ? { ...inner } : {};
+  return { ...input, [head]: rest.length === 0 ? value : withValue(nested, rest, value) };
+}
+
+export const TRANSACTION_ID = '0b7a1c52-6a55-4d0e-9c55-6f1f3e0d2a11';
+
+/** The shortest answer that the service gives to a create, of a new transaction, or to a confirm (spec 2.3). */
+export const accepted = ({ json }: Pick<ReceivedRequest, 'json'>): Reply => ({
+  status: 201,
+  json: { status: 'processing', transaction_id: json['id'] ?? randomUUID() },
+});
+
+let calls = 0;
+
+/** A key and an external id that no call of the test file has used. */
+export function unused(): { idempotencyKey: string; externalId: string } {
+  calls += 1;
+  return { idempotencyKey: `key-${calls}`, externalId: `order-${calls}` };
+}
+
+const base = (currency: string, method: Json): Json => ({
+  ...unused(),
+  channel: CHANNEL,
+  amount: { currency, value: '10.00' },
+  method,
+});
+
+const CARD = {
+  pan: '4111111111111111',
+  expiryMonth: '12',
+  expiryYear: '2099',
+  cvc: '737',
+  cardholder: 'Ann Payer',
+};
+const BANGLADESH = { firstName: 'Ann', surname: 'Payer', phone: '+8801711111111', email: 'ann@example.com' };
+const NAMES = { firstName: 'Ann', lastName: 'Payer' };
+const BANK = { bankCode: 'BANK01', accountNumber: '00012345', ...NAMES };
+
+/** Every arm of PaymentMethodInput but redirect: its currency, and the least that is valid. */
+const PAYMENT_ARMS: Record<string, [currency: string, fields: Json]> = {
+  card: ['EUR', CARD],
+  upi: ['INR', { email: 'ann@example.com' }],
+  dcb: ['KZT', { userId: 'user-1' }],
+  jazzCash: ['PKR', { account: '03001234567' }],
+  easyPaisa: ['PKR', { account: '03001234567' }],
+  virtualAccount: ['IDR', { bankCode: 'bca', accountNumber: '00012345' }],
+  ewallet: ['IDR', { ewallet: 'ovo' }],
+  c2c: ['KZT', { firstName: 'Ann' }],
+  bkash: ['BDT', BANGLADESH],
+  nagad: ['BDT', BANGLADESH],
+  rocket: ['BDT', BANGLADESH],
+  havale: ['TRY', { fields: { user_id: 'user-1' } }],
+  other: ['USD', { fields: { anything: 'goes' } }],
+};
+
+/** Every arm of PayoutMethodInput but typeOnly. */
+const PAYOUT_ARMS: Record<string, [currency: string, fields: Json]> = {
+  bankTransfer: ['EUR', { ...BANK, bankName: 'First Bank' }],
+  imps: ['INR', { ...BANK, phone: '+919876543210', email: 'ann@example.com' }],
+  easyPaisa: ['PKR', { accountNumber: '03001234567' }],
+  jazzCash: ['PKR', { accountNumber: '03001234567' }],
+  dcb: ['KZT', { phone: '+77011234567', ...NAMES }],
+  bkash: ['BDT', { accountNumber: '01711111111' }],
+  nagad: ['BDT', { accountNumber: '01711111111' }],
+  rocket: ['BDT', { accountNumber: '01711111111' }],
+  card: ['KZT', { pan: '4111111111111111' }],
+  other: ['USD', { type: 'new_method', fields: { anything: 'goes' } }],
+};
+
+const CONFIRMATIONS: Record<string, Json | string> = {
+  upi: { utr: '123456789012' },
+  dcb: { code: '1234' },
+  bkash: { code: '1234' },
+  nagad: { code: '1234' },
+  rocket: { code: '1234' },
+  c2c: 'TRANSFER_MADE',
+};
+
+const confirmationOf = (arm: string): Json => ({
+  channel: CHANNEL,
+  transactionId: TRANSACTION_ID,
+  confirmation: { [arm]: CONFIRMATIONS[arm] },
+});
+
+/** A valid call by that arm; a create has a key and an external id of its own. */
+export function validCall(mutation: Mutation, arm: string): MoneyCall {
+  if (mutation === 'confirmPayment') return { mutation, input: confirmationOf(arm) };
+  const [currency, fields] = (mutation === 'createPayment' ? PAYMENT_ARMS : PAYOUT_ARMS)[arm] ?? ['EUR', {}];
+  return { mutation, input: base(currency, { [arm]: fields }) };
+}
+
+/** The arms of each mutation that take fields. */
+export const ARMS: Record<Mutation, string[]> = {
+  createPayment: Object.keys(PAYMENT_ARMS),
+  createPayout: Object.keys(PAYOUT_ARMS),
+  confirmPayment: Object.keys(CONFIRMATIONS).filter((arm) => arm !== 'c2c'),
+};
+
+/** Where the arms stand in the input. */
+export const armPath = (mutation: Mutation, arm: string): string[] => [
+  mutation === 'confirmPayment' ? 'confirmation' : 'method',
+  arm,
+];
+
+/** A payment by redirect. */
+export const redirectCall = (method: string, currency = 'EUR'): MoneyCall => ({
+  mutation: 'createPayment',
+  input: base(currency, { redirect: method }),
+});
+
+/** A payout that needs nothing but its type. */
+export const typeOnlyCall = (method: string, currency = 'EUR'): MoneyCall => ({
+  mutation: 'createPayout',
+  input: base(currency, { typeOnly: method }),
+});

@@ -1,0 +1,82 @@
+import { spawn, type ChildProcess as NodeChild } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import type { CallMessage, ChildMessage, Handlers } from './child-handlers';
+
+const LOADER = path.join(__dirname, 'child-loader.cjs');
+
+interface ChildOptions {
+  args?: readonly string[];
+  /** The largest file that it may write, in blocks of the shell's `ulimit -f`. */
+  maxFileBlocks?: number;
+}
+
+/** A TypeScript module of the tests that runs in a process of its own and serves calls (see child-handlers.ts). */
+export class ChildProcess<H extends Handlers> {
+  /** Everything that the child has emitted. */
+  readonly events: unknown[] = [];
+  /** Resolves when the process has ended. */
+  readonly ended: Promise<unknown>;
+  readonly #child: NodeChild;
+  readonly #calls = new Map<number, PromiseWithResolvers<unknown>>();
+  #last = 0;
+
+  private constructor(child: NodeChild) {
+    this.#child = child;
+    this.ended = once(child, 'exit').then(() => {
+      for (const { reject } of this.#calls.values()) reject(new Error('The process has ended.'));
+    });
+    child.on('message', (message: ChildMessage) => this.#receive(message));
+  }
+
+  /** Resolves when the module is ready; rejects when it fails before. */
+  static async start<H extends Handlers>(
+    module: string,
+    { args = [], maxFileBlocks }: ChildOptions = {},
+  ): Promise<ChildProcess<H>> {
+    const limit = maxFileBlocks === undefined ? '' : `ulimit -f ${maxFileBlocks} && `;
+    const command = [process.execPath, LOADER, module, ...args];
+    const child = new ChildProcess<H>(
+      spawn('sh', ['-c', `${limit}exec "$0" "$@"`, ...command], {
+        stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      }),
+    );
+    try {
+      await child.#register();
+    } catch (error) {
+      await child.kill();
+      throw error;
+    }
+    return child;
+  }
+
+  /** Calls a handler; rejects when it fails or the process ends before. */
+  call<N extends keyof H & string>(name: N, ...args: Parameters<H[N]>): Promise<Awaited<ReturnType<H[N]>>> {
+    const message: CallMessage = { call: (this.#last += 1), name, args };
+    const result = this.#register(message.call);
+    this.#child.send(message);
+    return result as Promise<Awaited<ReturnType<H[N]>>>;
+  }
+
+  /** Ends it with SIGKILL, and resolves when it is gone. */
+  async kill(): Promise<void> {
+    this.#child.kill('SIGKILL');
+    await this.ended;
+  }
+
+  #register(call = 0): Promise<unknown> {
+    const pending = Promise.withResolvers<unknown>();
+    // A test may kill the process without waiting for its calls.
+    pending.promise.catch(() => undefined);
+    this.#calls.set(call, pending);
+    return pending.promise;
+  }
+
+  #receive(message: ChildMessage): void {
+    if ('event' in message) return void this.events.push(message.event);
+    const pending = this.#calls.get(message.call);
+    this.#calls.delete(message.call);
+    if ('error' in message) pending?.reject(new Error(message.error));
+    else pending?.resolve(message.result);
+  }
+}

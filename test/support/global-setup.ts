@@ -1,0 +1,19 @@
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+import { createTemplate, dropDatabases, probePostgres } from './stores';
+
+/** Builds `dist` for the tests that start programs, tests whether PostgreSQL answers, and creates the template of the run's databases. */
+export default async function setUp(): Promise<void> {
+  // A run within a test uses what the outer run has set up.
+  if (process.env['PAYGRAPH_TEST_RUN']) return;
+  // The program builds `dist` when sources are newer.
+  const program = path.resolve(__dirname, '../../bin/paygraph.mjs');
+  const { status, stderr } = spawnSync(process.execPath, [program, '--help'], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`The build failed: ${stderr}`);
+  const noPostgres = await probePostgres();
+  process.env['PAYGRAPH_TEST_NO_POSTGRES'] = noPostgres ?? '';
+  process.env['PAYGRAPH_TEST_RUN'] = String(process.pid);
+  if (noPostgres) return console.warn(`\n${noPostgres}: all tests on PostgreSQL are skipped.`);
+  await dropDatabases();
+  await createTemplate();
+}

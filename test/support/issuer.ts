@@ -1,0 +1,105 @@
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { SignJWT, exportJWK, generateKeyPair, type CryptoKey, type JWK, type JWTPayload } from 'jose';
+import { closeAfterTests } from './gateway';
+import { OURS } from '../access/support/rig';
+
+/** A public key as its issuer publishes it. */
+export interface PublishedKey {
+  jwk: JWK;
+}
+
+/** A pair of keys with which tokens are signed. */
+export interface SigningKey extends PublishedKey {
+  alg: string;
+  kid: string;
+  privateKey: CryptoKey;
+  publicKey: CryptoKey;
+}
+
+let keys = 0;
+export async function newKey(alg: string, options: { crv?: string } = {}): Promise<SigningKey> {
+  const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true, ...options });
+  keys += 1;
+  const kid = `key-${keys}`;
+  return { alg, kid, privateKey, publicKey, jwk: { ...(await exportJWK(publicKey)), kid, use: 'sig' } };
+}
+
+export const ISSUER = 'https://login.example/';
+export const AUDIENCE = 'paygraph-tests';
+
+/** The claims of a token that may do everything on our channel, by a clock in milliseconds. */
+export const goodClaims = (now = Date.now()): JWTPayload => ({
+  iss: ISSUER,
+  aud: AUDIENCE,
+  sub: 'shopper-1',
+  iat: Math.floor(now / 1000),
+  exp: Math.floor(now / 1000) + 600,
+  scope: 'payments:read payments:create payments:confirm payouts:read payouts:create',
+  channels: [OURS],
+});
+
+interface Making {
+  claims?: Record<string, unknown>;
+  header?: Record<string, unknown>;
+}
+
+/** A token by that key; a claim or header that is undefined is left out. */
+export function tokenBy(key: SigningKey, { claims = {}, header = {} }: Making = {}): Promise<string> {
+  const payload = JSON.parse(JSON.stringify({ ...goodClaims(), ...claims })) as JWTPayload;
+  return new SignJWT(payload)
+    .setProtectedHeader(
+      JSON.parse(JSON.stringify({ alg: key.alg, kid: key.kid, ...header })) as { alg: string },
+    )
+    .sign(key.privateKey);
+}
+
+/** A host that publishes the public keys of an issuer, and counts who asks for them. */
+export class Issuer {
+  requests = 0;
+  /** What it publishes. */
+  keys: PublishedKey[] = [];
+  /** Another answer in the place of the keys. */
+  answering: ((response: ServerResponse) => void) | undefined;
+  readonly #server: Server;
+  #port = 0;
+
+  private constructor() {
+    this.#server = createServer((_request, response) => {
+      this.requests += 1;
+      if (this.answering) return this.answering(response);
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ keys: this.keys.map(({ jwk }) => jwk) }));
+    });
+  }
+
+  static async start(...published: PublishedKey[]): Promise<Issuer> {
+    const issuer = new Issuer();
+    issuer.keys = published;
+    await issuer.up();
+    closeAfterTests({ close: () => issuer.down() });
+    return issuer;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}/keys`;
+  }
+
+  /** The settings of a gateway that trusts it. */
+  get settings(): Record<string, string> {
+    return { AUTH_JWKS_URL: this.url, AUTH_ISSUER: ISSUER, AUTH_AUDIENCE: AUDIENCE };
+  }
+
+  /** Listens; again on the same port when it was down. */
+  async up(): Promise<void> {
+    await once(this.#server.listen(this.#port, '127.0.0.1'), 'listening');
+    this.#port = (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Takes no more connections, and ends those that there are. */
+  async down(): Promise<void> {
+    this.#server.closeAllConnections();
+    await once(this.#server.close(), 'close');
+  }
+}

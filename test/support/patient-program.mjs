@@ -1,0 +1,12 @@
+// The gateway as bin/paygraph.mjs runs it, but with a journal that may take longer: so many milliseconds.
+import cluster from 'node:cluster';
+import { createRequire } from 'node:module';
+import process from 'node:process';
+import { build, isFresh } from '../../scripts/build.mjs';
+
+if (cluster.isPrimary && !isFresh() && !build()) process.exit(1);
+process.setSourceMapsEnabled(true);
+const require = createRequire(import.meta.url);
+const { openJournal } = require('../../dist/datasources/journal/create-journal.js');
+const { main } = require('../../dist/server.js');
+main((url) => openJournal(url, Number(process.argv[2])));

@@ -1,0 +1,277 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { ServiceConnection, type ReceivedHttpRequest, type ServiceResponse } from './connection';
+import { Ledger, resource, type Entry, type Kind } from './ledger';
+
+/** The endpoint that a request is for. */
+export type Endpoint = 'create-payment' | 'create-payout' | 'confirm' | 'look-up-payment' | 'look-up-payout';
+
+/** A request as it arrived. */
+export interface ReceivedRequest extends ReceivedHttpRequest {
+  endpoint: Endpoint;
+  /** Time of arrival by the service's clock, in ms since 1970. */
+  at: number;
+  /** The known secret key that signed it; undefined when none fits. */
+  secretKey: string | undefined;
+  /** Whether it was refused for its signature or timestamp. */
+  isRefused?: boolean;
+}
+
+/** Does anything with the connection instead of sending `response`, which is what a healthy service would send. */
+export type FaultReply = (connection: ServiceConnection, response: ServiceResponse) => void;
+
+/** A scripted response, or a fault reply. `json` is `{}` when neither it nor `body` is given. */
+export type Reply =
+  { status: number; json?: unknown; body?: string | Buffer; headers?: Record<string, string> } | FaultReply;
+
+/** Chooses the response to a request. Undefined: the ledger's response. */
+export type Script = (request: ReceivedRequest) => Reply | undefined | Promise<Reply | undefined>;
+
+/** How the service treats one request. */
+export interface Fault {
+  /** True: it acts at once. False: never. A number: that many ms later. The response is made as if it had acted. */
+  acts: boolean | number;
+  /** Awaited before the request is processed. */
+  first?: Promise<unknown>;
+  /** Replaces the response. */
+  reply?: FaultReply;
+}
+
+/** Chooses a fault for a request; undefined for none. */
+export type FaultPlan = (endpoint: Endpoint, request: ReceivedRequest) => Fault | undefined;
+
+export type Json = Record<string, unknown>;
+
+/** The service refuses a request whose timestamp is further off than this (specification section 5). */
+const MAX_AGE_MS = 5 * 60 * 1000;
+
+/**
+ * The REST payment service of the tests, over a real socket: it records every request, keeps a ledger of what it created, and
+ * can be scripted, held back, and made to fail in any way a service or a network can.
+ */
+export class FakePaymentService {
+  readonly ledger = new Ledger();
+  /** Every request that arrived, in order. */
+  readonly requests: ReceivedRequest[] = [];
+  /** How many connections were opened. */
+  connections = 0;
+  /** Offset of its clock, in ms. */
+  clockOffsetMs = 0;
+  /** Offset of its Date header from its clock, in ms. */
+  dateOffsetMs = 0;
+  /** Accepted secret keys by API key. Undefined: signatures are not checked. */
+  secretKeys: Map<string, readonly string[]> | undefined;
+  /** Secret keys by which `ReceivedRequest.secretKey` is determined. */
+  knownSecretKeys: readonly string[] = [];
+  readonly #now: () => number;
+  readonly #open = new Set<ServiceConnection>();
+  readonly #faults = new Map<Endpoint, Fault[]>();
+  readonly #transactions = new Map<string, Json>();
+  #server: Server;
+  #port = 0;
+  #plan: FaultPlan = () => undefined;
+  #script: Script = () => undefined;
+  #held: { take(request: ReceivedRequest): void; released: Promise<unknown> } | undefined;
+
+  constructor(now: () => number = Date.now) {
+    this.#now = now;
+    this.#server = this.#newServer();
+  }
+
+  /** Starts one on a free port. `now` is its clock, in ms since 1970. */
+  static async start(now?: () => number): Promise<FakePaymentService> {
+    const service = new FakePaymentService(now);
+    await service.listen();
+    return service;
+  }
+
+  /** Base URL; ends with a slash. */
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}/`;
+  }
+
+  /** The service's own clock, in ms since 1970. */
+  now(): number {
+    return this.#now() + this.clockOffsetMs;
+  }
+
+  /** Listens, at the same port as before. */
+  async listen(): Promise<void> {
+    this.#server = this.#newServer();
+    this.#server.listen(this.#port, '127.0.0.1');
+    await once(this.#server, 'listening');
+    this.#port = (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Stops listening and destroys all connections: new ones are refused. */
+  async close(): Promise<void> {
+    for (const { socket } of this.#open) socket.destroy();
+    if (!this.#server.listening) return;
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    await closed;
+  }
+
+  /** Responds to later requests by this script, in place of the one before. */
+  respond(script: Script): void {
+    this.#script = script;
+  }
+
+  /** Faults for the next requests to an endpoint, in order; then the plan and the script apply. */
+  next(endpoint: Endpoint, ...faults: Fault[]): void {
+    this.#faults.set(endpoint, [...(this.#faults.get(endpoint) ?? []), ...faults]);
+  }
+
+  /** Faults for later requests for which `next` has none. */
+  plan(plan: FaultPlan): void {
+    this.#plan = plan;
+  }
+
+  /** Holds back the response to the next request, which is computed when it arrives, until `release` is called. */
+  hold(): { arrived: Promise<ReceivedRequest>; release(): void } {
+    const arrived = Promise.withResolvers<ReceivedRequest>();
+    const released = Promise.withResolvers<undefined>();
+    this.#held = { take: arrived.resolve, released: released.promise };
+    return { arrived: arrived.promise, release: () => released.resolve(undefined) };
+  }
+
+  /** Adds a transaction that lookups find by its id and, where `order` is given, by that external id. Returns its id. */
+  add(fields: Json): string {
+    const id = String(fields['transaction_id'] ?? randomUUID());
+    this.#transactions.set(id, { transaction_id: id, ...fields });
+    return id;
+  }
+
+  /** Changes fields of an added transaction. */
+  update(transactionId: string, fields: Json): void {
+    this.#transactions.set(transactionId, { ...this.#transactions.get(transactionId), ...fields });
+  }
+
+  /** The fields of an added transaction; empty when there is none. */
+  fieldsOf(transactionId: string): Json {
+    return this.#transactions.get(transactionId) ?? {};
+  }
+
+  /** Ledger entries with this description or external id. */
+  created(name: string): Entry[] {
+    return this.ledger.entries.filter(
+      ({ description, externalId }) => description === name || externalId === name,
+    );
+  }
+
+  /** Requests to an endpoint. */
+  requestsTo(endpoint: Endpoint): ReceivedRequest[] {
+    return this.requests.filter((request) => request.endpoint === endpoint);
+  }
+
+  /** Lookups of a transaction by its id. */
+  lookupsOf(transactionId: string): ReceivedRequest[] {
+    return this.requests.filter(
+      ({ method, parameters }) => method === 'GET' && parameters.get('transaction_id') === transactionId,
+    );
+  }
+
+  /** Removes and returns the requests received so far. */
+  takeRequests(): ReceivedRequest[] {
+    return this.requests.splice(0);
+  }
+
+  #newServer(): Server {
+    return createServer({ allowHalfOpen: false }, (socket) => {
+      this.connections += 1;
+      const date = (): string => new Date(this.now() + this.dateOffsetMs).toUTCString();
+      const connection = new ServiceConnection(socket, date, (...got) => void this.#receive(...got));
+      this.#open.add(connection);
+      socket.once('close', () => this.#open.delete(connection));
+    });
+  }
+
+  async #receive(received: ReceivedHttpRequest, connection: ServiceConnection): Promise<void> {
+    const endpoint = endpointOf(received);
+    const request: ReceivedRequest = {
+      ...received,
+      endpoint,
+      at: this.now(),
+      secretKey: this.#secretKeyOf(received),
+    };
+    this.requests.push(request);
+    const held = this.#held;
+    this.#held = undefined;
+    const fault = this.#faults.get(endpoint)?.shift() ?? this.#plan(endpoint, request);
+    await fault?.first;
+    if (!this.#isSignatureAccepted(request)) {
+      request.isRefused = true;
+      return connection.send({ status: 401, json: {} });
+    }
+    const scripted = fault ? undefined : await this.#script(request);
+    const response: Reply = scripted ?? this.#act(request, fault?.acts ?? true);
+    held?.take(request);
+    await held?.released;
+    if (fault?.reply && typeof response !== 'function') fault.reply(connection, withJson(response));
+    else if (typeof response === 'function') response(connection, { status: 200, json: {} });
+    else connection.send(withJson(response), response.body);
+  }
+
+  #secretKeyOf({ method, query, body, headers }: ReceivedHttpRequest): string | undefined {
+    return this.knownSecretKeys.find(
+      (secretKey) =>
+        createHmac('sha256', secretKey)
+          .update(String(headers['x-timestamp']) + (method === 'GET' ? query : body), 'utf8')
+          .digest('hex') === headers['x-signature'],
+    );
+  }
+
+  #isSignatureAccepted({ headers, secretKey }: ReceivedRequest): boolean {
+    if (!this.secretKeys) return true;
+    const accepted = this.secretKeys.get(headers['x-api-key'] ?? '');
+    return secretKey !== undefined && accepted?.includes(secretKey) === true && this.#isTimely(headers);
+  }
+
+  #isTimely(headers: Record<string, string>): boolean {
+    return Math.abs(Number(headers['x-timestamp']) * 1000 - this.now()) <= MAX_AGE_MS;
+  }
+
+  /** Acts now, later or never, and returns the response of a healthy service. */
+  #act({ endpoint, json, parameters, headers }: ReceivedRequest, acts: boolean | number): ServiceResponse {
+    if (!this.#isTimely(headers)) return { status: 401, json: {} };
+    const kind: Kind = endpoint.endsWith('payout') ? 'payout' : 'payment';
+    if (endpoint.startsWith('look-up')) return this.#lookUp(kind, parameters);
+    const act = (ledger: Ledger): Entry | undefined =>
+      endpoint === 'confirm' ? ledger.confirm(json) : ledger.create(kind, json, this.now());
+    if (typeof acts === 'number') setTimeout(() => act(this.ledger), acts);
+    const entry = acts === true ? act(this.ledger) : this.#imagine(endpoint, kind, json);
+    if (!entry) return { status: 400, json: { message: 'This payment does not wait for a confirmation.' } };
+    return { status: endpoint === 'confirm' ? 200 : 201, json: resource(entry, false) };
+  }
+
+  #lookUp(kind: Kind, parameters: URLSearchParams): ServiceResponse {
+    const entry = this.ledger.find(kind, parameters, this.now());
+    if (entry) return { status: 200, json: resource(entry, true) };
+    const externalId = parameters.get('external_id');
+    const added =
+      this.#transactions.get(parameters.get('transaction_id') ?? '') ??
+      [...this.#transactions.values()].find(({ order }) => order !== undefined && order === externalId);
+    if (!added) return { status: 404, json: {} };
+    const { order: _order, ...json } = added;
+    return { status: 200, json };
+  }
+
+  /** The entry that the request would have made or changed. */
+  #imagine(endpoint: Endpoint, kind: Kind, json: Json): Entry | undefined {
+    if (endpoint === 'confirm') return this.ledger.byId('payment', String(json['id']));
+    return new Ledger().create(kind, json, this.now());
+  }
+}
+
+function endpointOf({ method, path }: ReceivedHttpRequest): Endpoint {
+  const kind = path.includes('/payout/') ? 'payout' : 'payment';
+  if (method === 'GET') return `look-up-${kind}`;
+  return path.endsWith('/confirm/') ? 'confirm' : `create-${kind}`;
+}
+
+const withJson = ({ status, json = {}, headers }: Exclude<Reply, FaultReply>): ServiceResponse => ({
+  status,
+  json,
+  headers,
+});

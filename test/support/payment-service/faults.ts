@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { httpResponse } from './connection';
+import type { FaultReply } from './fake-payment-service';
+
+const HTML = '<!DOCTYPE html><html><body><h1>Sorry</h1></body></html>';
+const HEAD = 'HTTP/1.1 201 Created\r\ncontent-type: application/json\r\n';
+
+/** Answers with that status and a body that says nothing. */
+export const status =
+  (code: number, headers: Record<string, string> = {}): FaultReply =>
+  (connection) =>
+    connection.send({ status: code, json: { message: 'no' }, headers });
+
+/** Answers with that status, in HTML. */
+export const html =
+  (code: number): FaultReply =>
+  (connection) =>
+    connection.send({ status: code, json: {}, headers: { 'content-type': 'text/html' } }, HTML);
+
+/** Answers as it should, but with that in it. */
+export const altered =
+  (change: Record<string, unknown>): FaultReply =>
+  (connection, { status: code, json }) =>
+    connection.send({ status: code, json: { ...Object(json), ...change } });
+
+export const reset: FaultReply = (connection) => connection.reset();
+export const hangUp: FaultReply = (connection) => connection.end();
+export const silence: FaultReply = () => undefined;
+
+const drip: FaultReply = (connection) => {
+  connection.write(`${HEAD}transfer-encoding: chunked\r\n\r\n`);
+  connection.every(20, () => connection.write('1\r\n \r\n'));
+};
+
+const truncate: FaultReply = (connection, answer) => {
+  connection.write(httpResponse(answer).subarray(0, -20));
+  connection.end();
+};
+
+const truncatedJson: FaultReply = (connection, answer) =>
+  connection.send(answer, JSON.stringify(answer.json).slice(0, -20));
+
+const wrongType: FaultReply = (connection, answer) =>
+  connection.send({ ...answer, headers: { 'content-type': 'text/plain' } });
+
+/** A parser that takes the last of two keys would believe in a transaction that is not there. */
+const duplicateKeys: FaultReply = (connection, answer) =>
+  connection.send(answer, JSON.stringify(answer.json).replace(/}$/, `,"transaction_id":"${randomUUID()}"}`));
+
+const endless: FaultReply = (connection) => {
+  connection.write(`${HEAD}transfer-encoding: chunked\r\n\r\n`);
+  connection.every(1, () => connection.write(`10000\r\n${'x'.repeat(0x10000)}\r\n`));
+};
+
+const gzipBomb: FaultReply = ({ socket }, answer) => {
+  const bomb = gzipSync(`${JSON.stringify(answer.json)}${' '.repeat(20_000_000)}`);
+  socket.write(`${HEAD}content-encoding: gzip\r\ncontent-length: ${bomb.length}\r\n\r\n`);
+  socket.write(bomb);
+};
+
+const notHttp: FaultReply = (connection) => connection.write('SSH-2.0-OpenSSH_9.2\r\n');
+
+const stopInHead: FaultReply = (connection) => connection.write('HTTP/1.1 201 Created\r\ncontent-ty');
+
+/** Everything that leaves open whether the service acted, by name. */
+export const LOST_ANSWERS: Record<string, FaultReply> = {
+  'resets the connection': reset,
+  'closes the connection': hangUp,
+  'says nothing': silence,
+  drips: drip,
+  'stops in the middle of the head': stopInHead,
+  'cuts the answer': truncate,
+  'sends half of the JSON': truncatedJson,
+  'sends JSON as text': wrongType,
+  'sends a key twice': duplicateKeys,
+  'never ends its answer': endless,
+  'sends a gzip bomb': gzipBomb,
+  'does not speak HTTP': notHttp,
+  'answers 202': status(202),
+  'answers 301': status(301, { location: '/elsewhere/' }),
+  'answers 409': status(409),
+  'answers 500': status(500),
+  'answers 502 in HTML': html(502),
+  'answers 503 with Retry-After': status(503, { 'retry-after': '1' }),
+  'answers with an id that is none': altered({ transaction_id: 'order-1' }),
+  'answers for another channel': altered({ channel: randomUUID() }),
+  'answers for another currency': altered({ amount: { currency: 'XAF', value: '10.00' } }),
+  'answers for another value': altered({ amount: { currency: 'INR', value: '999999.99' } }),
+  'answers for another external id': altered({ external_id: 'another order' }),
+};

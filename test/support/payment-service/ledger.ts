@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+
+export type Kind = 'payment' | 'payout';
+
+/** What the service made: the truth that the gateway's journal is measured against. */
+export interface Entry {
+  kind: Kind;
+  transactionId: string;
+  channel: string;
+  externalId: string;
+  amount: { currency: string; value: string };
+  method: Record<string, unknown>;
+  /** The free text that came along: tests put the idempotency key there. */
+  description: string;
+  status: string;
+  state: string | null;
+  createdAt: number;
+  /** Lookups do not show it before then, … */
+  visibleAt: number;
+  /** … nor before so many of them have asked for it. */
+  hiddenLookups: number;
+  /** How many confirms were carried out. */
+  confirms: number;
+}
+
+const STATES: Record<string, string> = {
+  upi: 'waiting_for_utr',
+  dcb: 'waiting_for_code',
+  bkash: 'waiting_for_code',
+  nagad: 'waiting_for_code',
+  rocket: 'waiting_for_code',
+  c2c: 'waiting_for_confirm',
+};
+
+/** Everything the service was made to create. It keeps no external id unique, and knows no idempotency key. */
+export class Ledger {
+  readonly entries: Entry[] = [];
+  readonly #byId = new Map<string, Entry>();
+  readonly #byExternalId = new Map<string, Entry[]>();
+  /** For how long, and for how many lookups, what is made from now on is not shown. */
+  lag = { ms: 0, lookups: 0 };
+  /** Which of several with the same external id a lookup shows: the specification does not say. */
+  shows: 'newest' | 'oldest' = 'newest';
+  /** Whether a confirm of a payment that is confirmed already is carried out again: the specification does not say. */
+  acceptsRepeats = false;
+
+  create(kind: Kind, body: Record<string, unknown>, now: number): Entry {
+    const method = { ...Object(body[`${kind}_method`]) } as Record<string, unknown>;
+    const direct = Object.keys(method).length > 1;
+    const state = (kind === 'payment' && direct && STATES[String(method['type'])]) || null;
+    const entry: Entry = {
+      kind,
+      transactionId: randomUUID(),
+      channel: String(body['channel']),
+      externalId: String(body['external_id']),
+      amount: { ...Object(body['amount']) } as Entry['amount'],
+      method,
+      description: String(body['description'] ?? ''),
+      status: direct || kind === 'payout' ? 'processing' : 'pending',
+      state,
+      createdAt: now,
+      visibleAt: now + this.lag.ms,
+      hiddenLookups: this.lag.lookups,
+      confirms: 0,
+    };
+    this.entries.push(entry);
+    this.#byId.set(entry.transactionId, entry);
+    const others = this.#byExternalId.get(entry.externalId) ?? [];
+    this.#byExternalId.set(entry.externalId, [...others, entry]);
+    return entry;
+  }
+
+  byId(kind: Kind, transactionId: string): Entry | undefined {
+    const entry = this.#byId.get(transactionId);
+    return entry?.kind === kind ? entry : undefined;
+  }
+
+  /** What a lookup shows. */
+  find(kind: Kind, query: URLSearchParams, now: number): Entry | undefined {
+    const [channel, id, externalId] = ['channel', 'transaction_id', 'external_id'].map((name) =>
+      query.get(name),
+    );
+    const named =
+      typeof externalId === 'string' ? this.#byExternalId.get(externalId) : this.#byId.get(id ?? '');
+    const hits = [named ?? []]
+      .flat()
+      .filter(
+        (entry) =>
+          entry.kind === kind &&
+          entry.channel === channel &&
+          (id === null || entry.transactionId === id) &&
+          (externalId === null || entry.externalId === externalId) &&
+          entry.visibleAt <= now &&
+          (entry.hiddenLookups -= 1) < 0,
+      );
+    return this.shows === 'newest' ? hits.at(-1) : hits[0];
+  }
+
+  confirm(body: Record<string, unknown>): Entry | undefined {
+    const entry = this.byId('payment', String(body['id']));
+    if (!entry?.state?.startsWith('waiting_for')) return undefined;
+    if (entry.state === 'waiting_for_provider' && !this.acceptsRepeats) return undefined;
+    entry.confirms += 1;
+    entry.state = 'waiting_for_provider';
+    return entry;
+  }
+}
+
+/** With microseconds and an offset (spec 2.1). */
+const timestamp = (ms: number): string => new Date(ms).toISOString().replace('Z', '123+00:00');
+
+/** The resource as the service shows it (spec 2.3, 2.6). */
+export function resource(entry: Entry, isLookup: boolean): Record<string, unknown> {
+  const { status, transactionId, amount, channel, method, state, createdAt, externalId } = entry;
+  if (entry.kind === 'payout') {
+    return { status, transaction_id: transactionId, external_id: isLookup ? externalId : null };
+  }
+  return {
+    status,
+    transaction_id: transactionId,
+    amount,
+    redirect_url: `https://pay.example.com/${transactionId}`,
+    channel,
+    payment_method: { ...method, pan: undefined, cvc: undefined, ...(state && { state }) },
+    create_date: timestamp(createdAt),
+  };
+}

@@ -1,0 +1,153 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Caller } from './caller';
+import { closeAfterTests } from './cleanup';
+import { clientKeysFile } from './credentials';
+import { PATIENT_GATEWAY_MS } from './patience';
+
+/** The folder of the project. */
+export const CHECKOUT = path.resolve(__dirname, '../..');
+
+const START = [path.join(CHECKOUT, 'bin/paygraph.mjs'), 'start'];
+/** The same program with longer deadlines for the journal. */
+const START_PATIENT = [path.join(CHECKOUT, 'test/support/patient-program.mjs'), String(PATIENT_GATEWAY_MS)];
+
+/** A child process; killed when the test file ends. */
+export interface ChildProgram {
+  /** Everything printed so far, stdout and stderr. */
+  output(): string;
+  /** Resolves with the match once the output matches; throws when the process ends before. */
+  printed(pattern: RegExp): Promise<RegExpExecArray>;
+  /** Closes the read end of its stdout. */
+  stopReading(): void;
+  signal(name: NodeJS.Signals): void;
+  pid: number | undefined;
+  /** Resolves with the exit code when the process has ended and its output is read; null when a signal ended it. */
+  exited: Promise<number | null>;
+  /** The same when the process has ended, though children of it may still hold its output open. */
+  ended: Promise<number | null>;
+}
+
+/**
+ * Starts the gateway as `npm start` does, with these settings and no others; without DATABASE_URL the journal is the
+ * checkout's own. `options` are options of Node.js.
+ */
+export function startProgram(
+  settings: Record<string, string>,
+  checkout = CHECKOUT,
+  options: readonly string[] = [],
+): ChildProgram {
+  const program = path.join(checkout, 'bin/paygraph.mjs');
+  return run([process.execPath, ...options, program, 'start'], settings, checkout);
+}
+
+/** Starts it with a limit on open file descriptors, soft and hard. */
+export const startWithDescriptorLimit = (limit: number, settings: Record<string, string>): ChildProgram =>
+  run(
+    ['bash', '-c', 'ulimit -n "$0" && exec "$@"', String(limit), process.execPath, ...START],
+    settings,
+    CHECKOUT,
+  );
+
+function run([command = '', ...args]: string[], settings: Record<string, string>, cwd: string): ChildProgram {
+  const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
+  const child = spawn(command, args, {
+    cwd,
+    env: { PATH, HOME, NODE_COMPILE_CACHE, ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let text = '';
+  const collect = (chunk: Buffer): void => {
+    text += chunk.toString('utf8');
+  };
+  child.stdout.on('data', collect);
+  child.stderr.on('data', collect);
+  const exited = once(child, 'close').then(([code]: (number | null)[]) => code ?? null);
+  const ended = once(child, 'exit').then(([code]: (number | null)[]) => code ?? null);
+  closeAfterTests({
+    close: async () => {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  });
+  return {
+    output: () => text,
+    printed: async (pattern) => {
+      for (let found = pattern.exec(text); ; found = pattern.exec(text)) {
+        if (found) return found;
+        if (child.exitCode !== null)
+          throw new Error(`The program ended before it printed ${pattern}: ${text}`);
+        await Promise.race([once(child.stdout, 'data'), once(child.stderr, 'data'), exited]);
+      }
+    },
+    stopReading: () => void child.stdout.destroy(),
+    signal: (name) => void child.kill(name),
+    pid: child.pid,
+    exited,
+    ended,
+  };
+}
+
+/** Resolves with the base URL of a gateway once it listens. */
+export async function listening(program: ChildProgram): Promise<string> {
+  const [, url = ''] = await program.printed(/"url":"(http[^"]+)"[^\n]*"msg":"listening"/);
+  return url;
+}
+
+export interface ProgramOptions {
+  serviceUrl: string;
+  databaseUrl: string;
+  env?: Record<string, string>;
+  /** Whether the journal may take longer than in `npm start`, for busy machines. */
+  isPatient?: boolean;
+}
+
+/** A gateway in a process of its own that can be called, signalled and killed. */
+export class Program extends Caller {
+  readonly #child: ChildProgram;
+
+  private constructor(url: string, child: ChildProgram) {
+    super(url);
+    this.#child = child;
+  }
+
+  /** Starts it, and resolves when it listens. */
+  static async start({ serviceUrl, databaseUrl, env, isPatient }: ProgramOptions): Promise<Program> {
+    const settings = {
+      PORT: '0',
+      CLIENT_KEYS_FILE: clientKeysFile(),
+      AUDIT_LOG_FILE: path.join(tmpdir(), `audit-${randomUUID()}.log`),
+      MAX_EVENT_LOOP_LAG_MS: '0',
+      SERVICE_BASE_URL: serviceUrl,
+      SERVICE_API_KEY: 'test-api-key',
+      SERVICE_SECRET_KEY: 'test-secret-key',
+      SERVICE_TIMEOUT_MS: '1000',
+      DATABASE_URL: databaseUrl,
+      ...env,
+    };
+    const child = run([process.execPath, ...(isPatient ? START_PATIENT : START)], settings, CHECKOUT);
+    return new Program(await listening(child), child);
+  }
+
+  /** Everything printed so far. */
+  output(): string {
+    return this.#child.output();
+  }
+
+  get exited(): Promise<number | null> {
+    return this.#child.ended;
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#child.signal(name);
+  }
+
+  /** Ends it with SIGKILL, and resolves when it is gone. */
+  async kill(): Promise<void> {
+    this.signal('SIGKILL');
+    await this.exited;
+  }
+}

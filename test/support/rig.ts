@@ -1,0 +1,111 @@
+import { systemClock, type Clock } from '../../src/shared/clock';
+import { readConfig } from '../../src/config';
+import type { Journal } from '../../src/datasources/journal/journal';
+import { startGateway, type Gateway, type OpenJournal } from '../../src/app/gateway';
+import { AdvancingClock } from '../../src/sandbox/clock';
+import { Caller } from './caller';
+import { logTo, openWithClock, serviceSettings } from './gateway';
+import { FakePaymentService } from './payment-service/fake-payment-service';
+import { describePostgres, openStore, type Store, type StoreKind } from './stores';
+
+/** A deadline for calls to the service that tests can wait for. */
+export const TIMEOUT_MS = 600;
+
+/** A gateway with a journal, before a service that fails at will; all over real sockets. */
+export class Rig extends Caller {
+  readonly service: FakePaymentService;
+  readonly store: Store;
+  /** The clock of the gateway and the service; what falls due in the gateway goes off when it is moved. */
+  readonly clock: AdvancingClock;
+  #closed: Promise<void> | undefined;
+
+  constructor(readonly parts: { gateway: Gateway } & Pick<Rig, 'service' | 'store' | 'clock'>) {
+    super(parts.gateway.url);
+    ({ service: this.service, store: this.store, clock: this.clock } = parts);
+  }
+
+  /** Closes the gateway. */
+  close(): Promise<void> {
+    this.#closed ??= this.parts.gateway.close();
+    return this.#closed;
+  }
+}
+
+interface RigOptions {
+  store: Store;
+  env?: Record<string, string>;
+  /** Shared with another gateway; a new one otherwise. */
+  service?: FakePaymentService;
+  clock?: AdvancingClock;
+  /** What the journal says the time is; the gateway's clock otherwise. */
+  journalClock?: Pick<Clock, 'now'>;
+  logLines?: string[];
+  /** Makes the opened journal fail at will. */
+  wrap?(journal: Journal): Journal;
+  /** Opens the journal: a patient one where the test does not say otherwise. */
+  open?: OpenJournal;
+}
+
+export interface Rigs {
+  kind: StoreKind;
+  /** A gateway, before a service of its own where none is given; on the store of this block where none is given. */
+  start(options?: Partial<RigOptions>): Promise<Rig>;
+  /** Closed when the block ends, last come first. */
+  closeAtEnd(close: () => Promise<unknown>): void;
+}
+
+async function startRig(options: RigOptions): Promise<Rig> {
+  const clock = options.clock ?? new AdvancingClock(systemClock);
+  const service = options.service ?? (await FakePaymentService.start(() => clock.now()));
+  const config = readConfig({
+    ...serviceSettings(service.url),
+    SERVICE_TIMEOUT_MS: String(TIMEOUT_MS),
+    DATABASE_URL: options.store.url,
+    ...options.env,
+  });
+  const { wrap = (journal) => journal } = options;
+  const timed = openWithClock(options.journalClock ?? clock, options.open);
+  const open: OpenJournal = async (url) => wrap(await timed(url));
+  const gateway = await startGateway(config, logTo(options.logLines), clock, { open });
+  return new Rig({ gateway, service, store: options.store, clock });
+}
+
+function defineBlock(kind: StoreKind, define: (rigs: Rigs) => void): void {
+  const closers: (() => Promise<unknown>)[] = [];
+  let shared: Promise<Store> | undefined;
+  const openShared = async (): Promise<Store> => {
+    const store = await openStore(kind);
+    // Whatever uses it closes before.
+    closers.unshift(() => store.drop());
+    return store;
+  };
+  afterAll(async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+  });
+  define({
+    kind,
+    closeAtEnd: (close) => void closers.push(close),
+    start: async (options = {}) => {
+      const rig = await startRig({ store: await (shared ??= openShared()), ...options });
+      if (!options.service) closers.push(() => rig.service.close());
+      closers.push(() => rig.close());
+      return rig;
+    },
+  });
+}
+
+/** Tests of what does not depend on the store. */
+export const describeSqlite = (name: string, define: (rigs: Rigs) => void): void =>
+  describe(name, () => defineBlock('SQLite', define));
+
+/** The same tests against both stores, the real thing each. */
+export function describeStores(name: string, define: (rigs: Rigs) => void): void {
+  describeSqlite(`${name} (SQLite)`, define);
+  describePostgres(`${name} (PostgreSQL)`, () => defineBlock('PostgreSQL', define));
+}
+
+let keys = 0;
+
+/** A key that no test used before. */
+export const newKey = (): string =>
+  `key-${process.pid}-${(keys += 1)}-${Math.random().toString(36).slice(2)}`;

@@ -1,0 +1,28 @@
+import { createHmac } from 'node:crypto';
+import { API_KEY, SECRET_KEY } from './gateway';
+import type { ReceivedRequest } from './payment-service/fake-payment-service';
+
+/** The signature of spec section 5, in the few words that it takes. */
+export const signatureOf = (timestamp: string, data: string, key = SECRET_KEY): string =>
+  createHmac('sha256', key)
+    .update(timestamp + data, 'utf8')
+    .digest('hex');
+
+/** Checks the three headers against the bytes that arrived. */
+export function expectSigned({ method, query, body, headers }: ReceivedRequest): void {
+  const timestamp = String(headers['x-timestamp']);
+  expect(timestamp).toMatch(/^\d{10}$/);
+  expect(headers['x-api-key']).toBe(API_KEY);
+  expect(headers['x-signature']).toBe(signatureOf(timestamp, method === 'GET' ? query : body));
+  if (method === 'POST') expect(headers['content-type']).toMatch(/^application\/json/);
+  else expect(body).toBe('');
+}
+
+/** The parameters of a query string, decoded as RFC 3986 says: nothing but percent escapes has a meaning, + is a plus. */
+export const decodeQuery = (query: string): Record<string, string> =>
+  Object.fromEntries(
+    query.split('&').map((pair) => {
+      const [name = '', ...value] = pair.split('=');
+      return [decodeURIComponent(name), decodeURIComponent(value.join('='))];
+    }),
+  );

@@ -1,0 +1,96 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+
+/** A TCP proxy between a gateway and a server, with faults of the network. */
+export class TcpProxy {
+  /** Discards all bytes, in both directions: nothing arrives and nothing is refused. */
+  discards = false;
+  readonly #host: string;
+  readonly #targetPort: number;
+  readonly #sockets = new Set<Socket>();
+  #paused = false;
+  #port = 0;
+  #server: Server;
+
+  private constructor(host: string, port: number) {
+    this.#host = host;
+    this.#targetPort = port;
+    this.#server = this.#newServer();
+  }
+
+  /** Starts a proxy to the host and port of a URL (5432 where it has none). */
+  static async to(url: string): Promise<TcpProxy> {
+    const { hostname, port } = new URL(url);
+    const proxy = new TcpProxy(hostname, Number(port || 5432));
+    await proxy.listen();
+    return proxy;
+  }
+
+  get port(): number {
+    return this.#port;
+  }
+
+  /** The URL, with the proxy in place of its host and port. */
+  through(url: string): string {
+    const own = new URL(url);
+    own.host = `127.0.0.1:${this.#port}`;
+    return own.href;
+  }
+
+  /** Listens, at the same port as before. */
+  async listen(): Promise<void> {
+    this.#server = this.#newServer();
+    this.#server.listen(this.#port, '127.0.0.1');
+    await once(this.#server, 'listening');
+    this.#port = (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Refuses new connections and destroys the open ones. */
+  async refuse(): Promise<void> {
+    const closed = this.#server.listening ? once(this.#server, 'close') : undefined;
+    this.#server.close();
+    this.destroyConnections();
+    await closed;
+  }
+
+  destroyConnections(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  /** Holds back the bytes of present and new connections. */
+  pause(): void {
+    this.#paused = true;
+    for (const socket of this.#sockets) socket.pause();
+  }
+
+  /** Forwards what was held back, and all later bytes. */
+  resume(): void {
+    this.#paused = false;
+    for (const socket of this.#sockets) socket.resume();
+  }
+
+  /** Forwards the bytes of new connections; the present ones stay paused. */
+  resumeNewConnections(): void {
+    this.#paused = false;
+  }
+
+  close(): Promise<void> {
+    return this.refuse();
+  }
+
+  #newServer(): Server {
+    return createServer((near) => {
+      const far = connect(this.#targetPort, this.#host);
+      for (const [from, to] of [
+        [near, far],
+        [far, near],
+      ] as const) {
+        this.#sockets.add(from);
+        from.on('data', (chunk) => !this.discards && to.write(chunk));
+        from.on('error', () => from.destroy());
+        from.on('close', () => (this.#sockets.delete(from), to.destroy()));
+        if (this.#paused) from.pause();
+      }
+    });
+  }
+}

@@ -1,0 +1,160 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+
+/** An answer as it came over the wire. */
+export interface WireAnswer {
+  status: number;
+  /** Names in lower case; values of names that came twice are joined. */
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** Long enough for a busy machine: only what hangs takes longer. */
+const PATIENCE_MS = 20_000;
+
+/** Splits what a server sent into its answers; the last one may not be complete, and is left out then. */
+export function readAnswers(received: string): WireAnswer[] {
+  const answers: WireAnswer[] = [];
+  for (let rest = received; ;) {
+    const headEnd = rest.indexOf('\r\n\r\n');
+    if (headEnd < 0) return answers;
+    const [first = '', ...lines] = rest.slice(0, headEnd).split('\r\n');
+    const fields = lines.map((line): [string, string] => {
+      const colon = line.indexOf(':');
+      return [line.slice(0, colon), line.slice(colon + 1)];
+    });
+    const headers = Object.fromEntries(new Headers(fields));
+    const read = readBody(rest.slice(headEnd + 4), headers);
+    if (!read) return answers;
+    answers.push({ status: Number(first.split(' ')[1]), headers, body: read.body });
+    rest = read.rest;
+  }
+}
+
+function readBody(text: string, headers: Record<string, string>): { body: string; rest: string } | undefined {
+  if (headers['transfer-encoding'] === 'chunked') return readChunks(text);
+  const length = Number(headers['content-length'] ?? 0);
+  return text.length < length ? undefined : { body: text.slice(0, length), rest: text.slice(length) };
+}
+
+function readChunks(text: string): { body: string; rest: string } | undefined {
+  let [body, rest] = ['', text];
+  for (;;) {
+    const lineEnd = rest.indexOf('\r\n');
+    const size = Number.parseInt(rest, 16);
+    if (lineEnd < 0 || rest.length < lineEnd + size + 4) return undefined;
+    body += rest.slice(lineEnd + 2, lineEnd + 2 + size);
+    rest = rest.slice(lineEnd + size + 4);
+    if (size === 0) return { body, rest };
+  }
+}
+
+/** A connection to a server on which anything can be written, HTTP or not. */
+export class Wire {
+  readonly socket: Socket;
+  /** Resolves when the connection is gone, whoever ended it. */
+  readonly closed: Promise<void>;
+  #received = '';
+  #changed = Promise.withResolvers<unknown>();
+
+  private constructor(socket: Socket) {
+    this.socket = socket;
+    this.closed = new Promise((resolve) => {
+      socket.once('close', () => {
+        resolve();
+        this.#wake();
+      });
+    });
+    socket.on('error', () => undefined);
+    socket.on('data', (chunk: Buffer) => {
+      this.#received += chunk.toString('latin1');
+      this.#wake();
+    });
+  }
+
+  /**
+   * Opens one to the server at that address.
+   * @param localAddress the address of this machine that it comes from
+   */
+  static async open(url: string, localAddress?: string): Promise<Wire> {
+    const { hostname, port } = new URL(url);
+    const wire = new Wire(connect({ host: hostname, port: Number(port), noDelay: true, localAddress }));
+    await once(wire.socket, 'connect');
+    return wire;
+  }
+
+  /** Everything that has come, byte for byte as Latin-1. */
+  get received(): string {
+    return this.#received;
+  }
+
+  get isOpen(): boolean {
+    return !this.socket.destroyed;
+  }
+
+  /** A string is written byte for byte, as Latin-1. */
+  write(bytes: string | Buffer): this {
+    if (this.socket.writable)
+      this.socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
+    return this;
+  }
+
+  /** Resolves when so many answers are here or the connection is gone, with the answers that there are. */
+  async answers(count: number): Promise<WireAnswer[]> {
+    return this.#until(() => readAnswers(this.#received).length >= count);
+  }
+
+  /** Resolves when the server has ended the connection, with the answers that came before. */
+  async end(): Promise<WireAnswer[]> {
+    return this.#until(() => false);
+  }
+
+  /** Resolves when the first byte has come, or the connection is gone. */
+  async something(): Promise<void> {
+    await this.#until(() => this.#received !== '');
+  }
+
+  close(): void {
+    this.socket.destroy();
+  }
+
+  async #until(isEnough: () => boolean): Promise<WireAnswer[]> {
+    const late = AbortSignal.timeout(PATIENCE_MS);
+    const lateness = once(late, 'abort').then(() => {
+      const received = this.#received.slice(0, 500);
+      throw new Error(`The server neither answered nor ended the connection; it said: ${received}`);
+    });
+    // Where there is nothing to wait for, nobody hears that it came late.
+    lateness.catch(() => undefined);
+    while (this.isOpen && !isEnough()) await Promise.race([this.#changed.promise, lateness]);
+    return readAnswers(this.#received);
+  }
+
+  #wake(): void {
+    this.#changed.resolve(undefined);
+    this.#changed = Promise.withResolvers<unknown>();
+  }
+}
+
+/** The text of a request, with these header lines as they stand. */
+export const requestText = (line: string, headers: readonly string[], body = ''): string =>
+  `${[line, ...headers].join('\r\n')}\r\n\r\n${body}`;
+
+/** A POST of that body to /graphql, as an honest client writes it. */
+export const postText = (body: string, headers: readonly string[]): string =>
+  requestText(
+    'POST /graphql HTTP/1.1',
+    [...headers, 'Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`],
+    // Written as Latin-1 later: the bytes of UTF-8.
+    Buffer.from(body, 'utf8').toString('latin1'),
+  );
+
+/** Sends one request of exactly these lines on a connection of its own, and returns the response. */
+export async function exchange(url: string, lines: readonly string[], body = ''): Promise<WireAnswer> {
+  const [line = '', ...headers] = lines;
+  const wire = await Wire.open(url);
+  const [answer] = await wire.write(requestText(line, headers, body)).answers(1);
+  wire.close();
+  if (!answer) throw new Error(`The connection ended: ${JSON.stringify(wire.received)}`);
+  return answer;
+}
