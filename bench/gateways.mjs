@@ -12,9 +12,9 @@ import { writeDocument } from './gateways/document.mjs';
 import { machineText, stepAside } from './gateways/machine.mjs';
 import { measureMemory, measureRounds, measureStarts, WORKS } from './gateways/measure.mjs';
 import { tables } from './gateways/report.mjs';
-import { roster, versions } from './gateways/roster.mjs';
+import { roster, versions } from './gateways/targets.mjs';
 import { openDisk } from './journal/disk.mjs';
-import { median } from './journal/figures.mjs';
+import { median } from './journal/stats.mjs';
 import { start } from './journal/processes.mjs';
 
 // Many short rounds and not few long ones: what else the machine does comes and goes within seconds.

@@ -7,7 +7,7 @@ import process from 'node:process';
 import { build, isFresh } from '../scripts/build.mjs';
 import { Caller } from './journal/caller.mjs';
 import { openDisk } from './journal/disk.mjs';
-import { median, ms, perSecond, spread, table } from './journal/figures.mjs';
+import { median, ms, perSecond, spread, table } from './journal/stats.mjs';
 import { countLookups } from './journal/lookups.mjs';
 import { freshDatabase } from './journal/postgres.mjs';
 import { start } from './journal/processes.mjs';

@@ -2,11 +2,11 @@ import { HISTORY_PLUGIN } from '@graphiql/plugin-history';
 import { useGraphiQL } from '@graphiql/react';
 import { GraphiQL } from 'graphiql';
 import { useEffect, useMemo, useState } from 'react';
-import { FACTS } from './facts';
+import { FACTS } from './page-config';
 import { gatewayFetcher } from './fetcher';
 import { KnownIds } from './known-ids';
 import { isNarrow } from './narrow';
-import { ready, READY_PLUGIN } from './ready-panel';
+import { ready, READY_PLUGIN } from './examples-panel';
 import { createStorage } from './storage';
 
 const ids = new KnownIds();

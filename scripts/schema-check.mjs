@@ -5,7 +5,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { diff, DiffRule } from '@graphql-inspector/core';
 import { buildSchema, validateSchema } from 'graphql';
-import { lacksOf } from './schema-care.mjs';
+import { lacksOf } from './schema-lint.mjs';
 
 const CURRENT = 'schema.graphql';
 const RELEASED = 'api/released.graphql';

@@ -1,6 +1,6 @@
 // A chart of bars in SVG: the processor time of one request, a panel for each work.
-import { summary } from '../journal/figures.mjs';
-import { floorsOf, ratio } from './bars.mjs';
+import { summary } from '../journal/stats.mjs';
+import { floorsOf, ratio } from './thresholds.mjs';
 
 const WIDTH = 860;
 const NAMES = 190;

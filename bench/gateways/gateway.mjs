@@ -7,7 +7,7 @@ import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import process from 'node:process';
 import { setTimeout } from 'node:timers/promises';
-import { sleep } from '../watch/clock.mjs';
+import { sleep } from '../subscriptions/clock.mjs';
 import { Connection, requestText } from './connection.mjs';
 import { cpuOf, onGatewayCore, rssOf, treeOf } from './machine.mjs';
 

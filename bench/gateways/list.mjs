@@ -20,7 +20,7 @@ import {
   externalIdOf,
   operation,
   UPI,
-} from './questions.mjs';
+} from './workloads.mjs';
 
 const PAGE = 100;
 const TINY = '{ __typename }';

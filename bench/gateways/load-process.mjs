@@ -3,10 +3,10 @@
 // counted.
 import { performance } from 'node:perf_hooks';
 import { serve } from '../journal/processes.mjs';
-import { quantile } from '../journal/figures.mjs';
+import { quantile } from '../journal/stats.mjs';
 import { Connection, requestText } from './connection.mjs';
-import { HOT_ID, idOf } from './questions.mjs';
-import { entryOf } from './roster.mjs';
+import { HOT_ID, idOf } from './workloads.mjs';
+import { entryOf } from './targets.mjs';
 
 /** Of so many answers one is parsed and checked whole. */
 const CHECKED_OF = 200;

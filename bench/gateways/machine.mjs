@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import os from 'node:os';
 import process from 'node:process';
-import { cpuMs } from '../watch/clock.mjs';
+import { cpuMs } from '../subscriptions/clock.mjs';
 
 /** Gateways have one core to themselves; the service, those who ask and this program share another. */
 export const GATEWAY_CORE = 1;

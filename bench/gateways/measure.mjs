@@ -1,6 +1,6 @@
 // The measurements: starts, rounds of every work over all gateways in turn, and memory after many requests.
 import { performance } from 'node:perf_hooks';
-import { median } from '../journal/figures.mjs';
+import { median } from '../journal/stats.mjs';
 import { startGateway } from './gateway.mjs';
 import { busyMs, GATEWAY_CORE } from './machine.mjs';
 

@@ -1,6 +1,6 @@
 // The figures as tables in Markdown.
-import { median, ms, perSecond, spread, table } from '../journal/figures.mjs';
-import { bars, floorsOf, ratio } from './bars.mjs';
+import { median, ms, perSecond, spread, table } from '../journal/stats.mjs';
+import { bars, floorsOf, ratio } from './thresholds.mjs';
 
 const TITLES = {
   one: '`one`: a payment by transactionId, every request another id, 50 connections',

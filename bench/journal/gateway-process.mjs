@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import process from 'node:process';
 import { clientKeysFile, temporaryFile } from './client-key.mjs';
 import { serve } from './processes.mjs';
-import { counting, noJournal } from './stand-ins.mjs';
+import { counting, noJournal } from './fakes.mjs';
 
 const require = createRequire(import.meta.url);
 

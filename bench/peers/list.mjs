@@ -12,7 +12,7 @@ import {
   externalIdOf,
   operation,
   UPI,
-} from '../gateways/questions.mjs';
+} from '../gateways/workloads.mjs';
 import { writeConfiguration } from './tailcall.mjs';
 
 const PAGE = 100;

@@ -21,7 +21,7 @@ ${rows.join('\n')}
 
 Certificates: the gateway trusts the certificate authorities that Node.js trusts; \`NODE_EXTRA_CA_CERTS\` adds others.
 
-The obligations (\`test/obligations\`) have settings of their own: see \`test/obligations/README.md\`.
+The obligations (\`test/conformance\`) have settings of their own: see \`test/conformance/README.md\`.
 `;
 
 module.exports = { plugin };

@@ -87,13 +87,13 @@ export class TransactionError {
 
   @Field(() => String, {
     description:
-      'The code as the service sent it, but for what must not be shown (docs/echoes.md); empty where it sent none.',
+      'The code as the service sent it, but for what must not be shown (docs/redaction.md); empty where it sent none.',
   })
   rawCode!: string;
 
   @Field(() => String, {
     description:
-      'The text of the service, for people, without card numbers and secrets (docs/echoes.md); empty where it sent none. The set of texts is open.',
+      'The text of the service, for people, without card numbers and secrets (docs/redaction.md); empty where it sent none. The set of texts is open.',
   })
   message!: string;
 

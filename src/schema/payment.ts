@@ -139,7 +139,8 @@ export abstract class PaymentResource extends Node {
   status!: PaymentStatus;
 
   @Field(() => String, {
-    description: 'The status word as the service sent it; [redacted] where it is no word (docs/echoes.md).',
+    description:
+      'The status word as the service sent it; [redacted] where it is no word (docs/redaction.md).',
   })
   rawStatus!: string;
 

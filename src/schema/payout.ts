@@ -74,7 +74,8 @@ export abstract class PayoutResource extends Node {
   status!: PayoutStatus;
 
   @Field(() => String, {
-    description: 'The status word as the service sent it; [redacted] where it is no word (docs/echoes.md).',
+    description:
+      'The status word as the service sent it; [redacted] where it is no word (docs/redaction.md).',
   })
   rawStatus!: string;
 

@@ -1,6 +1,6 @@
 /**
  * Counts what is under way. Not a Set of promises: V8 keeps what stood in one long after it was deleted
- * (docs/decisions/0014-in-turns.md).
+ * (docs/decisions/0014-batching-by-event-loop-turn.md).
  */
 export class InFlightCounter {
   #count = 0;

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { status } from '../support/payment-service/faults';
 import { CHANNEL, type Kind } from '../support/caller';
-import { until } from '../support/gate';
-import { describeSqlite, describeStores, newKey, type Rig } from '../support/rig';
+import { until } from '../support/latch';
+import { describeSqlite, describeStores, newKey, type Rig } from '../support/harness';
 import { callsOf, objectsOf, temporaryLog, verify } from './support/files';
 
 const SETTLE_MS = 900_000;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { AuditEntry, OutcomeEntry } from '../../src/observability/audit/audit-log';
-import { cardNumber, digits, withCheckDigit } from '../properties/fixtures/planted';
+import { cardNumber, digits, withCheckDigit } from '../properties/fixtures/canaries';
 import { callsOf, entry, linesOf, objectsOf, openLog, temporaryLog, verify } from './support/files';
 
 /** Puts a text into every field that is one. */

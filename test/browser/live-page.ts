@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { bundled } from '../live/support/doc-samples';
+import { bundled } from '../subscriptions/support/doc-samples';
 import { CLIENT_KEY } from '../support/credentials';
 import { CHANNEL, testService } from '../support/gateway';
 

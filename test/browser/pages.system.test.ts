@@ -5,7 +5,7 @@ import { STARTER_DOCUMENT, STARTER_VARIABLES } from '../../src/http/server/start
 import type { Sandbox } from '../../src/sandbox/server';
 import { startOpenGateway } from '../http/support/open-gateway';
 import { CLIENT_KEY } from '../support/credentials';
-import { until } from '../support/gate';
+import { until } from '../support/latch';
 import { CHANNEL, TestClient, closeAfterTests, testSandbox } from '../support/gateway';
 import { inBrowser, overhang, type Opened, type TestBrowser } from './chromium';
 import { livePages, type LivePages, type Watched } from './live-page';

@@ -9,7 +9,7 @@ import {
   refusalsWith,
 } from '../gateway/fixtures/echoing-service';
 import { spellingsOf } from '../gateway/fixtures/spellings';
-import { Watching, webSocketClient } from '../live/support/watching';
+import { Watching, webSocketClient } from '../subscriptions/support/subscriptions';
 import {
   WHOLE_PAYMENT,
   confirmPayment,
@@ -19,14 +19,14 @@ import {
   lookUpPayout,
 } from '../methods/selection';
 import { unused, validCall, type Json } from '../support/calls';
-import { until } from '../support/gate';
+import { until } from '../support/latch';
 import { CHANNEL, temporaryDatabase, testGateway, testService, type TestClient } from '../support/gateway';
 import type {
   FakePaymentService,
   ReceivedRequest,
   Reply,
 } from '../support/payment-service/fake-payment-service';
-import { HINTED, callBack, tokenIn } from './support/called-back';
+import { HINTED, callBack, tokenIn } from './support/harness';
 
 /** Types with texts in free fields, in fields that the payer pays to, and in unknown fields. */
 const TYPES = ['card', 'upi', 'c2c', 'qris', 'other'];

@@ -4,7 +4,7 @@ import { Gateways } from './gateways';
 import { INVARIANTS, type Remains } from './invariants';
 import { Random, Tally, pause } from './random';
 import { Traffic } from './traffic';
-import { SETTLE_SECONDS, TIMEOUT_MS, calm, trouble } from './trouble';
+import { SETTLE_SECONDS, TIMEOUT_MS, calm, trouble } from './faults';
 
 export interface ChaosOptions {
   seed: number;

@@ -6,7 +6,7 @@ export const bugs = [
     file: 'src/resolvers/root-fields.ts',
     find: 'if (channel !== undefined) requireChannel(caller, channel);',
     replace: '',
-    tests: ['test/access/isolation.test.ts'],
+    tests: ['test/auth/tenant-isolation.test.ts'],
   },
   {
     id: 'access-channel-of-node',
@@ -14,7 +14,7 @@ export const bugs = [
     file: 'src/resolvers/visible-transactions.ts',
     find: 'requireChannel(this.#options.caller, key.channel);',
     replace: '',
-    tests: ['test/access/isolation.test.ts', 'test/access/bypass.test.ts'],
+    tests: ['test/auth/tenant-isolation.test.ts', 'test/auth/auth-bypass.test.ts'],
   },
   {
     id: 'access-channel-of-confirm',
@@ -22,7 +22,7 @@ export const bugs = [
     file: 'src/core/payments.ts',
     find: 'if (attempt?.channel === channel) {',
     replace: 'if (attempt) {',
-    tests: ['test/access/isolation.test.ts', 'test/access/bypass.test.ts'],
+    tests: ['test/auth/tenant-isolation.test.ts', 'test/auth/auth-bypass.test.ts'],
   },
   {
     id: 'access-own-watch',
@@ -30,7 +30,7 @@ export const bugs = [
     file: 'src/resolvers/visible-transactions.ts',
     find: 'if (this.#own && (await this.#own.load({ channel, transactionId })) === null)',
     replace: 'if (this.#own && (await this.#own.load({ channel, transactionId })) === undefined)',
-    tests: ['test/access/isolation.test.ts'],
+    tests: ['test/auth/tenant-isolation.test.ts'],
   },
   {
     id: 'access-own-confirm',
@@ -38,7 +38,7 @@ export const bugs = [
     file: 'src/resolvers/context-factory.ts',
     find: "restrictedTo(caller, 'payments:confirm')",
     replace: "restrictedTo(caller, 'payments:read')",
-    tests: ['test/access/scopes.test.ts'],
+    tests: ['test/auth/scopes.test.ts'],
   },
   {
     id: 'access-own-lookup-of-others',
@@ -46,7 +46,7 @@ export const bugs = [
     file: 'src/datasources/journal/find-created.ts',
     find: 'WHERE own.transaction_id = asked.transaction_id AND own.client = creator.client',
     replace: 'WHERE own.transaction_id = asked.transaction_id',
-    tests: ['test/journal/reading.system.test.ts', 'test/access/isolation.test.ts'],
+    tests: ['test/journal/queries.system.test.ts', 'test/auth/tenant-isolation.test.ts'],
   },
   {
     id: 'access-clients-share-keys',
@@ -54,7 +54,7 @@ export const bugs = [
     file: 'src/resolvers/context-factory.ts',
     find: 'payments.create(input, caller.id)',
     replace: 'payments.create(input, caller.kind)',
-    tests: ['test/access/isolation.test.ts'],
+    tests: ['test/auth/tenant-isolation.test.ts'],
   },
   {
     id: 'access-scope-of-payout',
@@ -62,7 +62,7 @@ export const bugs = [
     file: 'src/resolvers/payout-resolver.ts',
     find: "@RequiresScope('payouts:create')",
     replace: "@RequiresScope('payouts:create', 'payments:create')",
-    tests: ['test/access/scopes.test.ts'],
+    tests: ['test/auth/scopes.test.ts'],
   },
   {
     id: 'access-scope-of-card-number',
@@ -70,7 +70,7 @@ export const bugs = [
     file: 'src/resolvers/payment-resolver.ts',
     find: "if (takesCardNumber(input.method)) requireScope(caller, 'cards:direct');",
     replace: '',
-    tests: ['test/access/scopes.test.ts'],
+    tests: ['test/auth/scopes.test.ts'],
   },
   {
     id: 'access-token-audience',
@@ -78,7 +78,7 @@ export const bugs = [
     file: 'src/auth/tokens.ts',
     find: '      audience,\n      algorithms',
     replace: '      algorithms',
-    tests: ['test/access/tokens.test.ts'],
+    tests: ['test/auth/tokens.test.ts'],
   },
   {
     id: 'access-token-lifetime',
@@ -86,7 +86,7 @@ export const bugs = [
     file: 'src/auth/tokens.ts',
     find: 'isFromTheFuture || exp - (iat ?? now) > maxLifetimeSeconds',
     replace: 'isFromTheFuture || exp - now > maxLifetimeSeconds * 1000',
-    tests: ['test/access/tokens.test.ts'],
+    tests: ['test/auth/tokens.test.ts'],
   },
   {
     id: 'access-expired-key',
@@ -94,7 +94,7 @@ export const bugs = [
     file: 'src/auth/authenticator.ts',
     find: 'if (!key || this.#isExpired(key)) throw',
     replace: 'if (!key) throw',
-    tests: ['test/access/keys.test.ts', 'test/access/client-key.test.ts'],
+    tests: ['test/auth/keys.test.ts', 'test/auth/client-key.test.ts'],
   },
   {
     id: 'access-revoked-key-watches',
@@ -102,7 +102,7 @@ export const bugs = [
     file: 'src/auth/authenticator.ts',
     find: "caller.kind !== 'service' || (this.#keys?.value.isStillValid(caller) ?? false)",
     replace: "caller.kind !== 'service' || caller.credential !== undefined",
-    tests: ['test/live/rights.test.ts'],
+    tests: ['test/subscriptions/rights.test.ts'],
   },
   {
     id: 'access-expired-token-watches',
@@ -110,7 +110,7 @@ export const bugs = [
     file: 'src/http/subscriptions/subscription-service.ts',
     find: '          stream.fail(error);',
     replace: '          this.#open.delete(stream);',
-    tests: ['test/live/rights.test.ts'],
+    tests: ['test/subscriptions/rights.test.ts'],
   },
   {
     id: 'access-foreign-origin',
@@ -118,7 +118,7 @@ export const bugs = [
     file: 'src/http/subscriptions/websocket-handler.ts',
     find: "return isForeign && !this.#options.isOriginAllowed(origin) ? '403 Forbidden' : undefined;",
     replace: "return isForeign && origin === 'null' ? '403 Forbidden' : undefined;",
-    tests: ['test/live/websocket-protocol.test.ts'],
+    tests: ['test/subscriptions/websocket-protocol.test.ts'],
   },
   {
     id: 'access-cors-any-origin',
@@ -134,7 +134,7 @@ export const bugs = [
     file: 'src/http/graphql/graphql-route.ts',
     find: 'if (authenticator.isOpen && !isLoopbackHost(request.headers.host)) throw NOT_HERE;',
     replace: '',
-    tests: ['test/access/page.test.ts', 'test/gateway/http.test.ts'],
+    tests: ['test/auth/page.test.ts', 'test/gateway/http.test.ts'],
   },
   {
     id: 'access-forged-callback',

@@ -23,7 +23,7 @@ export const bugs = [
     file: 'src/resolvers/audit-mutations.ts',
     find: '      record({ ...about, outcome: faultName(error), transactionId: input.transactionId ?? null });\n',
     replace: '',
-    tests: ['test/metrics/metrics.test.ts', 'test/prepared/differential.test.ts'],
+    tests: ['test/metrics/metrics.test.ts', 'test/compiled/differential.slow.test.ts'],
   },
   {
     id: 'audit-gap-untold',
@@ -31,7 +31,7 @@ export const bugs = [
     file: 'src/observability/audit/audit-log.ts',
     find: '      this.#missed += 1;\n',
     replace: '',
-    tests: ['test/audit/trouble.system.test.ts'],
+    tests: ['test/audit/failures.system.test.ts'],
   },
   {
     id: 'audit-operator-unrecorded',
@@ -39,7 +39,7 @@ export const bugs = [
     file: 'src/observability/audit/audit-log.ts',
     find: '      throw new AuditLogError(error);\n    }\n  }\n\n  #recordOrReport',
     replace: '      this.#tell(reasonOf(error));\n    }\n  }\n\n  #recordOrReport',
-    tests: ['test/cli/settle.system.test.ts', 'test/cli/attempts.test.ts'],
+    tests: ['test/cli/settle.system.test.ts', 'test/cli/attempts.slow.test.ts'],
   },
   {
     id: 'shutdown-serves-late-requests',

@@ -22,7 +22,7 @@ export const bugs = [
     file: 'src/core/confirm/confirm-service.ts',
     find: ' || ENDED_WITHOUT_CONFIRM.has(found.status)',
     replace: '',
-    tests: ['test/exactly-once/confirm.test.ts', 'test/gateway/service-responses.test.ts'],
+    tests: ['test/exactly-once/confirm.test.ts', 'test/gateway/service-responses.slow.test.ts'],
   },
   {
     id: 'confirm-unknown-state-counts-as-moved-on',

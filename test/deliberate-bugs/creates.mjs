@@ -6,7 +6,7 @@ export const bugs = [
     file: 'src/core/create/create-service.ts',
     find: 'attempt.kind !== finder.kind || !fingerprints.matches(attempt, input, method)',
     replace: 'attempt.kind !== finder.kind',
-    tests: ['test/exactly-once/keys.test.ts'],
+    tests: ['test/exactly-once/keys.slow.test.ts'],
   },
   {
     id: 'create-fingerprint-ordered',
@@ -14,7 +14,7 @@ export const bugs = [
     file: 'src/core/create/fingerprint.ts',
     find: 'Object.keys(value).sort()',
     replace: 'Object.keys(value)',
-    tests: ['test/exactly-once/keys.test.ts'],
+    tests: ['test/exactly-once/keys.slow.test.ts'],
   },
   {
     id: 'create-without-journal',
@@ -38,7 +38,7 @@ export const bugs = [
     file: 'src/core/create/create-service.ts',
     find: 'return isOwn\n',
     replace: 'return isOwn !== undefined\n',
-    tests: ['test/exactly-once/keys.test.ts'],
+    tests: ['test/exactly-once/keys.slow.test.ts'],
   },
   {
     id: 'create-preflight-skipped',
@@ -54,7 +54,7 @@ export const bugs = [
     file: 'src/core/payouts.ts',
     find: "if (!found && !isOwn) throw new ServiceError('UNAVAILABLE', UNREACHABLE, 1000);",
     replace: '',
-    tests: ['test/exactly-once/lost-responses.test.ts'],
+    tests: ['test/exactly-once/lost-responses.slow.test.ts'],
   },
   {
     id: 'create-resent-after-takeover',
@@ -62,7 +62,7 @@ export const bugs = [
     file: 'src/datasources/payment-service/http/transport.ts',
     find: ' && ((await options.mayRepeat?.()) ?? true);',
     replace: ';',
-    tests: ['test/exactly-once/unknown-outcomes.test.ts'],
+    tests: ['test/exactly-once/unknown-outcomes.slow.test.ts'],
   },
   {
     id: 'create-signed-after-suspension',
@@ -70,7 +70,7 @@ export const bugs = [
     file: 'src/datasources/payment-service/http/transport.ts',
     find: '(signAt ?? now())',
     replace: 'now()',
-    tests: ['test/exactly-once/clocks.test.ts'],
+    tests: ['test/exactly-once/clocks.slow.test.ts'],
   },
   {
     id: 'create-lost-answer-counts-as-unsent',
@@ -78,7 +78,7 @@ export const bugs = [
     file: 'src/datasources/payment-service/http/http-exchange.ts',
     find: 'this.#controller === undefined, code)',
     replace: 'this.#status === 0, code)',
-    tests: ['test/exactly-once/lost-responses.test.ts'],
+    tests: ['test/exactly-once/lost-responses.slow.test.ts'],
   },
   {
     id: 'create-server-error-counts-as-refusal',
@@ -86,7 +86,7 @@ export const bugs = [
     file: 'src/datasources/payment-service/mapping/responses.ts',
     find: 'if (status >= 400 && status < 500 && ',
     replace: 'if (status >= 400 && ',
-    tests: ['test/exactly-once/lost-responses.test.ts'],
+    tests: ['test/exactly-once/lost-responses.slow.test.ts'],
   },
   {
     id: 'create-answer-uncompared',
@@ -94,7 +94,7 @@ export const bugs = [
     file: 'src/datasources/payment-service/mapping/responses.ts',
     find: 'return answer && matchesRequest(answer, asked)\n',
     replace: 'return answer && matchesRequest(answer, {})\n',
-    tests: ['test/gateway/service-responses.test.ts'],
+    tests: ['test/gateway/service-responses.slow.test.ts'],
   },
   {
     id: 'create-abandoned-begin-unrecorded',
@@ -110,6 +110,6 @@ export const bugs = [
     file: 'src/core/journal-session.ts',
     find: '      this.#renewal = this.#scheduleRenewal();\n      this.journal',
     replace: '      this.journal',
-    tests: ['test/exactly-once/clocks.test.ts'],
+    tests: ['test/exactly-once/clocks.slow.test.ts'],
   },
 ];

@@ -6,7 +6,7 @@ export const bugs = [
     file: 'src/core/recovery/outcome-recovery.ts',
     find: 'absence.lookups >= MIN_LOOKUPS && absence.spanMs >= settleMs',
     replace: 'absence.lookups >= MIN_LOOKUPS',
-    tests: ['test/exactly-once/unknown-outcomes.test.ts'],
+    tests: ['test/exactly-once/unknown-outcomes.slow.test.ts'],
   },
   {
     id: 'follow-up-counts-silence',
@@ -14,7 +14,10 @@ export const bugs = [
     file: 'src/core/recovery/outcome-recovery.ts',
     find: 'Math.min(elapsed, settleMs / (MIN_LOOKUPS - 1))',
     replace: 'elapsed',
-    tests: ['test/exactly-once/unknown-outcomes.test.ts', 'test/exactly-once/lost-responses.test.ts'],
+    tests: [
+      'test/exactly-once/unknown-outcomes.slow.test.ts',
+      'test/exactly-once/lost-responses.slow.test.ts',
+    ],
   },
   {
     id: 'follow-up-releases-payouts',
@@ -22,7 +25,7 @@ export const bugs = [
     file: 'src/core/recovery/outcome-recovery.ts',
     find: "attempt.kind === 'payment' && hit?.kind",
     replace: 'hit?.kind',
-    tests: ['test/exactly-once/unknown-outcomes.test.ts'],
+    tests: ['test/exactly-once/unknown-outcomes.slow.test.ts'],
   },
   {
     id: 'follow-up-believes-proxy',
@@ -30,7 +33,7 @@ export const bugs = [
     file: 'src/core/recovery/outcome-recovery.ts',
     find: 'if (!hit.isOwn || !clocks',
     replace: 'if (!clocks',
-    tests: ['test/exactly-once/lost-responses.test.ts'],
+    tests: ['test/exactly-once/lost-responses.slow.test.ts'],
   },
   {
     id: 'follow-up-ignores-clock-step',
@@ -38,7 +41,7 @@ export const bugs = [
     file: 'src/core/recovery/outcome-recovery.ts',
     find: '|| !clocks.isSteady() ||',
     replace: '||',
-    tests: ['test/exactly-once/clocks.test.ts'],
+    tests: ['test/exactly-once/clocks.slow.test.ts'],
   },
   {
     id: 'match-ignores-rival',
@@ -46,7 +49,7 @@ export const bugs = [
     file: 'src/core/recovery/payment-matcher.ts',
     find: "(await journal.hasRival(attempt)) ? { kind: 'other' } : { kind: 'found', found }",
     replace: "{ kind: 'found', found }",
-    tests: ['test/exactly-once/unknown-outcomes.test.ts'],
+    tests: ['test/exactly-once/unknown-outcomes.slow.test.ts'],
   },
   {
     id: 'match-ignores-amount',
@@ -54,7 +57,7 @@ export const bugs = [
     file: 'src/core/recovery/payment-matcher.ts',
     find: 'normalizeDecimal(amount.value) === attempt.value',
     replace: 'normalizeDecimal(amount.value) !== undefined',
-    tests: ['test/gateway/service-responses.test.ts'],
+    tests: ['test/gateway/service-responses.slow.test.ts'],
   },
   {
     id: 'match-ignores-age',
@@ -62,6 +65,6 @@ export const bugs = [
     file: 'src/core/recovery/payment-matcher.ts',
     find: ' || !this.#createdSince(found, attempt)',
     replace: '',
-    tests: ['test/exactly-once/clocks.test.ts', 'test/exactly-once/unknown-outcomes.test.ts'],
+    tests: ['test/exactly-once/clocks.slow.test.ts', 'test/exactly-once/unknown-outcomes.slow.test.ts'],
   },
 ];

@@ -22,7 +22,7 @@ export const bugs = [
     file: 'src/core/validation/validate-url.ts',
     find: "['169.254.0.0', 16],",
     replace: "['169.254.0.0', 24],",
-    tests: ['test/gateway/urls-in.test.ts'],
+    tests: ['test/gateway/url-rules.test.ts'],
   },
   {
     id: 'limit-two-mutations',
@@ -46,7 +46,7 @@ export const bugs = [
     file: 'src/http/limits/cost-limit-plugin.ts',
     find: 'if (points > 0) await rate.consume(contextValue.caller, points);',
     replace: '',
-    tests: ['test/prepared/differential.test.ts', 'test/http/overload.test.ts'],
+    tests: ['test/compiled/differential.slow.test.ts', 'test/http/overload.test.ts'],
   },
   {
     id: 'limit-rate-of-money',
@@ -62,6 +62,6 @@ export const bugs = [
     file: 'src/http/server/json-body.ts',
     find: 'if (!error && repeatsName(text, value))',
     replace: 'if (error && repeatsName(text, value))',
-    tests: ['test/http/requests.test.ts'],
+    tests: ['test/http/requests.slow.test.ts'],
   },
 ];

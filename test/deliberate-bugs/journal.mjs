@@ -6,7 +6,7 @@ export const bugs = [
     file: 'src/datasources/journal/rows.ts',
     find: "WHERE attempts.outcome IN ('rejected', 'not_sent')`;",
     replace: "WHERE attempts.outcome IN ('rejected', 'not_sent', 'unknown')`;",
-    tests: ['test/journal/begin.system.test.ts'],
+    tests: ['test/journal/insert-attempt.system.test.ts'],
   },
   {
     id: 'journal-absence-inherited',
@@ -14,7 +14,7 @@ export const bugs = [
     file: 'src/datasources/journal/rows.ts',
     find: "checks = 0,\n  absent_lookups = 0, absent_ms = 0, absent_observer = ''",
     replace: 'checks = 0',
-    tests: ['test/journal/settle.system.test.ts'],
+    tests: ['test/journal/record-outcome.system.test.ts'],
   },
   {
     id: 'journal-lease-ignored',
@@ -22,7 +22,7 @@ export const bugs = [
     file: 'src/datasources/journal/rows.ts',
     find: '/ 2}) > ${MAX_LEASE_MS',
     replace: '/ 2}) <= ${MAX_LEASE_MS',
-    tests: ['test/journal/settle.system.test.ts'],
+    tests: ['test/journal/record-outcome.system.test.ts'],
   },
   {
     id: 'journal-two-creators-postgres',
@@ -30,7 +30,7 @@ export const bugs = [
     file: 'src/datasources/journal/postgres/statements.ts',
     find: ' AND id NOT IN (SELECT id FROM held)',
     replace: '',
-    tests: ['test/journal/settle.system.test.ts'],
+    tests: ['test/journal/record-outcome.system.test.ts'],
   },
   {
     id: 'journal-settled-twice',
@@ -38,7 +38,7 @@ export const bugs = [
     file: 'src/datasources/journal/postgres/statements.ts',
     find: "attempts.outcome NOT IN ('succeeded', 'rejected', 'not_sent')",
     replace: "attempts.outcome NOT IN ('succeeded', 'rejected')",
-    tests: ['test/journal/settle.system.test.ts'],
+    tests: ['test/journal/record-outcome.system.test.ts'],
   },
   {
     id: 'journal-reservation-lost-sqlite',
@@ -46,7 +46,7 @@ export const bugs = [
     file: 'src/datasources/journal/sqlite/journal.ts',
     find: "a.outcome IN ('in_progress', 'succeeded', 'unknown'))`)}`;",
     replace: "a.outcome IN ('in_progress', 'succeeded'))`)}`;",
-    tests: ['test/journal/begin.system.test.ts'],
+    tests: ['test/journal/insert-attempt.system.test.ts'],
   },
   {
     id: 'journal-reservation-of-batch-shared',
@@ -54,7 +54,7 @@ export const bugs = [
     file: 'src/datasources/journal/postgres/statements.ts',
     find: 'WHERE NOT reserve OR id IN (SELECT attempt_id FROM reserved)',
     replace: 'WHERE NOT reserve OR EXISTS (SELECT attempt_id FROM reserved)',
-    tests: ['test/journal/begin.system.test.ts'],
+    tests: ['test/journal/insert-attempt.system.test.ts'],
   },
   {
     id: 'journal-purge-takes-reservation',
@@ -78,6 +78,6 @@ export const bugs = [
     file: 'src/datasources/journal/postgres/journal.ts',
     find: 'next_check_at IS NULL OR next_check_at <= $3 -',
     replace: 'next_check_at IS NULL OR next_check_at >= $3 -',
-    tests: ['test/journal/settle.system.test.ts'],
+    tests: ['test/journal/record-outcome.system.test.ts'],
   },
 ];

@@ -6,7 +6,7 @@ export const bugs = [
     file: 'src/core/polling/transaction-poller.ts',
     find: 'if (!before || askedAt >= before.answeredAt) this.#accept(seen);',
     replace: 'if (!before || askedAt <= before.answeredAt) this.#accept(seen);',
-    tests: ['test/live/watching-order.test.ts'],
+    tests: ['test/subscriptions/result-order.test.ts'],
   },
   {
     id: 'live-does-not-end',
@@ -14,7 +14,7 @@ export const bugs = [
     file: 'src/core/polling/transaction-poller.ts',
     find: "if (pollPhase(seen) === 'done') this.#end();\n    else if",
     replace: 'if',
-    tests: ['test/live/sse-protocol.test.ts', 'test/live/watching.test.ts'],
+    tests: ['test/subscriptions/sse-protocol.test.ts', 'test/subscriptions/polling.slow.test.ts'],
   },
   {
     id: 'live-last-state-lost',
@@ -22,7 +22,7 @@ export const bugs = [
     file: 'src/core/polling/latest-value-iterator.ts',
     find: '    this.#unseen = { value };\n    this.#deliver();',
     replace: '    this.#unseen ??= { value };\n    this.#deliver();',
-    tests: ['test/live/slow-clients.test.ts'],
+    tests: ['test/subscriptions/slow-clients.slow.test.ts'],
   },
   {
     id: 'live-one-too-many',
@@ -30,7 +30,7 @@ export const bugs = [
     file: 'src/http/subscriptions/quota-limiter.ts',
     find: 'if (taken >= perCaller) throw noSeat',
     replace: 'if (taken > perCaller) throw noSeat',
-    tests: ['test/live/limits.test.ts'],
+    tests: ['test/subscriptions/limits.slow.test.ts'],
   },
   {
     id: 'live-stale-lookup-after-change',
@@ -54,6 +54,6 @@ export const bugs = [
     file: 'src/core/polling/transaction-poller.ts',
     find: 'this.#outage.since + outageMs - clock.monotonic()',
     replace: 'outageMs',
-    tests: ['test/live/outage.test.ts'],
+    tests: ['test/subscriptions/outage.slow.test.ts'],
   },
 ];

@@ -70,7 +70,7 @@ export const bugs = [
     file: 'src/http/graphql/operation-log.ts',
     find: 'const name = loggable(given);',
     replace: 'const name = given ?? undefined;',
-    tests: ['test/metrics/metrics.test.ts', 'test/http/requests.test.ts'],
+    tests: ['test/metrics/metrics.test.ts', 'test/http/requests.slow.test.ts'],
   },
   {
     id: 'redact-query-in-log',
@@ -78,7 +78,7 @@ export const bugs = [
     file: 'src/datasources/payment-service/client.ts',
     find: "const name = `${'query' in call ? 'GET' : 'POST'} ${call.path}`;",
     replace: "const name = 'query' in call ? `GET ${call.path}?${call.query}` : `POST ${call.path}`;",
-    tests: ['test/tracing/tracing.test.ts', 'test/gateway/credentials.test.ts'],
+    tests: ['test/tracing/tracing.slow.test.ts', 'test/gateway/credentials.slow.test.ts'],
   },
   {
     id: 'redact-message-names',
@@ -94,7 +94,7 @@ export const bugs = [
     file: 'src/http/graphql/graphql-errors.ts',
     find: '    message: INTERNAL_ERROR,',
     replace: '    message: formatted.message,',
-    tests: ['test/prepared/unhandled.system.test.ts'],
+    tests: ['test/compiled/unexpected-errors.system.test.ts'],
   },
   {
     id: 'redact-audit-tokens',
@@ -119,7 +119,7 @@ export const bugs = [
     find: "      'url.template': template,\n",
     replace:
       "      'url.template': template,\n      'url.query': (call as { query?: string }).query ?? '',\n",
-    tests: ['test/tracing/tracing.test.ts'],
+    tests: ['test/tracing/tracing.slow.test.ts'],
   },
   {
     id: 'redact-callback-token',
@@ -135,6 +135,6 @@ export const bugs = [
     file: 'src/schema/methods/card.ts',
     find: "neverKept: ['cvc'],",
     replace: '',
-    tests: ['test/exactly-once/keys.test.ts'],
+    tests: ['test/exactly-once/keys.slow.test.ts'],
   },
 ];

@@ -22,7 +22,7 @@ export const bugs = [
     file: 'src/datasources/payment-service/http/transport.ts',
     find: 'now()) + skewMs)',
     replace: 'now()) - skewMs)',
-    tests: ['test/exactly-once/clocks.test.ts'],
+    tests: ['test/exactly-once/clocks.slow.test.ts'],
   },
   {
     id: 'signature-default-credentials',
@@ -30,7 +30,7 @@ export const bugs = [
     file: 'src/datasources/payment-service/credentials.ts',
     find: 'return channels.get(channel.toLowerCase()) ?? others;',
     replace: 'return others ?? channels.get(channel.toLowerCase());',
-    tests: ['test/gateway/credentials.test.ts'],
+    tests: ['test/gateway/credentials.slow.test.ts'],
   },
   {
     id: 'query-unencoded',

@@ -1,7 +1,7 @@
 import { ATTEMPT, CHANNEL, RECORDED, type Kind, type SeenAttempt } from '../support/caller';
 import type { FaultReply } from '../support/payment-service/fake-payment-service';
 import { reset, status } from '../support/payment-service/faults';
-import { describeSqlite, newKey, type Rig } from '../support/rig';
+import { describeSqlite, newKey, type Rig } from '../support/harness';
 
 const attemptsWith = (fields: string): string => `query ($channel: UUID!, $outcome: AttemptOutcome,
   $operation: AttemptOperation, $externalId: String, $startedAfter: Timestamp, $startedBefore: Timestamp,

@@ -1,8 +1,8 @@
 import { CHANNEL, type End, type Json } from '../support/caller';
-import { gate, until } from '../support/gate';
+import { gate, until } from '../support/latch';
 import type { Fault, FaultPlan, FaultReply } from '../support/payment-service/fake-payment-service';
 import { html, reset, status } from '../support/payment-service/faults';
-import { describeSqlite, newKey, type Rig } from '../support/rig';
+import { describeSqlite, newKey, type Rig } from '../support/harness';
 import { disconnect, untilDone } from './support/creates';
 
 const UTR = '749302847561';

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import type { NewAttempt, PurgeStep } from '../../src/datasources/journal/journal';
 import { openJournal } from '../../src/datasources/journal/create-journal';
 import { CHANNEL, createInput, type End } from '../support/caller';
-import { gate, until } from '../support/gate';
+import { gate, until } from '../support/latch';
 import { API_KEY, SECRET_KEY } from '../support/gateway';
 import { OUTAGES, type Outage } from '../support/outage';
 import type { FaultReply } from '../support/payment-service/fake-payment-service';
 import { reset, status } from '../support/payment-service/faults';
-import { describeSqlite, describeStores, newKey, type Rig } from '../support/rig';
+import { describeSqlite, describeStores, newKey, type Rig } from '../support/harness';
 import { openStore } from '../support/stores';
 import {
   DAY,

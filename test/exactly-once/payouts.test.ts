@@ -1,7 +1,7 @@
 import { CHANNEL, type End } from '../support/caller';
-import { gate } from '../support/gate';
+import { gate } from '../support/latch';
 import { reset, status } from '../support/payment-service/faults';
-import { describeSqlite, newKey, type Rig } from '../support/rig';
+import { describeSqlite, newKey, type Rig } from '../support/harness';
 import { sent, untilSent } from './support/creates';
 
 const OTHER_CHANNEL = '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b11';

@@ -1,10 +1,10 @@
 import type { End, Kind } from '../support/caller';
-import { gate, until } from '../support/gate';
+import { gate, until } from '../support/latch';
 import { OUTAGES } from '../support/outage';
 import { FakePaymentService, type Fault } from '../support/payment-service/fake-payment-service';
 import { silence } from '../support/payment-service/faults';
 import { Program, type ProgramOptions } from '../support/program';
-import { describeStores, newKey } from '../support/rig';
+import { describeStores, newKey } from '../support/harness';
 import { openStore, type Store } from '../support/stores';
 import { KINDS, SUCCESS, sent, untilSent } from './support/creates';
 

@@ -10,7 +10,7 @@ import type { Sandbox } from '../../src/sandbox/server';
 import { inBrowser, tooFaint } from '../browser/chromium';
 import { startOpenGateway } from '../http/support/open-gateway';
 import { freePort } from '../support/free-port';
-import { until } from '../support/gate';
+import { until } from '../support/latch';
 import { CHANNEL, closeAfterTests, temporaryDatabase, testSandbox } from '../support/gateway';
 import { serveCheckout } from './support';
 

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { Sandbox } from '../../src/sandbox/server';
-import { gate, until } from '../support/gate';
+import { gate, until } from '../support/latch';
 import { CHANNEL, closeAfterTests, testGateway, testSandbox } from '../support/gateway';
 import { FakePaymentService } from '../support/payment-service/fake-payment-service';
 import { reset } from '../support/payment-service/faults';

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { CLIENT_KEY } from '../support/credentials';
-import { until } from '../support/gate';
+import { until } from '../support/latch';
 import { closeAfterTests } from '../support/gateway';
 
 export const EXAMPLES = path.resolve(__dirname, '../../examples');

@@ -19,10 +19,10 @@ import { createStorage } from '../../explorer/storage';
 import { gatewaySchema } from '../../src/resolvers';
 import type { Sandbox } from '../../src/sandbox/server';
 import { startOpenGateway } from '../http/support/open-gateway';
-import { graphqlWsClient } from '../live/support/graphql-ws-client';
-import { gate } from '../support/gate';
+import { graphqlWsClient } from '../subscriptions/support/graphql-ws-client';
+import { gate } from '../support/latch';
 import { CHANNEL, closeAfterTests, testGateway, testSandbox, type TestClient } from '../support/gateway';
-import { movedClock } from '../support/moved-clock';
+import { movedClock } from '../support/fake-clock';
 
 /** What the build made for browsers. */
 const BUILT = path.resolve(__dirname, '../../dist/explorer');

@@ -1,7 +1,7 @@
 import { FakePaymentService } from '../support/payment-service/fake-payment-service';
 import { DOCUMENTS, redirectCall, validCall, type Json } from '../support/calls';
 import { encodeNodeId } from '../../src/schema/node';
-import { bearer, clientOf, keyOf } from '../access/support/rig';
+import { bearer, clientOf, keyOf } from '../auth/support/harness';
 import { AUTHORIZED, clientKeysFile } from '../support/credentials';
 import { CHANNEL, closeAfterTests, testGateway, type TestClient } from '../support/gateway';
 import { post, type RawResult } from '../support/raw';

@@ -1,10 +1,10 @@
 import { composeServices } from '@apollo/composition';
 import { buildSchema, parse } from 'graphql';
 import { parse as parseYaml } from 'yaml';
-import { BothWays } from '../prepared/support/both-ways';
-import { FOUND, FAILING, MISSING, nodeId, tellTransaction } from '../prepared/support/transactions';
-import { expectForbidden, expectUnauthenticated } from '../access/support/answers';
-import { bearer, clientOf, keyOf, OURS } from '../access/support/rig';
+import { BothWays } from '../compiled/support/differential';
+import { FOUND, FAILING, MISSING, nodeId, tellTransaction } from '../compiled/support/transactions';
+import { expectForbidden, expectUnauthenticated } from '../auth/support/responses';
+import { bearer, clientOf, keyOf, OURS } from '../auth/support/harness';
 import { clientKeysFile } from '../support/credentials';
 import { apolloManifest, fileOf } from '../support/manifests';
 import { testGateway, type TestClient, testService } from '../support/gateway';

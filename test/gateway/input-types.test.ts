@@ -1,9 +1,9 @@
 import { parseValue, type GraphQLError } from 'graphql';
 import { JSONObject, Timestamp } from '../../src/schema/scalars';
 import { VALUE_RULES } from '../../src/schema/value-rules';
-import { EventStream } from '../live/support/event-stream';
-import { WireClient, toldIn, type Told } from '../live/support/wire-client';
-import { asNew, BothWays } from '../prepared/support/both-ways';
+import { EventStream } from '../subscriptions/support/event-stream';
+import { WireClient, toldIn, type Told } from '../subscriptions/support/wire-client';
+import { asNew, BothWays } from '../compiled/support/differential';
 import { AUTHORIZED } from '../support/credentials';
 import { CHANNEL, type GraphqlAnswer } from '../support/gateway';
 import {

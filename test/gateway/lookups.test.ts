@@ -6,7 +6,7 @@ import {
   type ReceivedRequest,
 } from '../support/payment-service/fake-payment-service';
 import { accepted, make, validCall } from '../support/calls';
-import { gate, until, type Gate } from '../support/gate';
+import { gate, until, type Gate } from '../support/latch';
 import { decodeQuery } from '../support/signatures';
 
 let service: FakePaymentService;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { PersistedOperations } from '../../src/http/persisted/persisted-operations';
 import { gatewaySchema } from '../../src/resolvers';
 import { Issuer, newKey, tokenBy } from '../support/issuer';
-import { bearer } from '../access/support/rig';
+import { bearer } from '../auth/support/harness';
 import { AUTHORIZED } from '../support/credentials';
 import { CHANNEL, testGateway, testSandbox } from '../support/gateway';
 import { APOLLO_GENERATED, CODEGEN_GENERATED, apolloManifest, fileOf, sha256 } from '../support/manifests';

@@ -4,7 +4,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { freePort } from '../support/free-port';
-import { until } from '../support/gate';
+import { until } from '../support/latch';
 import { closeAfterTests, temporaryDatabase, testService, testSettings } from '../support/gateway';
 import { CHECKOUT, listening, startProgram, type ChildProgram } from '../support/program';
 import { post, raw } from '../support/raw';

@@ -2,7 +2,7 @@ import { Caller, createInput } from '../support/caller';
 import { AUTHORIZED } from '../support/credentials';
 import { CHANNEL, closeAfterTests, testSandbox } from '../support/gateway';
 import { post, raw, type RawResult } from '../support/raw';
-import { newKey } from '../support/rig';
+import { newKey } from '../support/harness';
 import { Wire, postText } from '../support/wire';
 import { startOpenGateway } from './support/open-gateway';
 import { auditedCalls, startServer, type Server } from './support/servers';

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { bearer } from '../access/support/rig';
+import { bearer } from '../auth/support/harness';
 import { lookUpPayment } from '../methods/selection';
 import { Caller, createInput } from '../support/caller';
 import { clientKeysFile } from '../support/credentials';
-import { until } from '../support/gate';
+import { until } from '../support/latch';
 import { CHANNEL, type GraphqlAnswer } from '../support/gateway';
 import { post, raw, type RawResult } from '../support/raw';
-import { newKey } from '../support/rig';
+import { newKey } from '../support/harness';
 import { holdNext } from './support/held';
 import { startServer, type Server } from './support/servers';
 

@@ -4,10 +4,10 @@ import type { BeginResult, Journal, NewAttempt } from '../../src/datasources/jou
 import { openJournal } from '../../src/datasources/journal/create-journal';
 import { AdvancingClock } from '../../src/sandbox/clock';
 import { systemClock } from '../../src/shared/clock';
-import { until } from '../support/gate';
+import { until } from '../support/latch';
 import { scrape } from '../metrics/support/scrape';
 import { testGateway } from '../support/gateway';
-import { PATIENT_MS } from '../support/patience';
+import { PATIENT_MS } from '../support/timeouts';
 import { describeSmallDisk } from '../support/small-disk';
 import { begunAs, newAttempt, newPayout } from './support/samples';
 import { UNAVAILABLE } from './support/unavailable';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { until } from '../support/gate';
+import { until } from '../support/latch';
 import { describeJournals, describePostgresJournal, describeSqliteJournal } from './support/fixture';
 import { ENDED, begunAs, newAttempt, newConfirm, SETTLED, tally } from './support/samples';
 

@@ -2,7 +2,7 @@ import { chmodSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import { openJournal } from '../../src/datasources/journal/create-journal';
-import { PATIENT_MS } from '../support/patience';
+import { PATIENT_MS } from '../support/timeouts';
 import { describePostgres, emptyPostgres, openStore, type Store } from '../support/stores';
 import { startChild } from './support/fixture';
 import { newAttempt } from './support/samples';

@@ -4,8 +4,8 @@ import { JournalUnavailable, type Journal } from '../../src/datasources/journal/
 import { PostgresHosts } from '../../src/datasources/journal/postgres/hosts';
 import { PostgresPool } from '../../src/datasources/journal/postgres/pool';
 import { openJournal } from '../../src/datasources/journal/create-journal';
-import { until } from '../support/gate';
-import { PATIENT_MS } from '../support/patience';
+import { until } from '../support/latch';
+import { PATIENT_MS } from '../support/timeouts';
 import { POSTGRES_URL, withClient } from '../support/stores';
 import { TcpProxy } from '../support/tcp-proxy';
 import { describeJournals, describePostgresJournal } from './support/fixture';

@@ -1,6 +1,6 @@
 import { confirmPayment, createPayment, createPayout, lookUpPayment, lookUpPayout } from './selection';
 import { expectSigned } from '../support/signatures';
-import { openBench, type Bench } from './bench';
+import { openBench, type Bench } from './harness';
 import { rowsOf, type GoldenConfirm, type GoldenCreate, type GoldenLookup, type Json } from './golden-bodies';
 import { readDrawings } from './qr-image';
 

@@ -1,6 +1,6 @@
 import { drawQrCode } from '../../src/schema/qr-code';
 import { testGateway } from '../support/gateway';
-import { openBench, type Bench } from './bench';
+import { openBench, type Bench } from './harness';
 import type { Json } from './golden-bodies';
 import { readDrawings, readQrImage } from './qr-image';
 import { lookUpPayment } from './selection';

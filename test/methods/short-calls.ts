@@ -1,5 +1,5 @@
 import type { Reply } from '../support/payment-service/fake-payment-service';
-import type { Bench } from './bench';
+import type { Bench } from './harness';
 import { rowsOf, type GoldenConfirm, type GoldenCreate, type Json } from './golden-bodies';
 import { confirmPayment, createPayment } from './selection';
 

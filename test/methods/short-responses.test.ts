@@ -1,4 +1,4 @@
-import { openBench, type Bench } from './bench';
+import { openBench, type Bench } from './harness';
 import { type Json } from './golden-bodies';
 import { readDrawings } from './qr-image';
 import { THE_LOOKUP, confirm, confirms, create, creates, leastOf, lookups, named } from './short-calls';

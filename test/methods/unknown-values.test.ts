@@ -1,5 +1,5 @@
 import { validCall } from '../support/calls';
-import { openBench, type Bench } from './bench';
+import { openBench, type Bench } from './harness';
 import { type Json } from './golden-bodies';
 import { createPayment, lookUpPayment, createPayout, lookUpPayout } from './selection';
 

@@ -4,13 +4,13 @@ import path from 'node:path';
 import { openJournal } from '../../src/datasources/journal/create-journal';
 import { CHANNEL } from '../support/caller';
 import { closeAfterTests } from '../support/cleanup';
-import { until } from '../support/gate';
+import { until } from '../support/latch';
 import { OUTAGES, type Outage } from '../support/outage';
 import { silence } from '../support/payment-service/faults';
 import { FakePaymentService } from '../support/payment-service/fake-payment-service';
 import { Program } from '../support/program';
 import { raw } from '../support/raw';
-import { describeStores, newKey, type Rig } from '../support/rig';
+import { describeStores, newKey, type Rig } from '../support/harness';
 import { openStore, withClient, POSTGRES_URL } from '../support/stores';
 import { scrape } from './support/scrape';
 

@@ -4,15 +4,15 @@ import { networkInterfaces } from 'node:os';
 import path from 'node:path';
 import { parse } from 'yaml';
 import { temporaryFolder } from '../audit/support/files';
-import { EventStream } from '../live/support/event-stream';
+import { EventStream } from '../subscriptions/support/event-stream';
 import { CHANNEL, createInput } from '../support/caller';
 import { CLIENT_KEY } from '../support/credentials';
-import { until } from '../support/gate';
+import { until } from '../support/latch';
 import { API_KEY, SECRET_KEY, testGateway, testService } from '../support/gateway';
 import { silence, status } from '../support/payment-service/faults';
 import type { FakePaymentService } from '../support/payment-service/fake-payment-service';
 import { post } from '../support/raw';
-import { describeSqlite, newKey, type Rig } from '../support/rig';
+import { describeSqlite, newKey, type Rig } from '../support/harness';
 import { exchange } from '../support/wire';
 import { ask, scrape, type Scrape } from './support/scrape';
 

@@ -5,7 +5,7 @@ import { toPublicError } from '../../src/http/graphql/graphql-errors';
 import { publicMessage, publicVariableMessage } from '../../src/redaction/graphql-message';
 import { gatewaySchema } from '../../src/resolvers';
 import { CHANNEL, testGateway, testSandbox, type TestClient } from '../support/gateway';
-import { plantedJson, plantedLiteral } from './fixtures/planted';
+import { plantedJson, plantedLiteral } from './fixtures/canaries';
 
 /** Operations with a hole for a value at every kind of place. */
 const HOLES = [

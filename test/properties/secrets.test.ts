@@ -9,7 +9,7 @@ import { holdsCardNumber, containsPan, passesLuhn } from '../../src/redaction/pa
 import { CustomFieldsInput } from '../../src/schema/methods/custom-fields';
 import { findInDecodings } from '../../src/redaction/decodings';
 import { HIDDEN as REDACTED, hideNumbers, holdsToken, readFreeFields } from '../../src/redaction/text';
-import { cardNumber, checkDigitOf, digits, withCheckDigit } from './fixtures/planted';
+import { cardNumber, checkDigitOf, digits, withCheckDigit } from './fixtures/canaries';
 
 const visa = digits(14, 14).map((payload) => withCheckDigit(`4${payload}`));
 const marks = fc.constantFrom('', ' ', '-', '.', '_', '/', ' - ', '\u00a0', '  ');

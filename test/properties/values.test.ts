@@ -8,7 +8,7 @@ import { normalizeDecimal } from '../../src/schema/scalars';
 import { Secret } from '../../src/shared/secret';
 import { CHANNEL, testGateway, testSandbox } from '../support/gateway';
 import { make, redirectCall } from '../support/calls';
-import { digits } from './fixtures/planted';
+import { digits } from './fixtures/canaries';
 
 describe('A Decimal', () => {
   /** The contract of Decimal, read character by character: the amount in hundredths, or undefined. */

@@ -1,7 +1,7 @@
 import { API_KEY, eachTest, type Answer } from './fixtures/running';
 import { direct, PAN, payoutTo, redirect } from './fixtures/requests';
 
-// What the specification demands is in test/obligations; here is what the sandbox does beyond it.
+// What the specification demands is in test/conformance; here is what the sandbox does beyond it.
 
 const running = eachTest();
 

@@ -8,7 +8,7 @@ import { sandboxMethods } from '../../src/schema/methods';
 import { CHANNEL } from './caller';
 import { closeAfterTests, temporaryFolder } from './cleanup';
 import { AUTHORIZED, clientKeysFile } from './credentials';
-import { PATIENT_GATEWAY_MS } from './patience';
+import { PATIENT_GATEWAY_MS } from './timeouts';
 import { FakePaymentService, type Script } from './payment-service/fake-payment-service';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/server';
 

@@ -3,7 +3,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SignJWT, exportJWK, generateKeyPair, type CryptoKey, type JWK, type JWTPayload } from 'jose';
 import { closeAfterTests } from './gateway';
-import { OURS } from '../access/support/rig';
+import { OURS } from '../auth/support/harness';
 
 /** A public key as its issuer publishes it. */
 export interface PublishedKey {

@@ -6,14 +6,17 @@ import path from 'node:path';
 import { Caller } from './caller';
 import { closeAfterTests } from './cleanup';
 import { clientKeysFile } from './credentials';
-import { PATIENT_GATEWAY_MS } from './patience';
+import { PATIENT_GATEWAY_MS } from './timeouts';
 
 /** The folder of the project. */
 export const CHECKOUT = path.resolve(__dirname, '../..');
 
 const START = [path.join(CHECKOUT, 'bin/paygraph.mjs'), 'start'];
 /** The same program with longer deadlines for the journal. */
-const START_PATIENT = [path.join(CHECKOUT, 'test/support/patient-program.mjs'), String(PATIENT_GATEWAY_MS)];
+const START_PATIENT = [
+  path.join(CHECKOUT, 'test/support/program-with-slow-journal.mjs'),
+  String(PATIENT_GATEWAY_MS),
+];
 
 /** A child process; killed when the test file ends. */
 export interface ChildProgram {

@@ -1,12 +1,12 @@
 import path from 'node:path';
-import { HINTED, addressOf, callBack } from '../callbacks/support/called-back';
-import { until } from '../support/gate';
+import { HINTED, addressOf, callBack } from '../callbacks/support/harness';
+import { until } from '../support/latch';
 import { closeAfterTests, testSettings } from '../support/gateway';
 import { reset } from '../support/payment-service/faults';
 import { FakePaymentService } from '../support/payment-service/fake-payment-service';
 import { post } from '../support/raw';
 import { CHECKOUT, listening, startProgram, type ChildProgram } from '../support/program';
-import { describeStores, newKey, type Rig } from '../support/rig';
+import { describeStores, newKey, type Rig } from '../support/harness';
 import { startCollector, type Collector } from './support/collector';
 import type { SeenSpan } from './support/otlp';
 import { below } from './support/traced';

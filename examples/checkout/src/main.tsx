@@ -4,7 +4,7 @@ import { client } from './gateway.ts';
 import { OrderForm } from './order-form.tsx';
 import { PaymentView } from './payment-view.tsx';
 import './style.css';
-import { TroubleView } from './trouble-view.tsx';
+import { TroubleView } from './error-view.tsx';
 import { useCheckout } from './use-checkout.ts';
 
 function CheckoutPage() {

@@ -1,8 +1,8 @@
 import { useState, type FormEvent } from 'react';
 import { Field } from './field.tsx';
-import { mistakesIn } from './troubles.ts';
+import { mistakesIn } from './errors.ts';
 import type { Checkout } from './use-checkout.ts';
-import { AMOUNT, inputOf, wayOf, WAYS, wayTaken, type WayName } from './ways.ts';
+import { AMOUNT, inputOf, wayOf, WAYS, wayTaken, type WayName } from './payment-options.ts';
 
 /** How much, and how to pay. Locked from the moment it is sent until it is certain that nothing was created. */
 export function OrderForm({ checkout }: { checkout: Checkout }) {

@@ -4,7 +4,7 @@ import {
   type DeclineReason,
   type GatewayErrorCode,
 } from '@paygraph/client';
-import type { ConfirmFailure, CreateFailure, Trouble } from './troubles.ts';
+import type { ConfirmFailure, CreateFailure, Trouble } from './errors.ts';
 
 const DECLINED = 'The payment was declined.';
 

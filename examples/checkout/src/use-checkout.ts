@@ -2,7 +2,7 @@ import { CreatePaymentDocument, type CreatePaymentInput } from '@paygraph/client
 import { useEffect, useState } from 'react';
 import { client } from './gateway.ts';
 import { currentOrder, keep, newOrder, type Order } from './order.ts';
-import { askAgainAfter, nothingCreated, type Trouble } from './troubles.ts';
+import { askAgainAfter, nothingCreated, type Trouble } from './errors.ts';
 
 /** The order of this tab, and what can be done with it. */
 export interface Checkout {

@@ -8,7 +8,7 @@ import {
 import { useState, type FormEvent } from 'react';
 import { Field } from './field.tsx';
 import { troubleText } from './texts.ts';
-import { mistakesIn, type Trouble } from './troubles.ts';
+import { mistakesIn, type Trouble } from './errors.ts';
 
 interface UtrFormProps {
   payment: PaymentFieldsFragment;

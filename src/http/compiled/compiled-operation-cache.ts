@@ -49,7 +49,7 @@ const isAbsent = (value: unknown): value is null | undefined => value === null |
 /**
  * Answers operations that Apollo has answered before, without going through all that Apollo does for one that it has never
  * seen. It learns from Apollo: which operations are valid, and which media type an Accept header gets. Whatever is not plain
- * (docs/decisions/0013-prepared-operations.md) it leaves to Apollo, before anything of it was carried out.
+ * (docs/decisions/0013-compiled-operations.md) it leaves to Apollo, before anything of it was carried out.
  */
 export class CompiledOperationCache {
   readonly #options: PreparedOptions;

@@ -9,7 +9,7 @@ import type { Journal, NewAttempt } from '../../../src/datasources/journal/journ
 import { objectsOf, temporaryFolder } from '../../audit/support/files';
 import { describePostgres, openStore, type Store, type StoreKind } from '../../support/stores';
 import { newAttempt } from '../../journal/support/samples';
-import { PATIENT_MS } from '../../support/patience';
+import { PATIENT_MS } from '../../support/timeouts';
 import { NOBODY } from './doctor';
 import { run, type Ran } from './run';
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { createClient } from 'graphql-sse';
 import { CHANNEL, Caller, type End } from '../../support/caller';
-import { graphqlWsClient } from '../../live/support/graphql-ws-client';
+import { graphqlWsClient } from '../../subscriptions/support/graphql-ws-client';
 import { AUTHORIZED } from '../../support/credentials';
 
 const LOOKUP = `query ($channel: UUID!, $id: UUID!) {

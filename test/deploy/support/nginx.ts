@@ -2,7 +2,7 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { until } from '../../support/gate';
+import { until } from '../../support/latch';
 import { closeAfterTests } from '../../support/gateway';
 import { freePort } from '../../support/free-port';
 import { openFolder, textOf } from './files';

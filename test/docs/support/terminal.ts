@@ -1,7 +1,7 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
-import { until } from '../../support/gate';
+import { until } from '../../support/latch';
 
 /** Programs start and compile in it, while other tests run beside. */
 const PATIENCE_MS = 120_000;

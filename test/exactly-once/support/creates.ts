@@ -1,9 +1,9 @@
 import { CHANNEL, type End, type Kind, type SeenAttempt } from '../../support/caller';
-import { until } from '../../support/gate';
+import { until } from '../../support/latch';
 import type { FakePaymentService, FaultReply } from '../../support/payment-service/fake-payment-service';
 import { reset } from '../../support/payment-service/faults';
 import type { Entry } from '../../support/payment-service/ledger';
-import type { Rig } from '../../support/rig';
+import type { Rig } from '../../support/harness';
 
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;

@@ -3,8 +3,8 @@ import { createApp } from '../../../src/http/server/app';
 import { Connections, type ConnectionLimits } from '../../../src/http/server/connections';
 import { UnreadResponses, type UnreadLimits } from '../../../src/http/server/unread-responses';
 import { requestText } from '../../support/wire';
-import { until } from '../../support/gate';
-import { gate } from '../../support/gate';
+import { until } from '../../support/latch';
+import { gate } from '../../support/latch';
 import { closeAfterTests } from '../../support/gateway';
 
 /** More than the kernel buffers for both ends of a connection. */

@@ -1,5 +1,5 @@
 import type { FakePaymentService, Endpoint } from '../../support/payment-service/fake-payment-service';
-import { gate, until } from '../../support/gate';
+import { gate, until } from '../../support/latch';
 
 /** Makes the service keep the next request for that to itself until it is released. */
 export function holdNext(

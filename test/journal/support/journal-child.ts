@@ -1,7 +1,7 @@
 import type { Claim, ConfirmClaim, NewAttempt } from '../../../src/datasources/journal/journal';
 import { openJournal } from '../../../src/datasources/journal/create-journal';
 import { emit, serve } from '../../support/child-handlers';
-import { PATIENT_MS } from '../../support/patience';
+import { PATIENT_MS } from '../../support/timeouts';
 
 /** A process that uses a journal as its parent says. */
 

@@ -1,5 +1,5 @@
 import type { Journal } from '../../../src/datasources/journal/journal';
-import { until } from '../../support/gate';
+import { until } from '../../support/latch';
 import { ENDED, asBegun, newAttempt, newClaim, newConfirm, SETTLED } from './samples';
 
 /** The store gives up after 400 ms; without its deadline it would wait for as long as the outage lasts. */

@@ -1,0 +1,129 @@
+// What the gateway has to reach, as ratios to the floor in the same rounds.
+import { median, ms } from '../journal/stats.mjs';
+
+const OWN = 'paygraph';
+const BARS = {
+  oneAim: 1.25,
+  one: 1.6,
+  page: 3,
+  hotCalls: 0.05,
+  create: 2.5,
+  p99: 1.5,
+  startMs: 1500,
+  growth: 1.1,
+};
+/** A create waits for two commits, and so for two syncs of the disk. */
+const SYNCS_PER_CREATE = 2;
+
+const times = (value) => `${value.toFixed(2)} ×`;
+const percent = (value) => `${(100 * value).toFixed(1)} %`;
+
+/** The median over the rounds of what a figure of ours is to one of the floor's, round by round. */
+export function ratio(ours, floors, figure) {
+  if (!ours || !floors) return undefined;
+  return median(ours.map((round, place) => round[figure] / floors[place][figure]));
+}
+
+/** A page asks for so many payments, and the floor has no page: what it is compared with is so many of its calls. */
+const CALLS_OF_PAGE = 10;
+
+/** The floor's rounds that a work is compared with. */
+export function floorsOf(rounds, work) {
+  if (work !== 'page') return rounds[work]?.floor;
+  return rounds.one?.floor?.map(({ cpuMs }) => ({ cpuMs: CALLS_OF_PAGE * cpuMs }));
+}
+
+/** How far memory has grown from the second part on: what is loaded and compiled by the first is not counted. */
+export function growth({ held }) {
+  const [, , ...settled] = held;
+  const third = Math.max(1, Math.floor(settled.length / 3));
+  return median(settled.slice(-third)) / median(settled.slice(0, third));
+}
+
+const bar = (what, wanted, value, format, met) =>
+  value === undefined || Number.isNaN(value) ? null : { what, wanted, value: format(value), met: met(value) };
+
+const ofRounds = ({ rounds = {} }, work) => ({ ours: rounds[work]?.[OWN], floors: floorsOf(rounds, work) });
+
+function ofLookups(results) {
+  const one = ofRounds(results, 'one');
+  const page = ofRounds(results, 'page');
+  const hot = ofRounds(results, 'hot');
+  const cpuOfOne = ratio(one.ours, one.floors, 'cpuMs');
+  const cpuOfPage = ratio(page.ours, page.floors, 'cpuMs');
+  const within = (limit) => (value) => value <= limit;
+  return [
+    bar('one: CPU per request', `≤ ${BARS.one} × the floor`, cpuOfOne, times, within(BARS.one)),
+    bar(
+      'one: CPU per request, the aim',
+      `≤ ${BARS.oneAim} × the floor`,
+      cpuOfOne,
+      times,
+      within(BARS.oneAim),
+    ),
+    bar(
+      'one: p99 of 50 connections',
+      `≤ ${BARS.p99} × the floor's`,
+      ratio(one.ours, one.floors, 'p99'),
+      times,
+      within(BARS.p99),
+    ),
+    bar('page: CPU', `≤ ${BARS.page} × the floor's ten calls`, cpuOfPage, times, within(BARS.page)),
+    bar(
+      'hot: service calls',
+      `≤ ${percent(BARS.hotCalls)} of requests`,
+      hot.ours && median(hot.ours.map(({ calls }) => calls)),
+      percent,
+      within(BARS.hotCalls),
+    ),
+    bar(
+      'hot: CPU per request',
+      'less than the floor',
+      ratio(hot.ours, hot.floors, 'cpuMs'),
+      times,
+      (value) => value < 1,
+    ),
+  ];
+}
+
+function ofCreates({ syncMs, ...results }) {
+  const many = ofRounds(results, 'create');
+  const alone = ofRounds(results, 'create alone');
+  const beyond = alone.ours?.map(({ p50 }, round) => ({ p50: p50 - SYNCS_PER_CREATE * syncMs[round] }));
+  const wanted = `≤ ${BARS.create} × the floor's POST`;
+  const met = (value) => value <= BARS.create;
+  return [
+    bar('create with the journal: CPU', wanted, ratio(many.ours, many.floors, 'cpuMs'), times, met),
+    bar(
+      'create with the journal: time beyond two syncs',
+      wanted,
+      ratio(beyond, alone.floors, 'p50'),
+      times,
+      met,
+    ),
+  ];
+}
+
+function ofProcess({ starts, memory }) {
+  const { requests } = memory?.[OWN] ?? {};
+  return [
+    bar(
+      'start to first answer',
+      `≤ ${ms(BARS.startMs / 1000)} s`,
+      starts?.[OWN] && median(starts[OWN]) / 1000,
+      (value) => `${ms(value)} s`,
+      (value) => value <= BARS.startMs / 1000,
+    ),
+    bar(
+      `memory over ${(requests ?? 0).toLocaleString('en')} requests`,
+      `≤ ${BARS.growth} × after it has settled`,
+      memory?.[OWN] && growth(memory[OWN]),
+      times,
+      (value) => value <= BARS.growth,
+    ),
+  ];
+}
+
+/** Every bar that something was measured for. */
+export const bars = (results) =>
+  [ofLookups, ofCreates, ofProcess].flatMap((of) => of(results)).filter((each) => each !== null);

@@ -1,0 +1,255 @@
+import { CLIENT_KEY } from '../support/credentials';
+import { DOCUMENTS, TRANSACTION_ID, redirectCall, unused } from '../support/calls';
+import { sha256 } from '../support/manifests';
+import { raw, post as postRaw, type RawResult } from '../support/raw';
+import { Wire, exchange, requestText } from '../support/wire';
+import { OURS, THEIRS, accessRig, bearer, clear, clientOf, keyOf, type Rig } from './support/harness';
+
+const PREFLIGHT = { 'apollo-require-preflight': 'true' };
+const LOOKUP = 'query Q($c: UUID!, $t: UUID!) { payment(channel: $c, transactionId: $t) { __typename } }';
+const lookupOn = (channel: string): string =>
+  `{ payment(channel: "${channel}", transactionId: "${TRANSACTION_ID}") { __typename } }`;
+
+let rig: Rig;
+let url: string;
+
+beforeAll(async () => {
+  rig = await accessRig({
+    clients: [
+      clientOf('reader', { scopes: ['payments:read'], channels: [OURS] }),
+      clientOf('creator', { scopes: ['payments:create'], channels: [OURS] }),
+      clientOf('nothing', { scopes: [], channels: [] }),
+    ],
+  });
+  url = rig.client.gateway.url;
+});
+
+beforeEach(() => clear(rig));
+
+const READER = bearer(keyOf('reader'));
+const CREATOR = bearer(keyOf('creator'));
+const NO_KEY = { authorization: '' };
+
+const post = (body: object | string, headers: Record<string, string> = READER): Promise<RawResult> =>
+  postRaw(rig.client.url, typeof body === 'string' ? body : JSON.stringify(body), headers);
+const get = (search: string, headers: Record<string, string> = READER): Promise<RawResult> =>
+  raw(`${rig.client.url}?${search}`, { headers: { ...PREFLIGHT, ...headers } });
+
+/** The code is one of these, no value came back, and nothing was sent to the service. */
+function expectRefused({ errors, data }: RawResult, ...codes: string[]): void {
+  expect(codes).toContain(errors?.[0]?.extensions['code']);
+  for (const value of Object.values(Object(data) as object))
+    expect([value].flat().filter(Boolean)).toEqual([]);
+  expect(rig.service.requests).toHaveLength(0);
+}
+
+describe("Another merchant's channel is refused however it is written", () => {
+  const payment = (channel: string): string =>
+    `payment(channel: ${channel}, transactionId: "${THEIRS}") { __typename }`;
+  const quoted = `"${THEIRS}"`;
+
+  const WAYS: [string, string, object?][] = [
+    ['as a literal', lookupOn(THEIRS)],
+    ['in capitals', lookupOn(THEIRS.toUpperCase())],
+    ['as a block string', `{ ${payment(`""${quoted}""`)} }`],
+    ['with an escape', lookupOn(THEIRS.replace('b', '\\u0062'))],
+    ['as a variable', LOOKUP, { c: THEIRS, t: TRANSACTION_ID }],
+    [
+      'as the default of a variable that is not given',
+      `query Q($c: UUID! = ${quoted}, $x: UUID) { payment(channel: $c, transactionId: $x) { __typename } }`,
+      { x: TRANSACTION_ID, y: OURS },
+    ],
+    ['under an alias', `{ mine: ${payment(quoted)} }`],
+    ['in an inline fragment', `{ ... { ... on Query @include(if: true) { ${payment(quoted)} } } }`],
+    ['in the second of two operations', `query A { __typename } query Q ${lookupOn(THEIRS)}`],
+    ['in an empty batch', `{ payments(channel: ${quoted}, transactionIds: []) { __typename } }`],
+  ];
+
+  test.each(WAYS)('%s', async (_how, query, variables = {}) => {
+    const operationName = query.includes('query Q') ? 'Q' : undefined;
+    const answer = await post({ query, variables, operationName });
+    expectRefused(answer, 'FORBIDDEN');
+    expect(answer.errors).toHaveLength(1);
+  });
+
+  test.each([
+    [
+      'in a field of the input',
+      `mutation ($c: UUID!, $k: ID!) { createPayment(input: { channel: $c, idempotencyKey: $k,
+        amount: { currency: "EUR", value: "1.00" }, method: { redirect: CARD } }) { __typename } }`,
+      { c: THEIRS, k: unused().idempotencyKey },
+    ],
+    [
+      'in a fragment',
+      'mutation ($input: CreatePaymentInput!) { ...F } fragment F on Mutation { x: createPayment(input: $input) { __typename } }',
+      { input: { ...redirectCall('CARD').input, channel: THEIRS } },
+    ],
+  ])('of a payment to create: %s', async (_how, query, variables) => {
+    expectRefused(await post({ query, variables }, CREATOR), 'FORBIDDEN');
+  });
+
+  test.each([`${THEIRS} `, `urn:uuid:${THEIRS}`, [OURS, THEIRS], { channel: THEIRS }])(
+    'as %j, which is no UUID',
+    async (c) => {
+      expectRefused(await post({ query: LOOKUP, variables: { c, t: TRANSACTION_ID } }), 'BAD_USER_INPUT');
+    },
+  );
+
+  const variables = `"c": "${THEIRS}", "t": "${TRANSACTION_ID}"`;
+
+  test.each([
+    ['__proto__ in the variables', `"variables": {"__proto__": {"c": "${OURS}"}, ${variables}}`],
+    [
+      'constructor in the variables',
+      `"variables": {"constructor": {"prototype": {"channels": "*"}}, ${variables}}`,
+    ],
+    [
+      'the caller in the extensions',
+      `"extensions": {"caller": {"channels": "*"}}, "variables": {${variables}}`,
+    ],
+  ])('beside %s', async (_what, more) => {
+    expectRefused(await post(`{"query": ${JSON.stringify(LOOKUP)}, ${more}}`), 'FORBIDDEN', 'BAD_REQUEST');
+    expect(Object.keys({ ...(Object.prototype as object) })).toEqual([]);
+    expect((await post({ query: lookupOn(OURS) })).data).toMatchObject({ payment: {} });
+  });
+});
+
+test('The service is asked on the channel of the call and no other', async () => {
+  const query = `query Q($c: UUID!, $t: UUID!) { a: payment(channel: $c, transactionId: $t) { __typename }
+    b: payment(channel: "${OURS.toUpperCase()}", externalId: "channel=${THEIRS}&x=1") { __typename } }`;
+  const { errors } = await rig.client.ask(query, { c: OURS, t: TRANSACTION_ID }, READER);
+  expect(errors).toBeUndefined();
+  const channels = rig.service.requests.map(({ parameters }) => parameters.get('channel'));
+  expect(channels).toEqual([OURS, OURS]);
+});
+
+describe('A persisted query', () => {
+  const asHash = (query: string): object => ({
+    extensions: { persistedQuery: { version: 1, sha256Hash: sha256(query) } },
+  });
+
+  test('that another client registered runs with the rights of its caller', async () => {
+    const query = lookupOn(THEIRS);
+    const registered = await post({ query, ...asHash(query) }, bearer(CLIENT_KEY));
+    expect(registered.data).toMatchObject({ payment: {} });
+    clear(rig);
+    expectRefused(await post(asHash(query)), 'FORBIDDEN');
+    expectRefused(await post(asHash(query), NO_KEY), 'UNAUTHENTICATED');
+  });
+
+  test('is not registered without a valid key', async () => {
+    const query = `${lookupOn(OURS)} # registered by nobody`;
+    for (const headers of [NO_KEY, bearer('pgk_wrong')])
+      expect((await post({ query, ...asHash(query) }, headers)).status).toBe(401);
+    expectRefused(await post(asHash(query)), 'PERSISTED_QUERY_NOT_FOUND');
+  });
+});
+
+describe('A GET', () => {
+  const search = (query: string): string => `query=${encodeURIComponent(query)}`;
+
+  test('has the rights of its caller and no others', async () => {
+    expect((await get(search(lookupOn(OURS)))).data).toMatchObject({ payment: {} });
+    clear(rig);
+    expectRefused(await get(search(lookupOn(THEIRS))), 'FORBIDDEN');
+    expectRefused(await get(search(lookupOn(OURS)), NO_KEY), 'UNAUTHENTICATED');
+  });
+
+  const bomb = `{ ${Array.from({ length: 120 }, (_, place) => `a${place}: __typename`).join(' ')} }`;
+
+  test.each([
+    ['a fragment of the address behind it', `${search(bomb)}#%0A"`],
+    ['another question mark before it', `?${search(bomb)}`],
+  ])('with a document that is too large is refused with %s', async (_how, text) => {
+    const { status, body } = await exchange(url, [
+      `GET /graphql?${text} HTTP/1.1`,
+      'Host: gateway.example',
+      'apollo-require-preflight: true',
+      `Authorization: ${READER.authorization}`,
+    ]);
+    expect(status).toBe(400);
+    expect(body).not.toContain('"data":{"a0"');
+  });
+});
+
+describe('No operation is carried out', () => {
+  const body = JSON.stringify({ query: lookupOn(OURS) });
+  const search = `?query=${encodeURIComponent(lookupOn(OURS))}`;
+
+  const send = async (line: string, more: readonly string[], text = '') => {
+    const wire = await Wire.open(url);
+    const lines = ['Host: gateway.example', 'apollo-require-preflight: true', 'Connection: close', ...more];
+    await wire.write(requestText(`${line} HTTP/1.1`, lines, text)).end();
+    expect(wire.received).not.toContain('"data":');
+    expect(rig.service.requests).toHaveLength(0);
+    return Number(wire.received.slice('HTTP/1.1 '.length).slice(0, 3));
+  };
+
+  const JSON_BODY = ['Content-Type: application/json', `Content-Length: ${body.length}`];
+
+  test.each(['HEAD', 'OPTIONS', 'PUT', 'DELETE', 'QUERY', 'TRACE'])(
+    'by the method %s, with a key and without',
+    async (method) => {
+      for (const key of [[], [`Authorization: ${READER.authorization}`]]) {
+        const hasBody = !['HEAD', 'OPTIONS', 'TRACE'].includes(method);
+        const more = [...key, ...(hasBody ? JSON_BODY : [])];
+        const status = await send(`${method} /graphql${search}`, more, hasBody ? body : '');
+        expect([400, 401, 404, 405]).toContain(status);
+      }
+    },
+  );
+
+  test.each([
+    ...[
+      '//graphql',
+      '/graphql/',
+      '/x/../graphql',
+      '/%67raphql',
+      '/graphql%2f',
+      '/graphql%00',
+      '/graphql;x=1',
+    ],
+    ...['/healthz/../graphql', '/GRAPHQL', '\\graphql', 'graphql', '*', '/', '/graphiql'],
+    ...['http://127.0.0.1/graphql', 'https://gateway.example//graphql'],
+  ])('without a key at %s', async (target) => {
+    for (const status of [
+      await send(`POST ${target}`, JSON_BODY, body),
+      await send(`GET ${target}${search}`, []),
+    ])
+      expect([400, 401, 404, 405]).toContain(status);
+  });
+
+  test('without a key at a health check', async () => {
+    for (const target of ['/healthz', '/readyz']) {
+      expect(await send(`GET ${target}${search}`, [])).toBe(200);
+      expect(await send(`POST ${target}`, JSON_BODY, body)).toBe(404);
+    }
+  });
+
+  test.each(['text/plain', 'application/graphql', 'application/x-www-form-urlencoded', ''])(
+    'from a body of the type "%s", also with a header that requires preflight',
+    async (type) => {
+      for (const text of [body, lookupOn(OURS), search.slice(1)]) {
+        const answer = await post(text, { ...READER, ...PREFLIGHT, 'content-type': type });
+        expect([400, 415]).toContain(answer.status);
+        expectRefused(answer, String(answer.errors?.[0]?.extensions['code']));
+      }
+    },
+  );
+});
+
+describe('A client without any right', () => {
+  const NOTHING = bearer(keyOf('nothing'));
+
+  test('learns that there is a schema, when introspection is on, and nothing else', async () => {
+    const query = '{ __typename __schema { queryType { name } } __type(name: "Payment") { name } }';
+    expect((await post({ query }, NOTHING)).errors).toBeUndefined();
+    for (const asked of [lookupOn(OURS), '{ attempt(idempotencyKey: "k") { channel } }'])
+      expectRefused(await post({ query: asked }, NOTHING), 'FORBIDDEN');
+  });
+
+  test('is refused before its input is validated', async () => {
+    const input = { ...redirectCall('CARD').input, channel: OURS, idempotencyKey: '', externalId: '' };
+    expectRefused(await post({ query: DOCUMENTS.createPayment, variables: { input } }, NOTHING), 'FORBIDDEN');
+  });
+});

@@ -1,0 +1,231 @@
+import { readFileSync, readdirSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { run, type Ran } from '../cli/support/run';
+import { until } from '../support/latch';
+import { CHANNEL, type Json } from '../support/caller';
+import { ALL_SCOPES, clientKeysFile, clientKeysText, type TestClientKey } from '../support/credentials';
+import { testGateway } from '../support/gateway';
+import { expectUnauthenticated } from './support/responses';
+import { fileOf, sha256, temporaryFolder } from '../support/manifests';
+import { bearer } from './support/harness';
+
+/** `npm run client-key -- …` in this process. */
+const clientKey = (...args: string[]): Promise<Ran> => run(['client-key', ...args]);
+
+type Entry = Omit<TestClientKey, 'key'> & { keySha256: string };
+
+const DAY_MS = 86_400_000;
+const aTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT/) as string;
+/** How long after its creation the key expires, in days. */
+const lifetimeOf = ({ createdAt = '', expiresAt = '' }: Entry): number =>
+  (Date.parse(expiresAt) - Date.parse(createdAt)) / DAY_MS;
+
+const keyIn = ({ out }: Ran): string => /^pgk_[\w-]{43}$/m.exec(out)?.[0] ?? '';
+const entryIn = ({ out }: Ran): Entry => JSON.parse(/^\{[^]*^\}$/m.exec(out)?.[0] ?? 'null') as Entry;
+const entriesIn = (file: string): Entry[] => JSON.parse(readFileSync(file, 'utf8')) as Entry[];
+
+const fileWith = (...clients: TestClientKey[]): string => fileOf(clientKeysText(clients));
+
+const newFile = (): string => path.join(temporaryFolder(), 'clients.json');
+
+describe('client-key new', () => {
+  test('prints a new key once, with an entry that holds its SHA-256 and every scope but cards:direct', async () => {
+    const [ran, again] = [await clientKey('new', 'shop'), await clientKey('new', 'shop')];
+    expect(ran).toMatchObject({ code: 0, err: '' });
+    const key = keyIn(ran);
+    expect(key).not.toBe('');
+    expect(keyIn(again)).not.toBe(key);
+    expect(ran.out.split(key)).toHaveLength(2);
+    expect(entryIn(ran)).toEqual({
+      id: 'shop',
+      keySha256: sha256(key),
+      scopes: ALL_SCOPES.filter((scope) => scope !== 'cards:direct'),
+      channels: ['*'],
+      createdAt: aTime,
+    });
+  });
+
+  test('makes a file for its owner alone, without the key, which a running gateway reads again', async () => {
+    const file = newFile();
+    const channels = CHANNEL.toUpperCase();
+    const options = ['--scopes', 'payments:read, cards:direct', '--channels', channels];
+    const first = await clientKey('new', 'shop', '--file', file, ...options);
+    expect(first).toMatchObject({ code: 0, err: '' });
+    expect(first.out).toContain(file);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const made = { scopes: ['payments:read', 'cards:direct'], channels: [channels] };
+    expect(entriesIn(file)).toMatchObject([{ id: 'shop', keySha256: sha256(keyIn(first)), ...made }]);
+    expect(readFileSync(file, 'utf8')).not.toContain(keyIn(first));
+    expect(readdirSync(path.dirname(file))).toEqual(['clients.json']);
+
+    const client = await testGateway('http://127.0.0.1:9/', { env: { CLIENT_KEYS_FILE: file } });
+    const statusOf = async (ran: Ran): Promise<number> =>
+      (await client.ask('{ __typename }', {}, bearer(keyIn(ran)))).status;
+    expect(await statusOf(first)).toBe(200);
+    const [before] = entriesIn(file);
+    const second = await clientKey('new', 'kiosk', '--file', file);
+    expect(entriesIn(file)).toMatchObject([before, { id: 'kiosk' }]);
+    await until(
+      () => statusOf(second),
+      (status) => status === 200,
+    );
+    expect(await statusOf(first)).toBe(200);
+  });
+
+  test.each([
+    ['is not JSON', '[{"id": "CANARY"', /not JSON/],
+    ['has the id already', clientKeysText([{ id: 'shop', key: 'CANARY' }]), /rotate/],
+  ])('leaves a file as it is that %s', async (_what, text, named) => {
+    const file = fileOf(text);
+    const { code, out, err } = await clientKey('new', 'shop', '--file', file);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toMatch(named);
+    expect(err).not.toMatch(/CANARY|^\s+at /m);
+    expect(readFileSync(file, 'utf8')).toBe(text);
+    expect(readdirSync(path.dirname(file))).toEqual([path.basename(file)]);
+  });
+});
+
+describe('client-key', () => {
+  test('rotate adds a key with the same rights', async () => {
+    const file = fileWith({ id: 'shop', key: 'pgk_old', scopes: ['payments:read'], channels: [CHANNEL] });
+    const ran = await clientKey('rotate', 'shop', '--file', file);
+    const [old, made] = entriesIn(file);
+    expect(made).toEqual({ ...old, keySha256: sha256(keyIn(ran)), createdAt: aTime });
+  });
+
+  test('rotate gives the new key the lifetime of the newest one when no option sets another', async () => {
+    const file = newFile();
+    await clientKey('new', 'shop', '--file', file, '--expires-in', '90d');
+    await clientKey('rotate', 'shop', '--file', file);
+    await clientKey('rotate', 'shop', '--file', file, '--expires-in', '12h', '--label', 'third');
+    const [first, second, third] = entriesIn(file) as [Entry, Entry, Entry];
+    expect([first, second, third].map(lifetimeOf)).toEqual([90, 90, 0.5]);
+    expect(third.label).toBe('third');
+  });
+
+  test('rotate ends the other keys of the client, and never later than before', async () => {
+    const soon = new Date(Date.now() + DAY_MS).toISOString();
+    const file = fileWith(
+      { id: 'shop', key: 'pgk_one' },
+      { id: 'shop', key: 'pgk_two', expiresAt: soon },
+      { id: 'kiosk', key: 'pgk_three' },
+    );
+    const before = Date.now();
+    await clientKey('rotate', 'shop', '--file', file, '--old-expires-in', '7d');
+    const [one, two, kiosk, made] = entriesIn(file);
+    expect(Date.parse(one?.expiresAt ?? '') - before).toBeGreaterThanOrEqual(7 * DAY_MS);
+    expect(two?.expiresAt).toBe(soon);
+    expect(kiosk).not.toHaveProperty('expiresAt');
+    expect(made).toMatchObject({ id: 'shop' });
+    expect(made).not.toHaveProperty('expiresAt');
+  });
+
+  test.each([
+    ['an unknown client', ['other']],
+    ['other scopes', ['shop', '--scopes', 'payouts:read']],
+    ['an end of the other keys in the past', ['shop', '--old-expires-in', '-5m']],
+    ['a label that the client has already', ['shop', '--label', 'main']],
+  ])('rotate refuses %s', async (_what, args) => {
+    const file = fileWith({ id: 'shop', key: 'pgk_one', label: 'main' });
+    const text = readFileSync(file, 'utf8');
+    expect(await clientKey('rotate', ...args, '--file', file)).toMatchObject({ code: 2 });
+    expect(readFileSync(file, 'utf8')).toBe(text);
+  });
+
+  test('revoke removes the named key and refuses an ambiguous call', async () => {
+    const file = fileWith(
+      { id: 'shop', key: 'pgk_one', label: 'old' },
+      { id: 'shop', key: 'pgk_two' },
+      { id: 'kiosk', key: 'pgk_three' },
+    );
+    const revoke = async (...args: string[]) => (await clientKey('revoke', ...args, '--file', file)).code;
+    const ids = () => entriesIn(file).map(({ id, label }) => (label ? `${id} ${label}` : id));
+    for (const args of [['shop'], ['shop', '--key', 'other'], ['nobody']])
+      expect(await revoke(...args)).toBe(2);
+    expect(ids()).toEqual(['shop old', 'shop', 'kiosk']);
+    expect(await revoke('shop', '--key', 'old')).toBe(0);
+    expect(ids()).toEqual(['shop', 'kiosk']);
+    await clientKey('rotate', 'shop', '--file', file);
+    expect(await revoke('shop', '--all')).toBe(0);
+    expect(ids()).toEqual(['kiosk']);
+  });
+});
+
+describe('A client key with an expiry', () => {
+  const EXPIRES = Date.parse('2031-01-01T00:00:00Z');
+  const key = { id: 'shop', key: 'pgk_CANARY-expiring', label: 'spring' };
+
+  async function rigWith(...clients: TestClientKey[]) {
+    const clock = { now: EXPIRES - DAY_MS };
+    const file = clientKeysFile(...clients);
+    const logLines: string[] = [];
+    const options = { env: { CLIENT_KEYS_FILE: file }, now: () => clock.now, logLines };
+    const client = await testGateway('http://127.0.0.1:9/', options);
+    const ask = () => client.ask('{ __typename }', {}, bearer(key.key));
+    const expired = () =>
+      logLines.map((line) => JSON.parse(line) as Json).filter(({ event }) => event === 'client_key_expired');
+    return { clock, file, client, ask, expired, logLines };
+  }
+
+  test('is refused from that moment on, with its label in the log once a minute', async () => {
+    const { clock, ask, expired, logLines } = await rigWith({
+      ...key,
+      expiresAt: '2031-01-01T01:00:00+01:00',
+    });
+    clock.now = EXPIRES - 1;
+    expect((await ask()).status).toBe(200);
+    clock.now = EXPIRES;
+    expectUnauthenticated(await ask());
+    await ask();
+    expect(expired()).toEqual([expect.objectContaining({ caller: 'service:shop', label: 'spring' })]);
+    clock.now += 60_000;
+    await ask();
+    expect(expired()).toHaveLength(2);
+    expect(logLines.join('')).not.toContain('CANARY');
+  });
+
+  test('is listed with creation, expiry and the last use that a gateway shows', async () => {
+    const used = { ...key, createdAt: '2030-01-01T00:00:00Z', expiresAt: '2031-01-01T00:00:00Z' };
+    const { clock, client, file, ask } = await rigWith(used, { id: 'kiosk', key: 'pgk_CANARY-2' });
+    await ask();
+    const metrics = `${client.gateway.url}/metrics`;
+    const list = await clientKey('list', '--file', file, '--metrics', metrics, '--json');
+    const listed = JSON.parse(list.out) as Json[];
+    expect(listed.map(({ client: id, key: label }) => [id, label])).toEqual([
+      ['test', expect.stringMatching(/^[0-9a-f]{8}$/)],
+      ['shop', 'spring'],
+      ['kiosk', expect.stringMatching(/^[0-9a-f]{8}$/)],
+    ]);
+    expect(listed[1]).toMatchObject({
+      createdAt: '2030-01-01T00:00:00.000Z',
+      expiresAt: '2031-01-01T00:00:00.000Z',
+      lastUsedAt: new Date(clock.now).toISOString(),
+    });
+    expect(listed[2]).toMatchObject({ createdAt: null, expiresAt: null, lastUsedAt: null });
+    const table = await clientKey('list', '--file', file);
+    expect(table.out.split('\n').filter((line) => /^(test|shop|kiosk) /.test(line))).toHaveLength(3);
+    expect(list.out + table.out).not.toContain('CANARY');
+  });
+});
+
+describe('client-key ends with 2 and names the fault', () => {
+  test.each<[string, string[], RegExp]>([
+    ...['', '../shop', 'shop\n'].map((id): [string, string[], RegExp] => [
+      `with the id ${JSON.stringify(id)}`,
+      ['new', id],
+      /(^|\W)id: /,
+    ]),
+    ['with a blank in the label', ['new', 'shop', '--label', 'my key'], /label: /],
+    ['with a duration without a unit', ['new', 'shop', '--expires-in', '90'], /--expires-in: /],
+    ['with an unknown scope', ['new', 'shop', '--scopes', 'payments:write'], /scopes: /],
+    ['with no scope', ['new', 'shop', '--scopes', ''], /scopes: /],
+    ['with all channels and one', ['new', 'shop', '--channels', `*,${CHANNEL}`], /channels: /],
+    ['with a file that cannot be made', ['new', 'shop', '--file', '/nonexistent/clients.json'], /ENOENT/],
+  ])('%s', async (_what, args, named) => {
+    const { code, out, err } = await clientKey(...args);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toMatch(named);
+    expect(err).not.toMatch(/pgk_|^\s+at /m);
+  });
+});

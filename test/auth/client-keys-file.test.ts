@@ -1,0 +1,196 @@
+import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pino } from 'pino';
+import { Authenticator } from '../../src/auth/authenticator';
+import { systemClock } from '../../src/shared/clock';
+import { ConfigError } from '../../src/config';
+import { readStartConfig } from '../../src/app/startup-check';
+import { clientKeysText } from '../support/credentials';
+import { testSettings } from '../support/gateway';
+import { fileOf } from '../support/manifests';
+import { OURS, THEIRS, bearer, clientOf, keyOf } from './support/harness';
+
+/** The faults with which a start with this file ends, one per line. */
+function faultsWith(file: string): string {
+  try {
+    readStartConfig({ ...testSettings(), CLIENT_KEYS_FILE: file });
+  } catch (error) {
+    if (error instanceof ConfigError) return error.errors.join('\n');
+    throw error;
+  }
+  throw new Error('The settings are accepted.');
+}
+
+const GOOD = { id: 'shop', keySha256: 'a'.repeat(64), scopes: ['payments:read'], channels: [OURS] };
+const OTHER = 'c'.repeat(64);
+
+/** A file with the good entry, each time with these changes; a list stands there as it is. */
+const listOf = (...changes: object[]): string =>
+  fileOf(JSON.stringify(changes.map((change) => (Array.isArray(change) ? change : { ...GOOD, ...change }))));
+
+const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-keys-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('A CLIENT_KEYS_FILE is refused at start, without its contents in the message, when it', () => {
+  test.each<[string, () => string]>([
+    ['is missing', () => path.join(folder, 'CANARY-nowhere.json')],
+    ['is a folder', () => folder],
+    ['is empty', () => fileOf('')],
+    ['is not JSON', () => fileOf('{"id": "CANARY", keySha256')],
+    ['is in Latin-1', () => fileOf(Buffer.from('["CANARY \u00fc"]', 'latin1'))],
+    ['has a name twice', () => fileOf(JSON.stringify([GOOD]).replace('{', '{"scopes":["payments:read"],'))],
+    ['holds an object', () => fileOf(JSON.stringify({ CANARY: GOOD }))],
+    ['holds a text', () => fileOf('"CANARY"')],
+    ['has a key twice', () => listOf(GOOD, { id: 'CANARY', keySha256: 'A'.repeat(64) })],
+    [
+      'has a label of a client twice',
+      () => listOf({ label: 'CANARY' }, { keySha256: OTHER, label: 'CANARY' }),
+    ],
+  ])('%s', async (_what, file) => {
+    const faults = faultsWith(file());
+    expect(faults).toMatch(/^CLIENT_KEYS_FILE: (?!entry )/);
+    expect(faults).not.toMatch(/CANARY|aaaa/i);
+  });
+
+  test('may not be read', async () => {
+    const file = fileOf('[]');
+    chmodSync(file, 0o000);
+    // The superuser may read everything.
+    if (process.getuid?.() !== 0) expect(faultsWith(file)).toMatch(/^CLIENT_KEYS_FILE: .*EACCES/);
+  });
+
+  test.each<[string, object[], string]>([
+    ['is no object', [[GOOD]], ''],
+    ['has no valid id', [{ id: undefined }, { id: 4711_4711 }, { id: 'CANARY\nshop' }], 'id: '],
+    ['has a long id', [{ id: 'CANARY'.repeat(20) }], 'id: '],
+    ['has no valid keySha256', [{ keySha256: 'pgk_CANARY' }, { keySha256: 'b'.repeat(65) }], 'keySha256: '],
+    ['has no valid scopes', [{ scopes: 'CANARY:read' }, { scopes: ['*'] }], 'scopes: '],
+    ['has one invalid scope', [{ scopes: ['payments:read', 'constructor'] }], 'scopes: '],
+    ['has no valid channels', [{ channels: '*' }, { channels: ['CANARY'] }], 'channels: '],
+    ['has all channels and one', [{ channels: [OURS, '*'] }], 'channels: '],
+    ['has no valid label', [{ label: '' }, { label: 'CANARY label' }], 'label: '],
+    ['has no valid createdAt', [{ createdAt: 'CANARY' }], 'createdAt: '],
+    ['has no valid expiresAt', [{ expiresAt: '2031-01-01' }], 'expiresAt: '],
+    ['has an unknown field', [{ CANARY: true }, { scope: 'CANARY' }], ''],
+  ])('holds an entry that %s; the entry and the field are named', async (_what, parts, field) => {
+    for (const part of parts) {
+      const faults = faultsWith(listOf({ keySha256: OTHER }, part));
+      expect(faults.slice(0, 60)).toContain(`CLIENT_KEYS_FILE: entry 2: ${field}`);
+      expect(faults).not.toMatch(/CANARY|4711|aaaa|bbbb|aaaaaaaa-/);
+    }
+  });
+});
+
+describe('A CLIENT_KEYS_FILE that changes', () => {
+  const shop = clientOf('shop', { channels: [OURS] });
+  const other = clientOf('other', { channels: [OURS] });
+
+  let file: string;
+  let authenticator: Authenticator;
+  const logLines: string[] = [];
+
+  beforeEach(() => {
+    jest.useFakeTimers({
+      doNotFake: ['Date', 'hrtime', 'nextTick', 'performance', 'queueMicrotask', 'setImmediate'],
+    });
+    file = path.join(mkdtempSync(path.join(folder, 'case-')), 'clients.json');
+    writeFileSync(file, clientKeysText([shop]));
+    open(file);
+  });
+
+  afterEach(() => {
+    authenticator.close();
+    jest.useRealTimers();
+    expect(logLines.splice(0).join('')).not.toContain('CANARY');
+  });
+
+  function open(clientKeysFile: string): void {
+    const log = pino({ level: 'trace' }, { write: (line) => void logLines.push(line) });
+    authenticator = new Authenticator({ clientKeysFile, tokens: null, clock: systemClock, log });
+  }
+
+  const callerOf = (id: string) => {
+    try {
+      return authenticator.identify(bearer(keyOf(id)).authorization);
+    } catch {
+      return undefined;
+    }
+  };
+  const isKnown = (id: string): boolean => callerOf(id) !== undefined;
+  const events = (): unknown[] => logLines.map((line) => (JSON.parse(line) as { event: unknown }).event);
+
+  /** Lets time pass until the file was read once more. */
+  async function readAgain(): Promise<void> {
+    const before = logLines.length;
+    const deadline = performance.now() + 20_000;
+    while (logLines.length === before && performance.now() < deadline) {
+      jest.advanceTimersByTime(1000);
+      await new Promise(setImmediate);
+    }
+    expect(logLines).toHaveLength(before + 1);
+  }
+
+  const write = async (text: string): Promise<void> => {
+    writeFileSync(file, text);
+    await readAgain();
+  };
+
+  test('adds, changes and removes clients without a restart', async () => {
+    const before = await callerOf('shop');
+    expect([before && authenticator.isCurrent(before), isKnown('other')]).toEqual([true, false]);
+    await write(clientKeysText([shop, other]));
+    expect([isKnown('shop'), isKnown('other')]).toEqual([true, true]);
+    await write(clientKeysText([{ ...shop, channels: [THEIRS], scopes: ['payouts:read'] }, other]));
+    expect(callerOf('shop')).toMatchObject({
+      channels: new Set([THEIRS]),
+      scopes: new Set(['payouts:read']),
+    });
+    expect(before && authenticator.isCurrent(before)).toBe(false);
+    await write(clientKeysText([{ ...other, key: keyOf('new') }]));
+    expect([isKnown('shop'), isKnown('other'), isKnown('new')]).toEqual([false, false, true]);
+    expect(events()).toEqual(Array(3).fill('client_keys_reloaded'));
+  });
+
+  test('is read again when another file of the same size replaces it', async () => {
+    const fresh = `${file}.fresh`;
+    writeFileSync(fresh, clientKeysText([clientOf('ship', { channels: [OURS] })]));
+    renameSync(fresh, file);
+    await readAgain();
+    expect([isKnown('shop'), isKnown('ship')]).toEqual([false, true]);
+  });
+
+  test('is read again when it is a link through a link that is swapped, as by Kubernetes', async () => {
+    const mount = mkdtempSync(path.join(folder, 'secret-'));
+    const version = (name: string, text: string): void => {
+      mkdirSync(path.join(mount, name));
+      writeFileSync(path.join(mount, name, 'clients.json'), text);
+    };
+    version('..first', clientKeysText([shop]));
+    symlinkSync('..first', path.join(mount, '..data'));
+    symlinkSync('..data/clients.json', path.join(mount, 'clients.json'));
+    authenticator.close();
+    open(path.join(mount, 'clients.json'));
+    expect(isKnown('shop')).toBe(true);
+    version('..second', clientKeysText([other]));
+    symlinkSync('..second', path.join(mount, '..data_tmp'));
+    renameSync(path.join(mount, '..data_tmp'), path.join(mount, '..data'));
+    rmSync(path.join(mount, '..first'), { recursive: true });
+    await readAgain();
+    expect([isKnown('shop'), isKnown('other')]).toEqual([false, true]);
+  });
+
+  test.each([
+    ['is not JSON', '[{"id": "CANARY"'],
+    ['is gone', undefined],
+  ])('keeps the keys before when it %s, which is logged once', async (_what, text) => {
+    if (text === undefined) rmSync(file);
+    else writeFileSync(file, text);
+    await readAgain();
+    expect([isKnown('shop'), isKnown('other')]).toEqual([true, false]);
+    expect(JSON.parse(logLines[0] ?? '')).toMatchObject({ level: 50, event: 'client_keys_unusable' });
+    await write(clientKeysText([other]));
+    expect([isKnown('shop'), isKnown('other')]).toEqual([false, true]);
+    expect(events()).toEqual(['client_keys_unusable', 'client_keys_reloaded']);
+  });
+});

@@ -1,0 +1,115 @@
+import { mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { readConfig } from '../../src/config';
+import { run, type Ran } from '../cli/support/run';
+import { CHECKOUT, listening, startProgram } from '../support/program';
+import { freePort } from '../support/free-port';
+import { DOCUMENTS, redirectCall, type MoneyResult } from '../support/calls';
+import { CHANNEL } from '../support/gateway';
+import { post, type RawResult } from '../support/raw';
+import { bearer } from './support/harness';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-dev-token-'));
+symlinkSync(path.join(CHECKOUT, 'bin'), path.join(folder, 'bin'));
+
+// The command keeps its key below the working directory.
+const checkout = process.cwd();
+process.chdir(folder);
+
+afterAll(() => {
+  process.chdir(checkout);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** `npm run dev-token -- …` in this process. */
+const devToken = (args: readonly string[], settings: Record<string, string> = {}): Promise<Ran> =>
+  run(['dev-token', ...args], settings);
+
+const settingsIn = ({ err }: Ran) =>
+  Object.fromEntries(
+    [...err.matchAll(/^ +(AUTH_\w+)=(\S+)$/gm)].map(([, name = '', value = '']) => [name, value] as const),
+  );
+
+const LOOK = `query ($id: UUID!) { payment(channel: "${CHANNEL}", transactionId: $id) { __typename } }`;
+
+describe('dev-token', () => {
+  let SANDBOX_PORT: string;
+  let url: string;
+  let auth: Record<string, string>;
+
+  const token = async (...args: string[]): Promise<string> => {
+    const ran = await devToken(args, { SANDBOX_PORT });
+    expect(ran.code).toBe(0);
+    return ran.out.trim();
+  };
+
+  const ask = (credentials: string, query: string, variables: object): Promise<RawResult> =>
+    post(`${url}/graphql`, JSON.stringify({ query, variables }), bearer(credentials));
+  const create = (credentials: string): Promise<RawResult> =>
+    ask(credentials, DOCUMENTS.createPayment, { input: redirectCall('CARD').input });
+
+  beforeAll(async () => {
+    SANDBOX_PORT = String(await freePort());
+    auth = settingsIn(await devToken(['--sub', 'somebody'], { SANDBOX_PORT }));
+    url = await listening(startProgram({ PORT: '0', SANDBOX_PORT, ...auth }, folder));
+  });
+
+  test('makes its key once, for its user alone', async () => {
+    const file = path.join(folder, 'data/dev-token/private-key.json');
+    const before = statSync(file);
+    expect(before.mode & 0o777).toBe(0o600);
+    expect(statSync(path.dirname(file)).mode & 0o777).toBe(0o700);
+    await token('--sub', 'alice');
+    expect(statSync(file)).toMatchObject({ ino: before.ino, mtimeMs: before.mtimeMs });
+    const served = await (await fetch(String(auth['AUTH_JWKS_URL']))).text();
+    expect(served).toContain('"kid"');
+    expect(served).not.toContain('"d"');
+  });
+
+  test('makes tokens with which two callers see only their own payments', async () => {
+    const [alice, bob] = await Promise.all([token('--sub', 'alice'), token('--sub', 'bob')]);
+    const [ofAlice, ofBob] = await Promise.all(
+      [alice, bob].map(async (caller) => {
+        const { data } = (await create(caller)) as { data: { createPayment: MoneyResult } };
+        return data.createPayment.payment?.transactionId;
+      }),
+    );
+    const sees = async (caller: string, id?: string): Promise<boolean> =>
+      ((await ask(caller, LOOK, { id })).data as { payment: unknown }).payment !== null;
+    expect([await sees(alice, ofAlice), await sees(alice, ofBob)]).toEqual([true, false]);
+    expect([await sees(bob, ofAlice), await sees(bob, ofBob)]).toEqual([false, true]);
+  });
+
+  test.each([
+    ['lacks a scope', ['--scope', 'payments:read:own'], 'FORBIDDEN'],
+    ['is for another channel', ['--channels', CHANNEL.replace('7c', '8d')], 'FORBIDDEN'],
+    ['has expired', ['--expires-in', '-5m'], 'UNAUTHENTICATED'],
+  ])('makes a token that %s', async (_what, options, code) => {
+    const { errors } = await create(await token('--sub', 'alice', ...options));
+    expect(errors).toMatchObject([{ extensions: { code } }]);
+  });
+
+  test('is refused for a real service, by the command and by the gateway', async () => {
+    const real = {
+      SERVICE_BASE_URL: 'https://pay.example.com/',
+      SERVICE_API_KEY: 'a',
+      SERVICE_SECRET_KEY: 'b',
+    };
+    expect(await devToken(['--sub', 'alice'], real)).toMatchObject({ code: 2, out: '' });
+    expect(() => readConfig({ ...real, ...auth })).toThrow(/AUTH_ISSUER: /);
+    expect(() => readConfig({ ...real, ...auth, AUTH_ISSUER: 'https://login.example/' })).not.toThrow();
+  });
+
+  const REFUSED: [string, string[], RegExp, Record<string, string>?][] = [
+    ['an unknown scope', ['--sub', 'alice', '--scope', 'payments:write'], /--scope/],
+    ['a lifetime that no gateway accepts', ['--sub', 'alice', '--expires-in', '25h'], /--expires-in/],
+    ['a port that nobody can know', ['--sub', 'alice'], /SANDBOX_PORT/, { SANDBOX_PORT: '0' }],
+  ];
+
+  test.each(REFUSED)('refuses %s', async (_what, args, says, settings = {}) => {
+    const ran = await devToken(args, settings);
+    expect(ran).toMatchObject({ code: 2, out: '' });
+    expect(ran.err).toMatch(says);
+  });
+});

@@ -1,0 +1,292 @@
+import type { ServerResponse } from 'node:http';
+import { pino } from 'pino';
+import { Authenticator } from '../../src/auth/authenticator';
+import { AccessError } from '../../src/auth/caller';
+import { readConfig } from '../../src/config';
+import type { AdvancingClock } from '../../src/sandbox/clock';
+import { clientKeysFile } from '../support/credentials';
+import { until } from '../support/latch';
+import { testGateway, testSettings } from '../support/gateway';
+import { Issuer, goodClaims, newKey, tokenBy, type SigningKey } from '../support/issuer';
+import { movedClock } from '../support/fake-clock';
+import { OURS, bearer, clientOf, keyOf } from './support/harness';
+
+/** A token with an unknown key causes a request at most this often. */
+const COOLDOWN_MS = 30_000;
+/** The pause after a failed request. */
+const RETRY_MS = 5_000;
+/** Older keys are loaded again before they are used. */
+const MAX_UNCHECKED_MS = 60_000;
+/** Keys serve so long when they cannot be loaded again. */
+const MAX_STALE_MS = 3_600_000;
+/** How long a token waits for a load. */
+const MAX_WAIT_MS = 1000;
+
+let first: SigningKey;
+let second: SigningKey;
+let stranger: SigningKey;
+
+beforeAll(async () => {
+  [first, second, stranger] = await Promise.all([newKey('ES256'), newKey('ES256'), newKey('ES256')]);
+});
+
+/** A token that is valid for a day, with the key id of another key where one is given. */
+const tokenOf = (key: SigningKey, kid = key.kid): Promise<string> =>
+  tokenBy(key, { claims: { exp: (goodClaims().exp ?? 0) + 80_000 }, header: { kid } });
+
+const unknownTokens = (count: number): Promise<string[]> =>
+  Promise.all(Array.from({ length: count }, (_, place) => tokenOf(stranger, `x${place}`)));
+
+const open: Authenticator[] = [];
+afterEach(() => open.splice(0).forEach((authenticator) => authenticator.close()));
+
+/** Who checks tokens against the keys of an issuer, and a clock that only the test moves. */
+class Bench {
+  readonly clock: AdvancingClock = movedClock(Date.now());
+  readonly logLines: string[] = [];
+  readonly #authenticator: Authenticator;
+
+  constructor(readonly issuer: Issuer) {
+    const CLIENT_KEYS_FILE = clientKeysFile(clientOf('shop', { channels: [OURS] }));
+    const { access } = readConfig({ ...testSettings(), CLIENT_KEYS_FILE, ...issuer.settings });
+    const log = pino({ level: 'trace' }, { write: (line) => void this.logLines.push(line) });
+    this.#authenticator = new Authenticator({ ...access, clock: this.clock, log });
+    open.push(this.#authenticator);
+  }
+
+  /** `accepted`, or why the credentials were not. */
+  async outcome(credentials: string): Promise<string> {
+    try {
+      await this.#authenticator.identify(bearer(credentials).authorization);
+      return 'accepted';
+    } catch (error) {
+      if (error instanceof AccessError) return error.kind;
+      throw error;
+    }
+  }
+
+  async outcomes(tokens: readonly string[]): Promise<string[]> {
+    return [...new Set(await Promise.all(tokens.map((token) => this.outcome(token))))];
+  }
+
+  get failures(): number {
+    return this.logLines.filter((line) => line.includes('"token_keys_unavailable"')).length;
+  }
+}
+
+const benchWith = async (...keys: SigningKey[]): Promise<Bench> => new Bench(await Issuer.start(...keys));
+
+describe('The keys of an issuer', () => {
+  test('are loaded once for many tokens at once', async () => {
+    const b = await benchWith(first, second);
+    const tokens = await Promise.all([first, second, first, second].map((key) => tokenOf(key)));
+    expect(await b.outcomes([...tokens, ...tokens, ...tokens])).toEqual(['accepted']);
+    expect(b.issuer.requests).toBe(1);
+  });
+
+  test('are loaded again for a token by a new key, and the old key serves while it is published', async () => {
+    const b = await benchWith(first);
+    expect(await b.outcome(await tokenOf(first))).toBe('accepted');
+    b.issuer.keys = [first, second];
+    b.clock.advance(COOLDOWN_MS + 1);
+    expect(await b.outcomes([await tokenOf(second), await tokenOf(first)])).toEqual(['accepted']);
+    expect(b.issuer.requests).toBe(2);
+    b.issuer.keys = [second, stranger];
+    b.clock.advance(COOLDOWN_MS + 1);
+    expect(await b.outcome(await tokenOf(stranger))).toBe('accepted');
+    expect(await b.outcome(await tokenOf(first))).toBe('BAD_CREDENTIALS');
+  });
+
+  test.each([
+    ['after a minute when no other token came', MAX_UNCHECKED_MS],
+    ['within a minute while tokens come', MAX_UNCHECKED_MS / 2],
+  ])('are refused %s after they were withdrawn', async (_when, ms) => {
+    const b = await benchWith(first);
+    const token = await tokenOf(first);
+    expect(await b.outcome(token)).toBe('accepted');
+    b.issuer.keys = [second];
+    b.clock.advance(ms);
+    if (ms === MAX_UNCHECKED_MS) expect(await b.outcome(token)).toBe('BAD_CREDENTIALS');
+    await until(
+      () => b.outcome(token),
+      (outcome) => outcome === 'BAD_CREDENTIALS',
+    );
+    expect(b.issuer.requests).toBe(2);
+  });
+
+  test('are loaded at most every 30 seconds for unknown keys', async () => {
+    const b = await benchWith(first);
+    expect(await b.outcome(await tokenOf(first))).toBe('accepted');
+    for (const rounds of [1, 2, 3]) {
+      const tokens = await unknownTokens(20);
+      expect(await b.outcomes(tokens)).toEqual(['BAD_CREDENTIALS']);
+      for (const token of tokens) expect(await b.outcome(token)).toBe('BAD_CREDENTIALS');
+      expect(b.issuer.requests).toBe(rounds);
+      b.clock.advance(COOLDOWN_MS + 1);
+    }
+    expect(await b.outcome(await tokenOf(first))).toBe('accepted');
+  });
+
+  test('are checked again when the clock was set back, and not used when they had expired', async () => {
+    const b = await benchWith(first);
+    let setBackMs = 0;
+    const { now } = b.clock;
+    jest.spyOn(b.clock, 'now').mockImplementation(() => now.call(b.clock) - setBackMs);
+    // Without iat, which would lie in the future.
+    const [old, fresh] = await Promise.all(
+      [first, second].map((key) => tokenBy(key, { claims: { iat: undefined } })),
+    );
+    expect(await b.outcome(old!)).toBe('accepted');
+    b.issuer.keys = [second];
+    setBackMs = 3_600_000;
+    expect(await b.outcome(old!)).toBe('BAD_CREDENTIALS');
+    expect(await b.outcome(fresh!)).toBe('accepted');
+    await b.issuer.down();
+    b.clock.advance(2 * MAX_STALE_MS);
+    setBackMs += 2 * MAX_STALE_MS;
+    expect(await b.outcome(fresh!)).toBe('KEYS_UNAVAILABLE');
+  });
+});
+
+const status =
+  (code: number, headers: Record<string, string> = {}) =>
+  (response: ServerResponse): void => {
+    response.writeHead(code, headers);
+    response.end();
+  };
+const json = (value: unknown) => (response: ServerResponse) => {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(value));
+};
+const huge = (response: ServerResponse): void => {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.write(`{"filler":"${'x'.repeat(2 * 1024 * 1024)}",`);
+  response.end(`"keys":[${JSON.stringify(first.jwk)}]}`);
+};
+
+describe.each<[string, ((response: ServerResponse) => void) | 'down']>([
+  ['is down', 'down'],
+  ['answers 500', status(500)],
+  ['answers nothing with 200', status(200)],
+  ['answers null', json(null)],
+  ['answers keys that are no objects', json({ keys: [1, 2] })],
+  ['answers 2 MB', huge],
+  ['cuts the connection', (response) => response.destroy()],
+])('An issuer that %s', (_what, fault) => {
+  const fail = async ({ issuer }: Bench): Promise<void> => {
+    if (fault === 'down') await issuer.down();
+    else issuer.answering = fault;
+  };
+  const repair = async ({ issuer, clock }: Bench): Promise<void> => {
+    if (fault === 'down') await issuer.up();
+    else issuer.answering = undefined;
+    clock.advance(RETRY_MS + 1);
+  };
+
+  test('from the start makes tokens unavailable and is asked once in 5 seconds', async () => {
+    const b = await benchWith(first);
+    await fail(b);
+    const token = await tokenOf(first);
+    for (let count = 0; count < 10; count += 1) expect(await b.outcome(token)).toBe('KEYS_UNAVAILABLE');
+    expect(await b.outcome(keyOf('shop'))).toBe('accepted');
+    expect(b.failures).toBe(1);
+    if (fault !== 'down') expect(b.issuer.requests).toBe(1);
+    await repair(b);
+    expect(await b.outcome(token)).toBe('accepted');
+    expect(b.logLines.join('')).not.toContain(token);
+  });
+
+  test('later leaves its last keys in use for an hour and is asked once in 30 seconds', async () => {
+    const b = await benchWith(first);
+    expect(await b.outcome(await tokenOf(first))).toBe('accepted');
+    await fail(b);
+    for (const ms of [COOLDOWN_MS + 1, MAX_UNCHECKED_MS, MAX_STALE_MS / 2]) {
+      b.clock.advance(ms);
+      const before = b.failures;
+      for (const token of await unknownTokens(5)) expect(await b.outcome(token)).toBe('BAD_CREDENTIALS');
+      expect(b.failures - before).toBe(1);
+      expect(await b.outcome(await tokenOf(first))).toBe('accepted');
+    }
+    b.clock.advance(MAX_STALE_MS);
+    for (const key of [first, stranger]) expect(await b.outcome(await tokenOf(key))).toBe('KEYS_UNAVAILABLE');
+    expect(await b.outcome(keyOf('shop'))).toBe('accepted');
+    await repair(b);
+    expect(await b.outcome(await tokenOf(first))).toBe('accepted');
+  });
+});
+
+describe('An issuer', () => {
+  test('that is down does not make a token unavailable that can never be good', async () => {
+    const b = await benchWith(first);
+    await b.issuer.down();
+    const [, payload = ''] = (await tokenOf(first)).split('.');
+    for (const alg of ['none', 'HS256', 'PS256']) {
+      const head = Buffer.from(JSON.stringify({ alg })).toString('base64url');
+      expect(await b.outcome(`${head}.${payload}.AAAA`)).toBe('BAD_CREDENTIALS');
+    }
+  });
+
+  test('that never answers delays its first tokens by a second, and nobody else', async () => {
+    const b = await benchWith(first);
+    const held: ServerResponse[] = [];
+    b.issuer.answering = (response) => void held.push(response);
+    const token = await tokenOf(first);
+    const waiting = b.outcome(token);
+    expect(await b.outcome(keyOf('shop'))).toBe('accepted');
+    await until(() => held.length);
+    b.clock.advance(MAX_WAIT_MS);
+    expect([await waiting, await b.outcome(token)]).toEqual(['KEYS_UNAVAILABLE', 'KEYS_UNAVAILABLE']);
+    b.issuer.answering = undefined;
+    b.clock.advance(4000);
+    await until(() => b.failures);
+    expect(await b.outcome(token)).toBe('KEYS_UNAVAILABLE');
+    b.clock.advance(RETRY_MS);
+    expect(await b.outcome(token)).toBe('accepted');
+    held.forEach((response) => response.destroy());
+  });
+
+  test('that stops answering does not delay tokens by known keys', async () => {
+    const b = await benchWith(first);
+    const [good, bad] = [await tokenOf(first), await tokenOf(stranger)];
+    expect(await b.outcome(good)).toBe('accepted');
+    const held: ServerResponse[] = [];
+    b.issuer.answering = (response) => void held.push(response);
+    b.clock.advance(COOLDOWN_MS);
+    const waiting = b.outcome(bad);
+    await until(() => held.length);
+    b.clock.advance(MAX_WAIT_MS);
+    expect(await waiting).toBe('BAD_CREDENTIALS');
+    // From here on no outcome needs the clock to be moved: none waits.
+    expect([await b.outcome(good), await b.outcome(bad)]).toEqual(['accepted', 'BAD_CREDENTIALS']);
+    b.clock.advance(MAX_UNCHECKED_MS);
+    await until(() => b.failures);
+    expect(await b.outcome(good)).toBe('accepted');
+    held.forEach((response) => response.destroy());
+  });
+
+  test('that redirects is not followed', async () => {
+    const elsewhere = await Issuer.start(stranger);
+    const b = await benchWith(first);
+    for (const code of [301, 302, 307]) {
+      b.issuer.answering = status(code, { location: elsewhere.url });
+      expect(await b.outcome(await tokenOf(stranger))).toBe('KEYS_UNAVAILABLE');
+      b.clock.advance(RETRY_MS + 1);
+    }
+    expect([b.issuer.requests, elsewhere.requests]).toEqual([3, 0]);
+  });
+});
+
+test('A gateway without the keys of its issuer starts, and answers tokens with 503 and a time to retry', async () => {
+  const issuer = await Issuer.start(first);
+  await issuer.down();
+  const client = await testGateway('http://127.0.0.1:9/', { env: issuer.settings });
+  const answer = await client.ask('{ __typename }', {}, bearer(await tokenOf(first)));
+  const { status: code, headers, errors } = answer;
+  expect(code).toBe(503);
+  expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+  expect(headers.get('www-authenticate')).toBeNull();
+  expect(errors).toMatchObject([
+    { extensions: { code: 'SERVICE_UNAVAILABLE', retryable: true, requestId: headers.get('x-request-id') } },
+  ]);
+  expect((await client.ask('{ __typename }')).status).toBe(200);
+});

@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto';
+import { CLIENT_KEY } from '../support/credentials';
+import { TRANSACTION_ID } from '../support/calls';
+import { testGateway } from '../support/gateway';
+import { fileOf } from '../support/manifests';
+import { Wire, exchange, requestText, type WireAnswer } from '../support/wire';
+import { expectUnauthenticated } from './support/responses';
+import { OURS, accessRig, bearer, clear, clientOf, keyOf, type Rig } from './support/harness';
+
+const LOOKUP = `{ payment(channel: "${OURS}", transactionId: "${TRANSACTION_ID}") { __typename } }`;
+const BODY = JSON.stringify({ query: LOOKUP });
+const SHOP = keyOf('shop');
+
+let rig: Rig;
+let url: string;
+
+beforeAll(async () => {
+  rig = await accessRig({ clients: [clientOf('shop', { channels: [OURS] })] });
+  url = rig.client.gateway.url;
+});
+
+beforeEach(() => clear(rig));
+
+/** The lines of a POST without its length, each header as it is given. */
+const headOf = (...headers: string[]): string[] => [
+  'POST /graphql HTTP/1.1',
+  'Host: gateway.example',
+  'Content-Type: application/json',
+  ...headers,
+];
+
+const post = (headers: readonly string[], body = BODY, target = '/graphql'): Promise<WireAnswer> => {
+  const [, ...lines] = headOf(`Content-Length: ${body.length}`, ...headers);
+  return exchange(url, [`POST ${target} HTTP/1.1`, ...lines], body);
+};
+
+/** 401 without a trace of a key in response and log, and nothing is sent. */
+function expectRefused(answer: WireAnswer | undefined): void {
+  const { status = 0, headers = {}, body = '{}' } = answer ?? {};
+  expectUnauthenticated({
+    status,
+    headers: new Headers(headers),
+    text: body,
+    ...(JSON.parse(body) as { errors?: never }),
+    data: undefined,
+  });
+  expect(rig.service.requests).toHaveLength(0);
+  expect(body + rig.logLines.join('')).not.toMatch(/CANARY|canary/);
+}
+
+describe('A client key', () => {
+  test.each([
+    ['as usual', `Authorization: Bearer ${SHOP}`],
+    ['with the scheme in lower case', `Authorization: bearer ${SHOP}`],
+    ['between blanks that HTTP removes', `Authorization:  \t Bearer ${SHOP} \t `],
+  ])('is accepted %s', async (_how, header) => {
+    const { status, body } = await post([header]);
+    expect({ status, body }).toEqual({ status: 200, body: expect.stringContaining('"data"') as unknown });
+    expect(rig.service.requests).toHaveLength(1);
+  });
+
+  test('is in no line of the log, but the id of its client is', async () => {
+    await rig.client.ask(LOOKUP, {}, bearer(SHOP));
+    const log = rig.logLines.join('');
+    expect(log).toContain('service:shop');
+    expect(log).not.toContain('CANARY');
+  });
+
+  test('of a file without clients is refused', async () => {
+    const env = { CLIENT_KEYS_FILE: fileOf('[]') };
+    const client = await testGateway('http://127.0.0.1:9/', { env });
+    expectUnauthenticated(await client.ask(LOOKUP));
+  });
+});
+
+const REFUSED: [string, string[]][] = [
+  ['no header', []],
+  ['an empty header', ['Authorization:']],
+  ['the scheme and a blank', ['Authorization: Bearer ']],
+  ['the key alone', [`Authorization: ${SHOP}`]],
+  ['another scheme', [`Authorization: Basic ${SHOP}`]],
+  ['a scheme that only begins right', [`Authorization: Bearers ${SHOP}`]],
+  ['no blank behind the scheme', [`Authorization: Bearer${SHOP}`]],
+  ['a wrong key', ['Authorization: Bearer pgk_CANARY-nobody']],
+  ['the key and one letter more', [`Authorization: Bearer ${SHOP}x`]],
+  ['the key in capitals', [`Authorization: Bearer ${SHOP.toUpperCase()}`]],
+  ['the key and a word', [`Authorization: Bearer ${SHOP} please`]],
+  ['two keys in one header', [`Authorization: Bearer ${SHOP}, Bearer ${CLIENT_KEY}`]],
+  ['the SHA-256 of the key', [`Authorization: Bearer ${createHash('sha256').update(SHOP).digest('hex')}`]],
+  ['a key of 9000 letters', [`Authorization: Bearer pgk_CANARY${'x'.repeat(9000)}`]],
+  ['the id of the client', ['Authorization: Bearer shop']],
+  ['another header', [`X-Authorization: Bearer ${SHOP}`]],
+  ['a cookie', [`Cookie: authorization=Bearer ${SHOP}; token=${SHOP}`]],
+  ['a loopback address in a header', ['X-Forwarded-For: 127.0.0.1', 'X-Real-IP: 127.0.0.1']],
+  ['a user in a header', ['X-Forwarded-User: service:test', 'X-Remote-User: service:test']],
+];
+
+describe('401 before anything is read or sent', () => {
+  test.each(REFUSED)('for %s', async (_what, headers) => expectRefused(await post(headers)));
+
+  test.each([
+    ['the query string', `/graphql?access_token=${SHOP}&authorization=Bearer%20${SHOP}&token=${SHOP}`],
+    ['the user part of the address', `http://shop:${SHOP}@gateway.example/graphql`],
+  ])('for a key in %s', async (_where, target) => expectRefused(await post([], BODY, target)));
+
+  test('for a key in the body', async () => {
+    const authorization = `Bearer ${SHOP}`;
+    const extensions = { authorization, headers: { authorization } };
+    expectRefused(await post([], JSON.stringify({ query: LOOKUP, authorization, extensions })));
+  });
+
+  test('for a body with faults of its own', async () => {
+    for (const body of ['{', '[]', '{"query":"{"}', '{"query":"{ nosuch }"}', ''])
+      expectRefused(await post([], body));
+  });
+
+  test.each(['Content-Length: 90000', 'Content-Length: 1000000000', 'Transfer-Encoding: chunked'])(
+    'while the body is still under way: %s',
+    async (header) => {
+      const wire = await Wire.open(url);
+      const [line = '', ...headers] = headOf(header);
+      const start = header.includes('chunked') ? '4\r\n{"qu\r\n' : '{"que';
+      expectRefused((await wire.write(requestText(line, headers, start)).answers(1))[0]);
+      wire.close();
+    },
+  );
+
+  test('for the second of three requests on a connection, whoever sent the others', async () => {
+    const wire = await Wire.open(url);
+    const texts = [[`Authorization: Bearer ${SHOP}`], [], [`Authorization: Bearer ${SHOP}`]].map(
+      (headers) => {
+        const [line = '', ...lines] = headOf(`Content-Length: ${BODY.length}`, ...headers);
+        return requestText(line, lines, BODY);
+      },
+    );
+    const answers = await wire.write(texts.join('')).answers(3);
+    wire.close();
+    expect(answers.map(({ status }) => status)).toEqual([200, 401, 200]);
+  });
+});
+
+const [GOOD, BAD] = [`Authorization: Bearer ${SHOP}`, 'Authorization: Bearer pgk_CANARY-nobody'];
+
+test.each([
+  ['two Authorization headers, the right one last', 400, [BAD, GOOD]],
+  ['an empty Authorization header and a right one', 400, ['Authorization:', GOOD]],
+  ['a header of 20 KB', 431, [`Authorization: Bearer CANARY${'x'.repeat(20_000)}`]],
+])('A request with %s is refused with %d', async (_what, status, headers) => {
+  const answer = await post(headers);
+  expect(answer.status).toBe(status);
+  if (status === 400)
+    expect(JSON.parse(answer.body)).toMatchObject({ errors: [{ extensions: { code: 'BAD_REQUEST' } }] });
+  expect(rig.service.requests).toHaveLength(0);
+  expect(answer.body + rig.logLines.join('')).not.toContain('CANARY');
+});

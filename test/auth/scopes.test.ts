@@ -1,0 +1,175 @@
+import { GraphQLObjectType, GraphQLSchema, GraphQLString } from 'graphql';
+import { gatewaySchema } from '../../src/resolvers';
+import { guardRootFields } from '../../src/resolvers/root-fields';
+import { ALL_SCOPES, OWN_SCOPES } from '../support/credentials';
+import { DOCUMENTS, redirectCall, validCall, type MoneyCall } from '../support/calls';
+import { OURS, accessRig, bearer, clear, clientOf, keyOf, type Rig } from './support/harness';
+import { GATEWAY_CALLS, askRoot, byName, unusedNames, type RootCall } from './support/root-calls';
+
+/** A client for every scope, with no other. */
+const SCOPES = [...ALL_SCOPES, ...OWN_SCOPES];
+const SINGLE = SCOPES.map((scope) => clientOf(`only-${scope.replaceAll(':', '-')}`, { scopes: [scope] }));
+const EVERYTHING_BUT_CARDS = ALL_SCOPES.filter((scope) => scope !== 'cards:direct');
+
+/** Scopes of a key, and which attempts of its client it sees. */
+const ATTEMPT_READERS: [string[], ('payment' | 'payout')[]][] = [
+  [['payouts:read'], ['payout']],
+  [['payments:read:own'], ['payment']],
+  [['payouts:create'], ['payout']],
+  [
+    ['payments:read', 'payouts:create'],
+    ['payment', 'payout'],
+  ],
+];
+
+const readerKey = (scopes: readonly string[]): string => keyOf(scopes.join('-').replaceAll(':', '-'));
+
+let rig: Rig;
+
+beforeAll(async () => {
+  rig = await accessRig({
+    clients: [
+      ...SINGLE,
+      ...ATTEMPT_READERS.map(([scopes]) => ({ ...clientOf('reader', { scopes }), key: readerKey(scopes) })),
+      clientOf('reader', {}),
+      clientOf('nothing', { scopes: [] }),
+      clientOf('no-cards', { scopes: EVERYTHING_BUT_CARDS }),
+      clientOf('payment-cards', { scopes: ['payments:create', 'cards:direct'] }),
+      clientOf('payout-cards', { scopes: ['payouts:create', 'cards:direct'] }),
+    ],
+  });
+});
+
+beforeEach(() => clear(rig));
+
+const ask = (id: string, call: RootCall) => askRoot(rig.client, call, unusedNames(), bearer(keyOf(id)));
+
+async function expectAllowed(id: string, call: RootCall): Promise<void> {
+  const { errors, data } = await ask(id, call);
+  expect(errors).toBeUndefined();
+  if (call.field === 'attempt') expect(data).toEqual({ attempt: null });
+  else if (call.field === 'attempts') expect(data).toEqual({ attempts: { edges: [] } });
+  else expect(rig.service.requests).toHaveLength(1);
+}
+
+/** It may ask, and what it asks for does not exist for it: it has created nothing. */
+async function expectNothingThere(id: string, call: RootCall): Promise<void> {
+  const { errors = [] } = await ask(id, call);
+  expect(errors.map(({ extensions }) => extensions['code'])).toEqual(
+    call.field.endsWith('Updated') ? ['NOT_FOUND'] : [],
+  );
+  expect(rig.service.requests).toHaveLength(0);
+}
+
+async function expectRefused(id: string, call: RootCall): Promise<void> {
+  (await ask(id, call)).expectForbidden();
+  expect(rig.service.requests).toHaveLength(0);
+}
+
+const rootFieldsOf = (schema: GraphQLSchema) =>
+  [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].flatMap((root) =>
+    Object.values(root?.getFields() ?? {}),
+  );
+
+describe('The scopes of the root fields', () => {
+  test('are told in the description of each', () => {
+    for (const { name, description } of rootFieldsOf(gatewaySchema())) {
+      const scopes = new Set(
+        GATEWAY_CALLS.filter(({ field }) => field === name).flatMap(({ anyOf }) => anyOf),
+      );
+      for (const scope of scopes) expect(description).toContain(scope);
+    }
+  });
+
+  const KINDS = ['query', 'mutation', 'subscription'] as const;
+
+  test.each(KINDS)('have to be at least one: a %s without any does not build', (kind) => {
+    for (const extensions of [undefined, { scopes: [] }]) {
+      const open = { type: GraphQLString, extensions };
+      const root = new GraphQLObjectType({ name: 'Root', fields: { open } });
+      expect(() => guardRootFields(new GraphQLSchema({ [kind]: root }))).toThrow(/root field open/);
+    }
+  });
+});
+
+describe.each(byName(GATEWAY_CALLS))('%s', (_name, call) => {
+  const grants = (scope: string): boolean => !call.also && call.anyOf.includes(scope);
+  const clientFor = (scope: string): string => `only-${scope.replaceAll(':', '-')}`;
+
+  test.each(SCOPES)('with the scope %s alone', async (scope) => {
+    const expectIt = OWN_SCOPES.includes(scope) ? expectNothingThere : expectAllowed;
+    await (grants(scope) ? expectIt : expectRefused)(clientFor(scope), call);
+  });
+
+  test('without any scope is refused', () => expectRefused('nothing', call));
+});
+
+describe('Full card numbers', () => {
+  const CARDS: [string, string, RootCall][] = GATEWAY_CALLS.filter(({ also }) => also).map((call) => [
+    call.field,
+    call.field === 'createPayment' ? 'payment-cards' : 'payout-cards',
+    call,
+  ]);
+
+  test('are what two calls of the table hold', () => expect(CARDS).toHaveLength(2));
+
+  test.each(CARDS)('in %s need cards:direct beside the other scope', async (_field, id, call) => {
+    await expectAllowed(id, call);
+    rig.service.requests.length = 0;
+    await expectRefused('no-cards', call);
+    expect(rig.logLines.join('')).not.toContain('4111111111111111');
+  });
+
+  const createAs = async (mutation: MoneyCall['mutation'], input: object) =>
+    rig.client.ask<Record<string, { __typename: string }>>(
+      DOCUMENTS[mutation],
+      { input },
+      bearer(keyOf('no-cards')),
+    );
+
+  test.each([
+    ['a redirect to a page for cards', () => redirectCall('CARD')],
+    ['a transfer from card to card', () => validCall('createPayment', 'c2c')],
+    ['a custom method', () => validCall('createPayment', 'other')],
+  ])('are not in %s, which needs no cards:direct', async (_what, make) => {
+    const { mutation, input } = make();
+    expect((await createAs(mutation, input)).errors).toBeUndefined();
+    expect(rig.service.requests).toHaveLength(1);
+  });
+});
+
+describe('The attempts of a client', () => {
+  const keys = { payment: '', payout: '' };
+
+  beforeAll(async () => {
+    for (const { mutation, input } of [
+      validCall('createPayment', 'upi'),
+      validCall('createPayout', 'jazzCash'),
+    ]) {
+      const variables = { input: { ...input, channel: OURS } };
+      const { errors } = await rig.client.ask(DOCUMENTS[mutation], variables, bearer(keyOf('reader')));
+      expect(errors).toBeUndefined();
+      keys[mutation === 'createPayment' ? 'payment' : 'payout'] = String(input['idempotencyKey']);
+    }
+  });
+
+  test.each(ATTEMPT_READERS)('with %s are those for %s', async (scopes, kinds) => {
+    const { data } = await rig.client.ask<{
+      payment: object | null;
+      payout: object | null;
+      attempts: { edges: { node: { idempotencyKey: string } }[] };
+    }>(
+      `query Q($c: UUID!, $payment: ID!, $payout: ID!) {
+        payment: attempt(idempotencyKey: $payment) { channel }
+        payout: attempt(idempotencyKey: $payout) { channel }
+        attempts(channel: $c) { edges { node { idempotencyKey } } } }`,
+      { c: OURS, ...keys },
+      bearer(readerKey(scopes)),
+    );
+    for (const kind of ['payment', 'payout'] as const)
+      expect(data[kind]).toEqual(kinds.includes(kind) ? { channel: OURS } : null);
+    expect(data.attempts.edges.map(({ node }) => node.idempotencyKey).sort()).toEqual(
+      kinds.map((kind) => keys[kind]).sort(),
+    );
+  });
+});

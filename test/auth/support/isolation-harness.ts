@@ -1,0 +1,217 @@
+import { CompiledOperationCache } from '../../../src/http/compiled/compiled-operation-cache';
+import { words } from '../../subscriptions/support/wire-client';
+import type { Kind } from '../../support/caller';
+import { DOCUMENTS, validCall, type Json } from '../../support/calls';
+import { clientKeysFile } from '../../support/credentials';
+import { closeAfterTests, testGateway, testService, type TestClient } from '../../support/gateway';
+import { Issuer, newKey, tokenBy } from '../../support/issuer';
+import { openStore, type StoreKind } from '../../support/stores';
+import { codesOf, comparable } from './responses';
+import { OURS, THEIRS, bearer, clientOf, keyOf } from './harness';
+import {
+  CALLS_OF_EXISTING,
+  askRoot,
+  byName,
+  isSubscription,
+  unusedNames,
+  type Names,
+  type RootCall,
+} from './root-calls';
+
+/** The scopes of a frontend's users. */
+const USER_SCOPES =
+  'payments:create payments:read:own payments:confirm:own payouts:create payouts:read:own'.split(' ');
+
+/** Personal data in every UPI payment. */
+const CANARY = 'canary-user-1@example.com';
+
+export type Credentials = { authorization: string };
+
+const userOf = (id: string) => clientOf(id, { scopes: USER_SCOPES, channels: [OURS] });
+
+const CLIENTS = [
+  userOf('user-1'),
+  userOf('user-2'),
+  clientOf('agent', { scopes: ['payments:read', 'payments:confirm', 'payouts:read'], channels: [OURS] }),
+  clientOf('ours', { channels: [OURS] }),
+  clientOf('theirs', { channels: [THEIRS] }),
+  clientOf('both', { channels: [THEIRS, OURS] }),
+  clientOf('shop', { channels: [OURS] }),
+  { ...clientOf('shop', { channels: [OURS] }), key: keyOf('shop-next') },
+  clientOf('kiosk', { channels: [OURS] }),
+];
+
+/** A gateway with several callers by key and by token, before one payment service with a ledger. */
+export async function startIsolation(kind: StoreKind) {
+  const store = await openStore(kind);
+  closeAfterTests({ close: () => store.drop() });
+  const signingKey = await newKey('ES256');
+  const issuer = await Issuer.start(signingKey);
+  const service = await testService(() => undefined);
+  service.ledger.acceptsRepeats = true;
+  const logLines: string[] = [];
+  const keysFile = clientKeysFile(...CLIENTS);
+  const client = await testGateway(service.url, {
+    logLines,
+    env: {
+      DATABASE_URL: store.url,
+      CLIENT_KEYS_FILE: keysFile,
+      SUBGRAPH: 'on',
+      PAYOUT_PREFLIGHT: 'off',
+      RATE_LIMIT_PER_MINUTE: '0',
+      ...issuer.settings,
+    },
+  });
+
+  const addCanary = (): void => {
+    const entry = service.ledger.entries.at(-1);
+    if (entry?.method['type'] === 'upi') entry.method['upi_link'] = `upi://${CANARY}`;
+  };
+
+  return {
+    client,
+    service,
+    store,
+    signingKey,
+    logLines,
+    keysFile,
+
+    /** Credentials of a subject of the identity provider. */
+    subject: async (sub: string, claims: Json = {}): Promise<Credentials> =>
+      bearer(await tokenBy(signingKey, { claims: { sub, channels: [OURS], ...claims } })),
+
+    /** Creates a payment by UPI, or a payout. */
+    create: async (of: Kind, as: Credentials, given: Partial<Names> = {}): Promise<Names> => {
+      const { mutation, input } =
+        of === 'payment' ? validCall('createPayment', 'upi') : validCall('createPayout', 'jazzCash');
+      const { transactionId: _, ...names } = { ...unusedNames(), ...given };
+      const { data, text } = await client.ask<Record<string, Record<Kind, { transactionId: string }>>>(
+        DOCUMENTS[mutation],
+        { input: { ...input, ...names } },
+        as,
+      );
+      const transactionId = data[mutation]?.[of]?.transactionId;
+      if (!transactionId) throw new Error(text);
+      addCanary();
+      return { ...names, transactionId };
+    },
+
+    /** Adds a transaction to the service that this gateway did not create. */
+    createElsewhere: (of: Kind, channel: string): Names => {
+      const names = unusedNames(channel);
+      const method = of === 'payment' ? { type: 'upi', email: CANARY } : { type: 'jazz_cash' };
+      const amount = { currency: 'INR', value: '10.00' };
+      const body = { channel, external_id: names.externalId, amount, [`${of}_method`]: method };
+      const { transactionId } = service.ledger.create(of, body, Date.now());
+      addCanary();
+      return { ...names, transactionId };
+    },
+
+    /** Does something and returns the number of requests to the service. */
+    callsOf: async (work: () => Promise<unknown>): Promise<number> => {
+      const before = service.requests.length;
+      await work();
+      return service.requests.length - before;
+    },
+  };
+}
+
+export type IsolationRig = Awaited<ReturnType<typeof startIsolation>>;
+
+/** The part of a response that does not depend on time, request and names; its error codes; its text. */
+interface Outcome {
+  seen: object;
+  codes: unknown[];
+  text: string;
+}
+
+/** Makes the call and returns its outcome. */
+export async function outcomeOf(
+  client: TestClient,
+  call: RootCall,
+  names: Names,
+  as: Credentials,
+): Promise<Outcome> {
+  if (isSubscription(call)) {
+    const { data, errors = [] } = await askRoot(client, call, names, as);
+    const errorWords = errors.map((error) => words(error as never));
+    return {
+      seen: { data, errorWords },
+      codes: codesOf({ errors } as never),
+      text: JSON.stringify([data, errorWords]),
+    };
+  }
+  const answer = await client.ask(call.document, call.variables(names), as);
+  const { transactionId, externalId, idempotencyKey } = names;
+  return {
+    seen: comparable(answer, transactionId, externalId, idempotencyKey),
+    codes: codesOf(answer),
+    text: answer.text,
+  };
+}
+
+/**
+ * Tests which callers on one channel see a transaction, by every call; the journal of that store decides. Each query and
+ * mutation is made three times: Apollo answers the first, the compiled operation the last.
+ */
+export function describeOwnership(store: StoreKind): void {
+  const [owner, other, agent] = ['user-1', 'user-2', 'agent'].map((id) => bearer(keyOf(id))) as [
+    Credentials,
+    Credentials,
+    Credentials,
+  ];
+
+  describe(`A transaction of another caller (${store})`, () => {
+    let rig: IsolationRig;
+    let own: Record<Kind, Names>;
+
+    beforeAll(async () => {
+      rig = await startIsolation(store);
+      own = {
+        payment: await rig.create('payment', owner, { externalId: 'order-1001' }),
+        payout: await rig.create('payout', owner, { externalId: 'payout-1001' }),
+      };
+    });
+
+    async function askBothPaths(call: RootCall, names: Names, as: Credentials): Promise<Outcome[]> {
+      const answered = jest.spyOn(CompiledOperationCache.prototype, 'answer');
+      const outcomes = [];
+      for (let count = 0; count < 3; count += 1) {
+        answered.mockClear();
+        outcomes.push(await outcomeOf(rig.client, call, names, as));
+      }
+      if (!isSubscription(call)) await expect(answered.mock.results.at(-1)?.value).resolves.not.toBeNull();
+      return outcomes;
+    }
+
+    describe.each(byName(CALLS_OF_EXISTING))('by %s', (_name, call) => {
+      test('looks as if it did not exist, and the service is not asked', async () => {
+        rig.logLines.length = 0;
+        const [names, unused] = [own[call.kind], unusedNames()];
+        let [foreign, missing]: [Outcome[], Outcome[]] = [[], []];
+        const calls = await rig.callsOf(async () => {
+          foreign = await askBothPaths(call, names, other);
+          missing = await askBothPaths(call, unused, other);
+        });
+        expect(calls).toBe(0);
+        expect(foreign.map(({ seen }) => seen)).toEqual(missing.map(({ seen }) => seen));
+        for (const { codes, text } of foreign) {
+          expect(codes).toEqual(isSubscription(call) ? ['NOT_FOUND'] : []);
+          expect(text).not.toContain(CANARY);
+        }
+        const logged = rig.logLines.join('');
+        for (const id of [names.transactionId, names.externalId, names.idempotencyKey])
+          expect(logged).not.toContain(id);
+      });
+
+      // The journal shows nobody the attempts of others, whatever the scopes.
+      const readers = call.field.startsWith('attempt') ? [owner] : [owner, agent];
+
+      test('is shown to its owner, and to a caller with the full scope', async () => {
+        for (const reader of readers)
+          for (const { text } of await askBothPaths(call, own[call.kind], reader))
+            expect(text).toContain(own[call.kind].transactionId);
+      });
+    });
+  });
+}

@@ -1,0 +1,213 @@
+import { randomUUID } from 'node:crypto';
+import { encodeNodeId } from '../../../src/schema/node';
+import { WireClient } from '../../subscriptions/support/wire-client';
+import { DOCUMENTS, redirectCall, validCall, type Json, type MoneyCall } from '../../support/calls';
+import type { Kind } from '../../support/caller';
+import { ALL_SCOPES, OWN_SCOPES } from '../../support/credentials';
+import type { GraphqlAnswer, TestClient } from '../../support/gateway';
+import { expectForbidden } from './responses';
+import { OURS } from './harness';
+
+/** What a call names a transaction by. */
+export interface Names {
+  channel: string;
+  transactionId: string;
+  externalId: string;
+  idempotencyKey: string;
+}
+
+/** Names that no transaction has. */
+export const unusedNames = (channel = OURS): Names => ({
+  channel,
+  transactionId: randomUUID(),
+  externalId: randomUUID(),
+  idempotencyKey: randomUUID(),
+});
+
+/** A call of one root field, the names it uses, and the scopes it needs. */
+export interface RootCall {
+  /** Title of the row, such as `payment by externalId`. */
+  name: string;
+  field: string;
+  kind: Kind;
+  document: string;
+  variables(names: Names): Json;
+  /** Any one of these scopes is enough. */
+  anyOf: string[];
+  /** A scope that is needed besides. */
+  also?: string;
+}
+
+type Row = Omit<RootCall, 'kind' | 'anyOf'>;
+
+const nodeOf = (kind: Kind, { channel, transactionId }: Names): string =>
+  encodeNodeId({ kind, channel, transactionId });
+
+const FIELDS: Record<Kind, string> = {
+  payment: '... on PaymentResource { transactionId status amount { value } } ... on UpiPayment { upiLink }',
+  payout: '... on PayoutResource { transactionId status }',
+};
+const TYPE: Record<Kind, string> = { payment: 'PaymentResource', payout: 'PayoutResource' };
+
+const lookups = (kind: Kind): Row[] => [
+  ...(['transactionId', 'externalId', 'transactionId and externalId'] as const).map((by) => ({
+    name: `${kind} by ${by}`,
+    field: kind,
+    document: `query Q($c: UUID!, $t: UUID, $e: String) {
+      ${kind}(channel: $c, transactionId: $t, externalId: $e) { ${FIELDS[kind]} } }`,
+    variables: ({ channel, transactionId, externalId }: Names) => ({
+      c: channel,
+      ...(by !== 'externalId' && { t: transactionId }),
+      ...(by !== 'transactionId' && { e: externalId }),
+    }),
+  })),
+  {
+    name: `${kind}s`,
+    field: `${kind}s`,
+    document: `query Q($c: UUID!, $t: [UUID!]!) { ${kind}s(channel: $c, transactionIds: $t) { ${FIELDS[kind]} } }`,
+    variables: ({ channel, transactionId }) => ({ c: channel, t: [transactionId] }),
+  },
+  {
+    name: `node of a ${kind}`,
+    field: 'node',
+    document: `query Q($id: ID!) { node(id: $id) { id ${FIELDS[kind]} } }`,
+    variables: (names) => ({ id: nodeOf(kind, names) }),
+  },
+  {
+    name: `_entities of a ${kind}`,
+    field: '_entities',
+    document: `query Q($r: [_Any!]!) { _entities(representations: $r) { ${FIELDS[kind]} } }`,
+    variables: (names) => ({ r: [{ __typename: TYPE[kind], id: nodeOf(kind, names) }] }),
+  },
+];
+
+const attempts = (kind: Kind): Row[] => [
+  {
+    name: `attempt of a ${kind}`,
+    field: 'attempt',
+    document: `query Q($k: ID!) { attempt(idempotencyKey: $k) { externalId ${kind} { ${FIELDS[kind]} } } }`,
+    variables: ({ idempotencyKey }) => ({ k: idempotencyKey }),
+  },
+  {
+    name: `attempts of a ${kind} by every filter`,
+    field: 'attempts',
+    document: `query Q($c: UUID!, $e: String, $o: AttemptOperation, $from: Timestamp, $to: Timestamp) {
+      attempts(channel: $c, externalId: $e, operation: $o, outcome: SUCCEEDED, startedAfter: $from, startedBefore: $to) {
+        edges { node { externalId transactionId amount { value } paymentMethod payoutMethod } } } }`,
+    variables: ({ channel, externalId }) => ({
+      c: channel,
+      e: externalId,
+      o: kind === 'payment' ? 'CREATE_PAYMENT' : 'CREATE_PAYOUT',
+      from: '2020-01-01T00:00:00Z',
+      to: '2099-01-01T00:00:00Z',
+    }),
+  },
+];
+
+const watch = (kind: Kind): Row => ({
+  name: `${kind}Updated`,
+  field: `${kind}Updated`,
+  document: `subscription S($c: UUID!, $t: UUID!) { ${kind}Updated(channel: $c, transactionId: $t) { ${FIELDS[kind]} } }`,
+  variables: ({ channel, transactionId }) => ({ c: channel, t: transactionId }),
+});
+
+const SEES_ATTEMPTS = [...ALL_SCOPES, ...OWN_SCOPES].filter((scope) =>
+  /^pay.*:(read|read:own|create)$/.test(scope),
+);
+
+const reads = (kind: Kind): RootCall[] => [
+  ...[...lookups(kind), watch(kind)].map((row) => ({
+    ...row,
+    kind,
+    anyOf: [`${kind}s:read`, `${kind}s:read:own`],
+  })),
+  ...attempts(kind).map((row) => ({ ...row, kind, anyOf: SEES_ATTEMPTS })),
+];
+
+/** Every call that shows or changes an existing transaction. */
+export const CALLS_OF_EXISTING: RootCall[] = [
+  ...reads('payment'),
+  ...reads('payout'),
+  {
+    name: 'confirmPayment',
+    field: 'confirmPayment',
+    kind: 'payment',
+    document: DOCUMENTS.confirmPayment,
+    variables: ({ channel, transactionId }) => ({
+      input: { ...validCall('confirmPayment', 'upi').input, channel, transactionId },
+    }),
+    anyOf: ['payments:confirm', 'payments:confirm:own'],
+  },
+];
+
+const creating = (name: string, call: () => MoneyCall, also?: string): RootCall => {
+  const { mutation } = call();
+  const kind = mutation === 'createPayment' ? 'payment' : 'payout';
+  return {
+    name: `${mutation} ${name}`,
+    field: mutation,
+    kind,
+    document: DOCUMENTS[mutation],
+    variables: ({ channel, idempotencyKey, externalId }) => ({
+      input: { ...call().input, channel, idempotencyKey, externalId },
+    }),
+    anyOf: [`${kind}s:create`],
+    ...(also && { also }),
+  };
+};
+
+/** Calls of every root field, by the fields that need other scopes. */
+export const ROOT_CALLS: RootCall[] = [
+  ...CALLS_OF_EXISTING,
+  creating('by UPI', () => validCall('createPayment', 'upi')),
+  creating('by redirect', () => redirectCall('CARD')),
+  creating('with a card number', () => validCall('createPayment', 'card'), 'cards:direct'),
+  creating('to a bank', () => validCall('createPayout', 'bankTransfer')),
+  creating('with a card number', () => validCall('createPayout', 'card'), 'cards:direct'),
+];
+
+/** The calls in the schema of a gateway that is no subgraph. */
+export const GATEWAY_CALLS = ROOT_CALLS.filter(({ field }) => field !== '_entities');
+
+/** Rows of calls for describe.each. */
+export const byName = (calls: readonly RootCall[]) => calls.map((call) => [call.name, call] as const);
+
+export const isSubscription = ({ document }: RootCall): boolean => document.startsWith('subscription');
+
+/** The result of a call: of the response, or of the first message of a subscription. */
+export interface RootAnswer {
+  data: Record<string, unknown> | null | undefined;
+  errors?: GraphqlAnswer<unknown>['errors'];
+  /** Fails unless the caller lacked the right. */
+  expectForbidden(): void;
+}
+
+/** Makes the call, over HTTP or, for a subscription, a WebSocket. */
+export async function askRoot(
+  client: TestClient,
+  call: RootCall,
+  names: Names,
+  headers: { authorization: string },
+): Promise<RootAnswer> {
+  const variables = call.variables(names);
+  if (isSubscription(call)) return watchOnce(client.url, { query: call.document, variables }, headers);
+  const answer = await client.ask(call.document, variables, headers);
+  return { ...answer, expectForbidden: () => expectForbidden(answer, call.field) };
+}
+
+async function watchOnce(url: string, asked: object, headers: object): Promise<RootAnswer> {
+  const wire = await WireClient.ready(url, headers);
+  wire.subscribe('a', asked);
+  const { type, payload } = await wire.next();
+  wire.socket.close();
+  await wire.closed;
+  const { data, errors } = (type === 'error' ? { errors: payload } : payload) as Partial<RootAnswer>;
+  return {
+    data,
+    errors,
+    expectForbidden: () => {
+      expect(type).toBe('error');
+      expect(errors).toMatchObject([{ extensions: { code: 'FORBIDDEN', retryable: false } }]);
+    },
+  };
+}

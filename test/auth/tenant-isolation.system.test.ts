@@ -1,0 +1,44 @@
+import { DOCUMENTS, validCall } from '../support/calls';
+import { testGateway } from '../support/gateway';
+import { OUTAGES } from '../support/outage';
+import { describePostgres } from '../support/stores';
+import { codesOf } from './support/responses';
+import { describeOwnership, startIsolation } from './support/isolation-harness';
+import { OURS, bearer, keyOf } from './support/harness';
+
+describePostgres('With PostgreSQL', () => {
+  describeOwnership('PostgreSQL');
+
+  test('a caller with :own scopes is shown nothing while the journal is down, and the service is not asked', async () => {
+    const rig = await startIsolation('PostgreSQL');
+    const outage = await OUTAGES.PostgreSQL['the database refuses connections'](rig.store);
+    const client = await testGateway(rig.service.url, {
+      env: { DATABASE_URL: outage.store.url, CLIENT_KEYS_FILE: rig.keysFile },
+    });
+    const user = bearer(keyOf('user-1'));
+    const { transactionId } = await rig.create('payment', user);
+    const lookUp = () =>
+      client.ask(
+        'query Q($c: UUID!, $t: UUID) { payment(channel: $c, transactionId: $t) { __typename } }',
+        { c: OURS, t: transactionId },
+        user,
+      );
+    expect((await lookUp()).data).toMatchObject({ payment: {} });
+    await outage.down();
+    try {
+      const calls = await rig.callsOf(async () => {
+        const { errors, data } = await lookUp();
+        expect(data).toEqual({ payment: null });
+        expect(errors).toMatchObject([{ extensions: { code: 'SERVICE_UNAVAILABLE', retryable: true } }]);
+        const input = { ...validCall('confirmPayment', 'upi').input, channel: OURS, transactionId };
+        const confirmed = await client.ask(DOCUMENTS.confirmPayment, { input }, user);
+        expect(codesOf(confirmed)).toEqual(['SERVICE_UNAVAILABLE']);
+      });
+      expect(calls).toBe(0);
+    } finally {
+      await outage.up();
+      await client.gateway.close();
+      await outage.close();
+    }
+  });
+});

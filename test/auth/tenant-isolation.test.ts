@@ -1,0 +1,397 @@
+import { randomUUID } from 'node:crypto';
+import { getNamedType, isInputObjectType } from 'graphql';
+import { encodeNodeId } from '../../src/schema/node';
+import { gatewaySchema, subgraphSchema } from '../../src/resolvers';
+import { WireClient, toldIn } from '../subscriptions/support/wire-client';
+import type { Kind } from '../support/caller';
+import { DOCUMENTS, redirectCall, unused, validCall, type Json, type MoneyResult } from '../support/calls';
+import { testGateway } from '../support/gateway';
+import { Issuer } from '../support/issuer';
+import { codesOf, comparable } from './support/responses';
+import {
+  describeOwnership,
+  outcomeOf,
+  startIsolation,
+  type Credentials,
+  type IsolationRig,
+} from './support/isolation-harness';
+import { OURS, THEIRS, accessRig, bearer, clear, clientOf, keyOf, type Rig } from './support/harness';
+import {
+  CALLS_OF_EXISTING,
+  GATEWAY_CALLS,
+  ROOT_CALLS,
+  askRoot,
+  byName,
+  isSubscription,
+  unusedNames,
+  type Names,
+} from './support/root-calls';
+
+const as = (id: string): Credentials => bearer(keyOf(id));
+
+const rootFieldsOf = (schema: ReturnType<typeof gatewaySchema>) =>
+  [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].flatMap((root) =>
+    Object.values(root?.getFields() ?? {}),
+  );
+
+test('the table of calls has every root field of the schema, and every way to an existing transaction', () => {
+  const fields = rootFieldsOf(subgraphSchema()).map(({ name }) => name);
+  expect([...new Set(ROOT_CALLS.map(({ field }) => field)), '_service'].sort()).toEqual(fields.sort());
+  const toNoExisting = ['_service', 'createPayment', 'createPayout'];
+  const ways = CALLS_OF_EXISTING.map(({ field }) => field);
+  expect([...new Set([...ways, ...toNoExisting])].sort()).toEqual(fields.sort());
+});
+
+describeOwnership('SQLite');
+
+const FIELDS = '... on PaymentResource { transactionId externalId } ... on UpiPayment { upiLink }';
+const LOOKUP = `query Q($c: UUID!, $t: UUID, $e: String) { payment(channel: $c, transactionId: $t, externalId: $e) { ${FIELDS} } }`;
+const ATTEMPTS = `query Q($c: UUID!, $after: String) { attempts(channel: $c, first: 100, after: $after) {
+  edges { node { idempotencyKey } } } }`;
+const OWNER = as('user-1');
+const OTHER = as('user-2');
+
+interface Found {
+  payment: { transactionId: string; externalId: string | null } | null;
+}
+
+let rig: IsolationRig;
+let order: Names;
+
+beforeAll(async () => {
+  rig = await startIsolation('SQLite');
+  order = await rig.create('payment', OWNER, { externalId: 'Order-caf\u00e9-1001' });
+});
+
+const lookUp = (variables: object, who: Credentials) =>
+  rig.client.ask<Found>(LOOKUP, { c: OURS, ...variables }, who);
+
+const confirm = (arm: string, who: Credentials, { channel, transactionId }: Names) =>
+  rig.client.ask(
+    DOCUMENTS.confirmPayment,
+    { input: { ...validCall('confirmPayment', arm).input, channel, transactionId } },
+    who,
+  );
+
+async function keysOf(who: Credentials, after?: string): Promise<string[]> {
+  type Page = { attempts: { edges: { node: { idempotencyKey: string } }[] } };
+  const { data } = await rig.client.ask<Page>(ATTEMPTS, { c: OURS, after }, who);
+  return data.attempts.edges.map(({ node }) => node.idempotencyKey);
+}
+
+describe('A user with :own scopes', () => {
+  test.each<[string, (names: Names) => object]>([
+    ['the external id in another form of Unicode', ({ externalId }) => ({ e: externalId.normalize('NFD') })],
+    ['the external id as a pattern', () => ({ e: 'Order-%' })],
+    ['the transaction id in capitals', ({ transactionId }) => ({ t: transactionId.toUpperCase() })],
+  ])('does not find the payment of another user by %s', async (_how, variables) => {
+    const calls = await rig.callsOf(async () => {
+      expect((await lookUp(variables(order), OTHER)).data).toEqual({ payment: null });
+    });
+    expect(calls).toBe(0);
+  });
+
+  test('finds its own payment by an external id that another user has too', async () => {
+    const { externalId } = order;
+    const same = await rig.create('payment', OTHER, { externalId });
+    const before = rig.service.requests.length;
+    for (const [who, { transactionId }] of [
+      [OTHER, same],
+      [OWNER, order],
+    ] as const) {
+      const { data } = await lookUp({ e: externalId }, who);
+      expect(data).toMatchObject({ payment: { transactionId, externalId } });
+    }
+    const lookups = rig.service.requests.slice(before);
+    expect(lookups.map(({ parameters }) => parameters.get('external_id'))).toEqual([null, null]);
+    for (const [who, { transactionId }] of [
+      [OTHER, order],
+      [OWNER, same],
+    ] as const)
+      expect((await lookUp({ t: transactionId, e: externalId }, who)).data).toEqual({ payment: null });
+  });
+
+  test('gets its own payments alone from an operation of aliases, fragments and lists', async () => {
+    const own = await rig.create('payment', OTHER);
+    const document = `query Q($c: UUID!, $mine: UUID!, $foreign: UUID!, $e: String, $id: ID!) {
+      a: payment(channel: $c, transactionId: $mine) { ${FIELDS} }
+      b: payment(channel: $c, transactionId: $foreign) { ${FIELDS} }
+      ...More
+      ... on Query @include(if: true) { d: node(id: $id) { ${FIELDS} } }
+    }
+    fragment More on Query {
+      c: payments(channel: $c, transactionIds: [$mine, $foreign, $mine]) { ${FIELDS} }
+      e: payment(channel: $c, externalId: $e) { __typename }
+    }`;
+    const variables = {
+      c: OURS,
+      mine: own.transactionId,
+      foreign: order.transactionId,
+      e: 'order-of-nobody',
+      id: encodeNodeId({ ...order, kind: 'payment' }),
+    };
+    const calls = await rig.callsOf(async () => {
+      const { data, errors } = await rig.client.ask(document, variables, OTHER);
+      expect(errors).toBeUndefined();
+      const mine = expect.objectContaining({ transactionId: own.transactionId }) as unknown;
+      expect(data).toEqual({ a: mine, b: null, c: [mine, null, mine], d: null, e: null });
+    });
+    expect(calls).toBe(1);
+  });
+
+  test('does not find a payment while the owner looks it up and watches it', async () => {
+    const { transactionId: t } = order;
+    const [mine, foreign] = await Promise.all([lookUp({ t }, OWNER), lookUp({ t }, OTHER)]);
+    expect(mine.data.payment?.transactionId).toBe(t);
+    expect(foreign.data).toEqual({ payment: null });
+    const query =
+      'subscription S($c: UUID!, $t: UUID!) { paymentUpdated(channel: $c, transactionId: $t) { __typename } }';
+    const first = await WireClient.ready(rig.client.url, OWNER);
+    first.subscribe('a', { query, variables: { c: OURS, t } });
+    expect(await first.next()).toMatchObject({ type: 'next' });
+    const second = await WireClient.ready(rig.client.url, OTHER);
+    second.subscribe('b', { query, variables: { c: OURS, t } });
+    expect(toldIn(await second.next())).toMatchObject([{ extensions: { code: 'NOT_FOUND' } }]);
+    for (const { socket, closed } of [first, second]) {
+      socket.close();
+      await closed;
+    }
+  });
+
+  test('cannot confirm the payment of another user, and is not told its method', async () => {
+    const refusedBy = (rule: string) => ({
+      confirmPayment: { __typename: 'InvalidInputError', fields: [{ rule }] },
+    });
+    expect((await confirm('dcb', OWNER, order)).data).toMatchObject(refusedBy('methodOfPayment'));
+    expect((await confirm('dcb', OTHER, order)).data).toMatchObject(refusedBy('paymentOnChannel'));
+  });
+
+  test('is another caller than the same subject of another issuer', async () => {
+    const iss = 'https://login.other.example/';
+    const elsewhere = await Issuer.start(rig.signingKey);
+    const { store, keysFile } = rig;
+    const env = {
+      DATABASE_URL: store.url,
+      CLIENT_KEYS_FILE: keysFile,
+      ...elsewhere.settings,
+      AUTH_ISSUER: iss,
+    };
+    const client = await testGateway(rig.service.url, { env });
+    const scope = 'payments:create payments:read:own';
+    const subject = await rig.subject('ann', { scope });
+    const namesake = await rig.subject('ann', { scope, iss });
+    const { transactionId } = await rig.create('payment', subject);
+    const variables = { c: OURS, t: transactionId };
+    expect((await lookUp(variables, subject)).data.payment).toMatchObject({ transactionId });
+    expect((await client.ask(LOOKUP, variables, namesake)).data).toEqual({ payment: null });
+    expect(codesOf(await client.ask(LOOKUP, variables, subject))).toEqual(['UNAUTHENTICATED']);
+  });
+
+  test('sees all payments when it has the full scope too', async () => {
+    const both = await rig.subject('agent-2', { scope: 'payments:read payments:read:own' });
+    expect((await lookUp({ t: order.transactionId }, both)).data.payment).not.toBeNull();
+  });
+
+  test('costs one query of the journal, and no lookup of what is foreign, for a list of 100', async () => {
+    const queries = async (): Promise<number> => {
+      const page = await (await fetch(`${rig.client.gateway.url}/metrics`)).text();
+      const [, count = '0'] = /_count\{[^}]*findCreated[^}]*\} (\d+)/.exec(page) ?? [];
+      return Number(count);
+    };
+    const own = [await rig.create('payment', OTHER), await rig.create('payment', OTHER)];
+    const t = Array.from({ length: 98 }, () => order.transactionId).concat(
+      own.map(({ transactionId }) => transactionId),
+    );
+    const before = await queries();
+    const query = `query Q($c: UUID!, $t: [UUID!]!) { payments(channel: $c, transactionIds: $t) { __typename } }`;
+    expect(await rig.callsOf(() => rig.client.ask(query, { c: OURS, t }, OTHER))).toBe(2);
+    expect((await queries()) - before).toBe(1);
+  });
+});
+
+const CHANNEL_CALLS = GATEWAY_CALLS.filter(({ field }) => field !== 'attempt');
+
+describe('The channels of a caller', () => {
+  let open: Rig;
+
+  beforeAll(async () => {
+    open = await accessRig({
+      clients: [
+        clientOf('ours', { channels: [OURS] }),
+        clientOf('both', { channels: [THEIRS, OURS] }),
+        clientOf('all', { channels: ['*'] }),
+        clientOf('none', { channels: [] }),
+        clientOf('capitals', { channels: [OURS.toUpperCase()] }),
+      ],
+    });
+  });
+
+  beforeEach(() => clear(open));
+
+  test('are checked for every root field with a channel in an argument, the input or an id', () => {
+    const withChannel = rootFieldsOf(gatewaySchema()).filter(({ args }) =>
+      args.some(({ name, type }) => {
+        const named = getNamedType(type);
+        return name === 'channel' || (isInputObjectType(named) && 'channel' in named.getFields());
+      }),
+    );
+    const fields = [...withChannel.map(({ name }) => name), 'node'];
+    expect([...new Set(CHANNEL_CALLS.map(({ field }) => field))].sort()).toEqual(fields.sort());
+  });
+
+  describe.each(byName(CHANNEL_CALLS))('%s', (_name, call) => {
+    const ask = (id: string, channel: string) => askRoot(open.client, call, unusedNames(channel), as(id));
+
+    test.each([
+      ['on its only channel', 'ours', OURS],
+      ['on its only channel, in capitals', 'ours', OURS.toUpperCase()],
+      ['on a channel that its entry has in capitals', 'capitals', OURS],
+      ['on the other of two channels', 'both', THEIRS],
+      ['on any channel when all are granted', 'all', THEIRS],
+    ])('is allowed %s', async (_where, id, channel) => {
+      expect((await ask(id, channel)).errors).toBeUndefined();
+      const sent = open.service.requests.map(({ query, body }) => query + body).join('\n');
+      if (call.field !== 'attempts') expect(sent).not.toBe('');
+      expect(sent).not.toContain(OURS.toUpperCase());
+    });
+
+    test.each([
+      ["on another merchant's channel", 'ours', THEIRS],
+      ["on another merchant's channel, in capitals", 'ours', THEIRS.toUpperCase()],
+      ['when no channel is granted', 'none', OURS],
+      ['on a channel that nobody has', 'both', randomUUID()],
+    ])('is refused %s', async (_where, id, channel) => {
+      (await ask(id, channel)).expectForbidden();
+      expect(open.service.requests).toHaveLength(0);
+    });
+  });
+
+  test('are those of today: an attempt on a channel that its client has lost is not shown', async () => {
+    const { client } = await accessRig({
+      clients: [
+        { ...clientOf('mover', { channels: [THEIRS, OURS] }), key: keyOf('before') },
+        { ...clientOf('mover', { channels: [OURS] }), key: keyOf('after') },
+      ],
+    });
+    const { idempotencyKey } = unused();
+    const input = { ...redirectCall('CARD').input, idempotencyKey, channel: THEIRS };
+    await client.ask(DOCUMENTS.createPayment, { input }, as('before'));
+    const document = 'query Q($k: ID!) { attempt(idempotencyKey: $k) { channel } }';
+    const attemptAs = (id: string) => client.ask(document, { k: idempotencyKey }, as(id));
+    expect((await attemptAs('before')).data).toEqual({ attempt: { channel: THEIRS } });
+    expect((await attemptAs('after')).data).toEqual({ attempt: null });
+  });
+});
+
+describe.each([
+  ['this gateway', (kind: Kind) => rig.create(kind, as('theirs'), { channel: THEIRS })],
+  ['another gateway', (kind: Kind) => rig.createElsewhere(kind, THEIRS)],
+])("A transaction on another merchant's channel, created through %s,", (origin, create) => {
+  let their: Record<Kind, Names>;
+
+  beforeAll(async () => {
+    their = { payment: await create('payment'), payout: await create('payout') };
+  });
+
+  const calls = CALLS_OF_EXISTING.filter(
+    ({ field }) => !field.startsWith('attempt') || origin === 'this gateway',
+  );
+
+  test.each(byName(calls))('is shown on that channel to its owner alone: %s', async (_name, call) => {
+    const names = their[call.kind];
+    expect((await outcomeOf(rig.client, call, names, as('theirs'))).text).toContain(names.transactionId);
+    const before = rig.service.requests.length;
+    const real = await outcomeOf(rig.client, call, names, as('ours'));
+    expect(real.seen).toEqual((await outcomeOf(rig.client, call, unusedNames(THEIRS), as('ours'))).seen);
+    expect(real.codes).toEqual(call.field === 'attempt' ? [] : ['FORBIDDEN']);
+    expect(rig.service.requests).toHaveLength(before);
+  });
+
+  test.each(byName(calls))('does not exist on the channel of the caller: %s', async (_name, call) => {
+    const before = rig.service.requests.length;
+    const names = { ...their[call.kind], channel: OURS };
+    const real = await outcomeOf(rig.client, call, names, as('ours'));
+    expect(real.seen).toEqual((await outcomeOf(rig.client, call, unusedNames(), as('ours'))).seen);
+    expect(real.codes).toEqual(isSubscription(call) ? ['NOT_FOUND'] : []);
+    for (const { method, parameters } of rig.service.requests.slice(before))
+      expect([method, parameters.get('channel')]).toEqual(['GET', OURS]);
+  });
+
+  test('may be confirmed by a caller with its channel, whoever created it', async () => {
+    expect((await confirm('upi', as('both'), their.payment)).data).toMatchObject({
+      confirmPayment: { __typename: 'PaymentSuccess' },
+    });
+  });
+
+  test.each<[Kind, 'externalId' | 'idempotencyKey']>([
+    ['payment', 'idempotencyKey'],
+    ['payout', 'externalId'],
+  ])('makes no difference to a create of a %s with the same %s', async (kind, name) => {
+    const { mutation, input } =
+      kind === 'payment' ? validCall('createPayment', 'upi') : validCall('createPayout', 'jazzCash');
+    const createWith = (channel: string, same: Json) =>
+      rig.client.ask(DOCUMENTS[mutation], { input: { ...input, ...unused(), ...same, channel } }, as('ours'));
+    for (const channel of [OURS, THEIRS]) {
+      const real = await createWith(channel, { [name]: their[kind][name] });
+      expect(comparable(real)).toEqual(comparable(await createWith(channel, {})));
+      expect(codesOf(real)).toEqual(channel === THEIRS ? ['FORBIDDEN'] : []);
+    }
+  });
+});
+
+describe('The caller of a request', () => {
+  const CALLERS: Record<string, () => Credentials | Promise<Credentials>> = {
+    'client shop': () => as('shop'),
+    'client kiosk': () => as('kiosk'),
+    'subject shop': () => rig.subject('shop'),
+    'subject service:shop': () => rig.subject('service:shop'),
+    'subject kiosk': () => rig.subject('kiosk'),
+  };
+
+  async function createAs(name: string, more: Json = {}): Promise<MoneyResult> {
+    const input = { ...validCall('createPayment', 'upi').input, channel: OURS, ...more };
+    const { data } = await rig.client.ask<{ createPayment: MoneyResult }>(
+      DOCUMENTS.createPayment,
+      { input },
+      await CALLERS[name]!(),
+    );
+    return data.createPayment;
+  }
+
+  test('has idempotency keys of its own, and gets its own payment again for the same call', async () => {
+    const same = { ...unused(), externalId: undefined };
+    const ofEach = async (replayed: boolean): Promise<unknown[]> => {
+      const made = [];
+      for (const name of Object.keys(CALLERS)) {
+        const result = await createAs(name, same);
+        expect(result).toMatchObject({ __typename: 'PaymentSuccess', replayed });
+        made.push(result.payment?.transactionId);
+      }
+      return made;
+    };
+    const created = await ofEach(false);
+    expect(new Set(created).size).toBe(created.length);
+    expect(await ofEach(true)).toEqual(created);
+  });
+
+  test('is shown its own attempts alone, from any cursor', async () => {
+    const keys = new Map(Object.keys(CALLERS).map((name) => [name, unused().idempotencyKey]));
+    for (const [name, idempotencyKey] of keys) await createAs(name, { idempotencyKey });
+    const beforeAll = Buffer.from('attempt:999999999999999:999999999').toString('base64url');
+    for (const [name, own] of keys) {
+      const headers = await CALLERS[name]!();
+      for (const seen of [await keysOf(headers), await keysOf(headers, beforeAll)])
+        expect([...keys.values()].filter((key) => seen.includes(key))).toEqual([own]);
+    }
+  });
+
+  test('is the same with another key of its client, and with another token of its subject', async () => {
+    const [first, second] = [unused(), unused()];
+    await createAs('client shop', first);
+    expect(await keysOf(as('shop-next'))).toContain(first.idempotencyKey);
+    await createAs('subject kiosk', second);
+    const later = await rig.subject('kiosk', { jti: 'another', scope: 'payments:read' });
+    expect(await keysOf(later)).toContain(second.idempotencyKey);
+    expect(await keysOf(as('kiosk'))).not.toContain(second.idempotencyKey);
+  });
+});

@@ -1,0 +1,192 @@
+import { createSecretKey } from 'node:crypto';
+import { SignJWT } from 'jose';
+import {
+  forgedTokens,
+  newForgeryKeys,
+  publishedKey,
+  signed,
+  wrongClaims,
+  type ForgeryKey,
+  type Json,
+} from '../adversarial/forged-tokens';
+import { TRANSACTION_ID } from '../support/calls';
+import { AUDIENCE, ISSUER, Issuer, goodClaims, type PublishedKey } from '../support/issuer';
+import { codesOf, expectUnauthenticated } from './support/responses';
+import { OURS, THEIRS, accessRig, bearer, clear, clientOf, keyOf, type Rig } from './support/harness';
+
+const LOOKUP = 'query Q($c: UUID!, $t: UUID!) { payment(channel: $c, transactionId: $t) { __typename } }';
+
+// The gateway's clock stands still: the seconds of leeway are exact then.
+const NOW = Date.now();
+const S = Math.floor(NOW / 1000);
+const DAY_S = 86_400;
+
+const keys = newForgeryKeys();
+const { rsa, ec, ed, ec384, stranger } = keys;
+const published = (key: ForgeryKey): PublishedKey => ({ jwk: publishedKey(key) as PublishedKey['jwk'] });
+
+/** A token with good claims but for these; undefined leaves a claim out. */
+const tokenBy = (key: ForgeryKey, more: Json = {}, header?: Json): string =>
+  signed(key, { ...goodClaims(NOW), ...more }, { header });
+
+/** Tokens to refuse, and why. Some name an address under a stranger's control. */
+const refusedTokens = (strangerUrl: string): [string, string][] => [
+  ...forgedTokens({ keys, claims: goodClaims(NOW), strangerUrl }),
+  ...wrongClaims({ iss: ISSUER, aud: AUDIENCE }, S).map(([why, more]): [string, string] => [
+    why,
+    tokenBy(ec, more),
+  ]),
+];
+
+let rig: Rig;
+let issuer: Issuer;
+
+beforeAll(async () => {
+  issuer = await Issuer.start(...[rsa, ec, ed, ec384].map(published));
+  rig = await accessRig({
+    clients: [clientOf('shop', { channels: [OURS] })],
+    env: issuer.settings,
+    now: () => NOW,
+  });
+});
+
+beforeEach(() => clear(rig));
+
+const ask = (token: string) => rig.client.ask(LOOKUP, { c: OURS, t: TRANSACTION_ID }, bearer(token));
+
+describe('A token is accepted', () => {
+  const ACCEPTED: [string, string][] = [
+    ['by RS256', tokenBy(rsa)],
+    ['by ES256', tokenBy(ec)],
+    ['by EdDSA', tokenBy(ed)],
+    ['without kid when one key fits', tokenBy(rsa, {}, { kid: undefined })],
+    ['with the type at+jwt', tokenBy(ec, {}, { typ: 'at+jwt' })],
+    ['with the type application/JWT', tokenBy(ec, {}, { typ: 'application/JWT' })],
+    ['for several audiences with ours', tokenBy(ec, { aud: ['a', AUDIENCE] })],
+    ['that expired 5 seconds ago, for clocks differ', tokenBy(ec, { exp: S - 5 })],
+    ['that becomes valid and is issued in 5 seconds', tokenBy(ec, { nbf: S + 5, iat: S + 5 })],
+    ['that lives for a day', tokenBy(ec, { iat: S, exp: S + DAY_S })],
+    ['that lives for a day, without iat', tokenBy(ec, { iat: undefined, exp: S + DAY_S })],
+    ['with claims unknown here', tokenBy(ec, { roles: ['admin'], azp: 'x' })],
+    ['with a subject of many kinds of letters', tokenBy(ec, { sub: 'auth0|a.b-c_d@e:f/1' })],
+  ];
+
+  test.each(ACCEPTED)('%s, and no part of it is logged', async (_what, token) => {
+    const { errors, status, text } = await ask(token);
+    expect({ status, errors }).toEqual({ status: 200, errors: undefined });
+    expect(rig.service.requests).toHaveLength(1);
+    for (const part of token.split('.')) expect(text + rig.logLines.join('')).not.toContain(part);
+  });
+
+  test('beside the keys of services', async () => {
+    expect((await ask(keyOf('shop'))).errors).toBeUndefined();
+  });
+});
+
+describe('A token is refused, no part of it is logged, and nothing is sent', () => {
+  const ROWS = refusedTokens('https://stranger.example/keys').map(([why], place) => [why, place] as const);
+  let strangersHost: Issuer;
+  let tokens: [string, string][];
+
+  beforeAll(async () => {
+    strangersHost = await Issuer.start(published(stranger));
+    tokens = refusedTokens(strangersHost.url);
+  });
+
+  test.each(ROWS)('%s', async (_why, place) => {
+    const [, token] = tokens[place]!;
+    const answer = await ask(token);
+    expectUnauthenticated(answer);
+    expect(rig.service.requests).toHaveLength(0);
+    for (const part of token.split('.').filter(({ length }) => length > 8))
+      expect(answer.text + rig.logLines.join('')).not.toContain(part);
+  });
+
+  test('and the issuer was asked for its keys once, the stranger never', () => {
+    expect(ROWS.length).toBeGreaterThan(110);
+    expect([issuer.requests, strangersHost.requests]).toEqual([1, 0]);
+  });
+});
+
+const GRANTS_NOTHING: [string, Json][] = [
+  ['no scope', { scope: undefined }],
+  ['scopes as a list', { scope: ['payments:read'] }],
+  ['scopes by another name', { scope: undefined, scopes: ['payments:read'], scp: 'payments:read' }],
+  ['other scopes', { scope: 'payouts:read payments:create openid' }],
+  ['a scope in capitals', { scope: 'PAYMENTS:READ' }],
+  [
+    'a scope with more behind it',
+    { scope: 'payments:reads payments:read:owner payments:read:OWN payments:read: payments:read:own:' },
+  ],
+  ['a star', { scope: '* payments:*' }],
+  ['scopes with commas', { scope: 'payments:read,payouts:read' }],
+  ['scopes of an object', { scope: 'constructor __proto__ toString' }],
+  ...[[], OURS, '*', { 0: OURS, length: 1 }, [THEIRS], [[OURS]], [OURS, '*'], [OURS, 4711, null]].map(
+    (channels): [string, Json] => [`channels ${JSON.stringify(channels)}`, { channels }],
+  ),
+  ['channels by another name', { channels: undefined, channel: OURS }],
+];
+
+describe('The claims of a good token', () => {
+  test.each(GRANTS_NOTHING)('with %s allow no lookup on our channel', async (_what, more) => {
+    const answer = await ask(tokenBy(ec, more));
+    expect([answer.status, codesOf(answer)]).toEqual([200, ['FORBIDDEN']]);
+    expect(rig.service.requests).toHaveLength(0);
+  });
+
+  test.each([
+    ['the scope twice among others, and blanks', { scope: ' openid  payments:read payments:read ' }],
+    ['the channel in capitals', { channels: [OURS.toUpperCase()] }],
+    ['all channels', { channels: ['*'] }],
+  ])('with %s allow it', async (_what, more) => {
+    expect((await ask(tokenBy(ec, more))).errors).toBeUndefined();
+    expect(rig.service.requests).toHaveLength(1);
+  });
+
+  test('are not extended by header, address or body', async () => {
+    const response = await fetch(`${rig.client.url}?channels=${OURS}`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        ...bearer(tokenBy(ec, { channels: [THEIRS] })),
+        channels: OURS,
+        'x-scope': 'payments:read',
+      },
+      body: JSON.stringify({
+        query: LOOKUP,
+        variables: { c: OURS, t: TRANSACTION_ID },
+        channels: [OURS],
+        extensions: { channels: [OURS], scope: 'payments:read' },
+      }),
+    });
+    expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: 'FORBIDDEN' } }] });
+  });
+});
+
+describe('The published keys', () => {
+  const statusWith = async (issuerKeys: PublishedKey[]) => {
+    const { client } = await accessRig({ env: (await Issuer.start(...issuerKeys)).settings });
+    return async (token: string) => (await client.ask('{ __typename }', {}, bearer(token))).status;
+  };
+
+  test('are tried in turn for a token without kid', async () => {
+    const second: ForgeryKey = { ...newForgeryKeys().ec, kid: 'second' };
+    const status = await statusWith([published(ec), published(second)]);
+    const statuses = [ec, second, stranger].map((key) => status(tokenBy(key, {}, { kid: undefined })));
+    expect(await Promise.all(statuses)).toEqual([200, 200, 401]);
+  });
+
+  test('verify no token when they are symmetric or for encryption', async () => {
+    const secret = Buffer.from('a secret that everybody can read here');
+    const shared = { kty: 'oct', k: secret.toString('base64url'), kid: 'shared', alg: 'HS256' };
+    const encrypting = published(stranger);
+    encrypting.jwk.use = 'enc';
+    const status = await statusWith([{ jwk: shared }, encrypting, published(ec)]);
+    const byShared = await new SignJWT(goodClaims())
+      .setProtectedHeader({ alg: 'HS256', kid: 'shared' })
+      .sign(createSecretKey(secret));
+    expect([await status(byShared), await status(tokenBy(stranger)), await status(tokenBy(ec))]).toEqual([
+      401, 401, 200,
+    ]);
+  });
+});

@@ -1,0 +1,317 @@
+import { randomUUID } from 'node:crypto';
+import { METHODS } from 'node:http';
+import { CallbackTokens } from '../../src/core/callbacks/callback-tokens';
+import { until } from '../support/latch';
+import { testGateway } from '../support/gateway';
+import { upgradeLines } from '../subscriptions/support/upgrade';
+import { Wire, requestText } from '../support/wire';
+import { bare, startListener, withBody, type Listener } from './support/listener';
+
+const tokens = new CallbackTokens('a secret');
+
+const SMALL = 64 * 1024;
+const MEGABYTE = 1024 * 1024;
+
+/** How many bodies were parsed. */
+let parsed = 0;
+let listener: Listener;
+
+beforeAll(async () => {
+  listener = await startListener({
+    hint: (token) => void tokens.read(token),
+    more: (app) => {
+      app.removeAllContentTypeParsers();
+      app.addContentTypeParser('*', (_request, _body, done) => {
+        parsed += 1;
+        done(null);
+      });
+      app.post('/parsed', () => ({}));
+      app.get('/broken', () => {
+        throw new Error('a bug');
+      });
+      // What @fastify/cors adds: it takes every OPTIONS that no other route takes.
+      void app.register(async (scope) => {
+        scope.options('*', (_request, reply) => reply.code(200).send('preflight'));
+      });
+    },
+  });
+});
+
+beforeEach(() => {
+  for (const list of [listener.hints, listener.sockets, listener.logLines]) list.length = 0;
+});
+
+/** How many requests are pipelined: a connection on which more wait is closed. */
+const PIPELINED = 8;
+
+/** Sends requests on one connection, and returns what came back, byte for byte. */
+async function exchange(requests: readonly string[]): Promise<{ statuses: number[]; received: string }> {
+  const wire = await Wire.open(listener.base);
+  let answers: Awaited<ReturnType<Wire['answers']>> = [];
+  for (let sent = 0; sent < requests.length; sent += PIPELINED) {
+    const group = requests.slice(sent, sent + PIPELINED);
+    answers = await wire.write(group.join('')).answers(sent + group.length);
+  }
+  wire.close();
+  return { statuses: answers.map(({ status }) => status), received: wire.received };
+}
+
+/** Sends that on a connection of its own, and returns the responses until the server ends it. */
+async function untilEnd(text: string, base = listener.base) {
+  const wire = await Wire.open(base);
+  return wire.write(text).end();
+}
+
+const serves = async (): Promise<boolean> => (await fetch(`${listener.base}/callbacks/next`)).status === 204;
+
+/** CONNECT asks for a tunnel, and Node.js ends such a connection without a response. */
+const ANSWERED = METHODS.filter((method) => method !== 'CONNECT');
+
+const BODIES = [
+  '',
+  '{"status":"success","transaction_id":"7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10"}',
+  '{"status":',
+  'POST /callbacks/hidden HTTP/1.1\r\nHost: gateway\r\n\r\n',
+  'x'.repeat(SMALL),
+];
+
+const TYPES = [
+  [],
+  ['Content-Type: application/json'],
+  ['Content-Type: multipart/form-data; boundary=a'],
+  ['Content-Type: no type at all;;;='],
+  ['Content-Type: '],
+];
+
+describe('A request to /callbacks/<token> is answered with 204 without a body', () => {
+  test('by every method, with every body and content type, and no body is parsed', async () => {
+    for (const method of ANSWERED) {
+      listener.hints.length = 0;
+      const token = tokens.of(randomUUID());
+      const line = `${method} /callbacks/${token}`;
+      const some = [withBody(line, BODIES[1]!, TYPES[1]), withBody(line, BODIES[2]!, TYPES[2])];
+      const every = BODIES.flatMap((body) => TYPES.map((type) => withBody(line, body, type)));
+      const requests = [bare(line), ...(method === 'POST' ? every : some)];
+      const { statuses, received } = await exchange(requests);
+      expect([method, statuses]).toEqual([method, requests.map(() => 204)]);
+      // Nothing but heads: a body would stand between two of them, or at the end.
+      expect(received.match(/HTTP\/1\.1 204 No Content\r\n(?:[^\r\n]+\r\n)+\r\n/g)?.join('')).toBe(received);
+      expect(received).not.toMatch(/^(?:content-length|content-type|transfer-encoding):/im);
+      expect(listener.hints).toEqual(requests.map(() => token));
+    }
+    expect(parsed).toBe(0);
+    await exchange([withBody('POST /parsed', '{}', ['Content-Type: application/json'])]);
+    expect(parsed).toBe(1);
+  });
+
+  test.each([
+    ['asks whether it may send its body', ['Expect: 100-continue']],
+    [
+      'offers to speak HTTP/2',
+      ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA'],
+    ],
+    ['sends credentials', ['Authorization: Bearer nonsense', 'Cookie: a=b']],
+    ['is a browser', ['Origin: https://shop.example', 'Access-Control-Request-Method: POST']],
+  ])('also when the client %s', async (_what, headers) => {
+    for (const method of ['POST', 'OPTIONS']) {
+      const { received } = await exchange([withBody(`${method} /callbacks/token`, '', headers)]);
+      const lines = received.split('\r\n').filter((text) => text.startsWith('HTTP/'));
+      expect(lines.filter((text) => !text.includes(' 100 '))).toEqual(['HTTP/1.1 204 No Content']);
+    }
+    expect(listener.hints).toEqual(['token', 'token']);
+  });
+
+  test('which is the same for a good token, a forged one and none', async () => {
+    const good = tokens.of(randomUUID());
+    const forged = `${good.startsWith('A') ? 'B' : 'A'}${good.slice(1)}`;
+    expect([tokens.read(good) === null, tokens.read(forged)]).toEqual([false, null]);
+    const targets = [good, forged, 'token', '', `${good}/more`, 'A'.repeat(8000), '%zz', `${good}?a=b`];
+    const seen = new Set<string>();
+    for (const target of targets) {
+      const { received } = await exchange([withBody(`POST /callbacks/${target}`, '{}')]);
+      seen.add(received.replace(/^(date|x-request-id): .*$/gim, '$1'));
+    }
+    expect([...seen]).toEqual([expect.stringMatching(/^HTTP\/1\.1 204 /)]);
+  });
+});
+
+describe('The token of a callback', () => {
+  const METHODS_TRIED = ['GET', 'POST', 'OPTIONS', 'PURGE'];
+
+  test.each([
+    ['/callbacks/token', 'token'],
+    ['/callbacks/token?a=b/c', 'token'],
+    ['https://other.example:8443/callbacks/token?a', 'token'],
+    ['/callbacks/..', '..'],
+    ['/callbacks/%zz', '%zz'],
+    [`/callbacks/${'a'.repeat(8000)}`, 'a'.repeat(8000)],
+  ])('is the one segment below /callbacks/, as it is written: %.60s', async (target, token) => {
+    const { statuses } = await exchange(METHODS_TRIED.map((method) => bare(`${method} ${target}`)));
+    expect(statuses).toEqual([204, 204, 204, 204]);
+    expect(listener.hints).toEqual([token, token, token, token]);
+  });
+
+  test.each(['/callbacks/', '/callbacks/token/more', '/callbacks//token', '/callbacks/%zz/token'])(
+    'is missing in %s, which has the same response',
+    async (target) => {
+      const { statuses } = await exchange(METHODS_TRIED.map((method) => bare(`${method} ${target}`)));
+      expect(statuses).toEqual([204, 204, 204, 204]);
+      expect(listener.hints).toEqual([]);
+    },
+  );
+
+  test.each([
+    '/callbacks?/callbacks/token',
+    '/callbackstoken',
+    '//callbacks/token',
+    '/graphql/callbacks/token',
+    'http://gateway?/callbacks/token',
+  ])('is not read from %s, where nothing is', async (target) => {
+    expect((await exchange([bare(`POST ${target}`)])).statuses).toEqual([404]);
+    expect(listener.hints).toEqual([]);
+  });
+});
+
+describe('A client that asks for a WebSocket', () => {
+  test('below /callbacks/ gets 204, also from a gateway with WebSockets', async () => {
+    const { gateway } = await testGateway('http://127.0.0.1:9/');
+    for (const below of ['token', 'token?a=b', '', 'more/than/that', '%zz'])
+      for (const base of [gateway.url, listener.base]) {
+        const wire = await Wire.open(base);
+        const [line = '', ...headers] = upgradeLines(base, { path: `/callbacks/${below}` });
+        await wire.write(requestText(line, headers)).answers(1);
+        const answers = await wire.write(bare('GET /callbacks/next')).answers(2);
+        wire.close();
+        expect([below, ...answers.map(({ status }) => status)]).toEqual([below, 204, 204]);
+      }
+  });
+});
+
+describe('A long body', () => {
+  /** Sends that again and again until the server ends the connection, or far more of it than a server should take. */
+  async function sendWithoutEnd(wire: Wire, piece: string): Promise<number> {
+    const bytes = Buffer.from(piece);
+    let sent = 0;
+    while (wire.isOpen && sent < 64 * MEGABYTE) {
+      sent += bytes.length;
+      if (wire.socket.write(bytes)) continue;
+      await Promise.race([new Promise((resolve) => wire.socket.once('drain', resolve)), wire.closed]);
+    }
+    return sent;
+  }
+
+  const piece = 'x'.repeat(SMALL);
+
+  test.each([
+    ['in chunks that never end', 'Transfer-Encoding: chunked', `${SMALL.toString(16)}\r\n${piece}\r\n`],
+    ['of a gigabyte by its length', 'Content-Length: 1000000000', piece],
+  ])('%s is answered at once, and the connection ends', async (_how, header, part) => {
+    const wire = await Wire.open(listener.base);
+    wire.write(bare('POST /callbacks/token', [header]));
+    const sent = await sendWithoutEnd(wire, part);
+    const answers = await wire.end();
+    expect(answers.map(({ status, headers }) => [status, headers['connection']])).toEqual([[204, 'close']]);
+    // What the operating systems on both sides hold counts as sent.
+    expect(sent).toBeLessThan(64 * MEGABYTE);
+    const [socket] = listener.sockets;
+    await until(() => socket?.destroyed);
+    expect(socket?.bytesRead).toBeLessThan(MEGABYTE);
+    expect(listener.hints).toEqual(['token']);
+    expect(await serves()).toBe(true);
+  });
+
+  test('of 64 KB keeps the connection, and of one byte more ends it', async () => {
+    const kept = await Wire.open(listener.base);
+    const two = withBody('POST /callbacks/a', piece) + bare('POST /callbacks/b');
+    const both = await kept.write(two).answers(2);
+    kept.close();
+    const only = await untilEnd(withBody('POST /callbacks/c', `${piece}x`) + bare('POST /callbacks/d'));
+    expect([...both, ...only].map(({ status, headers }) => [status, headers['connection']])).toEqual([
+      [204, 'keep-alive'],
+      [204, 'keep-alive'],
+      [204, 'close'],
+    ]);
+    expect(listener.hints.slice(0, 3)).toEqual(['a', 'b', 'c']);
+  });
+});
+
+describe('A client that stops', () => {
+  let impatient: Listener;
+
+  beforeAll(async () => {
+    impatient = await startListener({ clientTimeoutMs: 300 });
+  });
+
+  const head = (header: string): string => bare('POST /callbacks/token', [header]);
+
+  test('in or before its body is answered all the same, and its connection ends', async () => {
+    impatient.hints.length = 0;
+    const started = [
+      `${head('Content-Length: 1000')}{"a":`,
+      `${head('Transfer-Encoding: chunked')}100\r\n{"a":`,
+      head('Content-Length: 10'),
+    ];
+    const all = await Promise.all(started.map((text) => untilEnd(text, impatient.base)));
+    for (const [first, ...more] of all) {
+      expect(first?.status).toBe(204);
+      // A connection that was kept for the rest gets the reason for its end.
+      expect([[], [408]]).toContainEqual(more.map(({ status }) => status));
+    }
+    expect(impatient.hints).toEqual(started.map(() => 'token'));
+  });
+
+  test('and disconnects does not hold others up', async () => {
+    const wires = await Promise.all(Array.from({ length: 50 }, () => Wire.open(listener.base)));
+    for (const wire of wires) {
+      wire.write(`${bare('POST /callbacks/token', ['Content-Length: 50'])}half`);
+      wire.socket.resetAndDestroy();
+    }
+    await until(() => listener.sockets.every((socket) => socket.destroyed));
+    expect(await serves()).toBe(true);
+  });
+});
+
+test.each([
+  [
+    'both a length and chunks',
+    bare('POST /callbacks/token', ['Content-Length: 1', 'Transfer-Encoding: chunked']),
+    [400],
+  ],
+  ['noise after a whole request', `${bare('POST /callbacks/token')}\0\xff noise\r\n\r\n`, [204, 400]],
+])('malformed HTTP ends its connection alone: %s', async (_name, text, statuses) => {
+  const answers = await untilEnd(text);
+  expect(answers.length).toBeLessThanOrEqual(statuses.length);
+  for (const { status } of answers) expect(statuses).toContain(status);
+  if (!statuses.includes(204)) expect(listener.hints).toEqual([]);
+  expect(await serves()).toBe(true);
+});
+
+describe('The log of a callback', () => {
+  const CARD = '4111111111111111';
+  const token = tokens.of(randomUUID());
+  const close = 'Connection: close';
+  const line = `POST /callbacks/${token}`;
+  const card = JSON.stringify({ card: { number: CARD, security_code: '737' } });
+
+  test.each([
+    ['a good one', withBody(line, '{}', [close])],
+    ['one with a card number', withBody(line, card, [close, 'Content-Type: application/json'])],
+    ['one in chunks', `${bare(line, ['Transfer-Encoding: chunked'])}10\r\n${CARD}\r\n0\r\n\r\n`],
+    ['one with a malformed chunk', `${bare(line, ['Transfer-Encoding: chunked'])}${CARD}x\r\n`],
+    ['one with a body that is too long', withBody(line, card.repeat(3000), [close])],
+    ['one with a card number in its address', bare(`GET /callbacks/${CARD}?number=${CARD}`, [close])],
+    [
+      'one with a card number in a header',
+      bare(line, [close, `User-Agent: ${CARD}`, `X-Request-Id: ${CARD}`]),
+    ],
+    ['one that is no HTTP', `${line} ${CARD}\r\n\r\n`],
+  ])('has no line for %s', async (_name, text) => {
+    await untilEnd(text);
+    expect(listener.logLines).toEqual([]);
+  });
+
+  test('has a line for the error of another request', async () => {
+    await untilEnd(bare('GET /broken', [close]));
+    expect(listener.logLines).toHaveLength(1);
+  });
+});

@@ -1,0 +1,388 @@
+import { systemClock, type Clock } from '../../src/shared/clock';
+import { createNotifier } from '../../src/datasources/change-notifier/create-notifier';
+import { AdvancingClock } from '../../src/sandbox/clock';
+import {
+  describePostgres,
+  emptyPostgres,
+  noPostgres,
+  POSTGRES_URL,
+  withClient,
+  type Store,
+} from '../support/stores';
+import { until } from '../support/latch';
+import { movedClock } from '../support/fake-clock';
+import { TcpProxy } from '../support/tcp-proxy';
+import {
+  connected,
+  closeAll,
+  connections,
+  killConnections,
+  lastQueries,
+  newChange,
+  newChanges,
+  start,
+  textOf,
+} from './support/feeds';
+
+const CHANNEL = 'paygraph_changes';
+const SENDER = 'a-foreign_sender';
+const DAY_MS = 86_400_000;
+
+let store: Store;
+
+if (!noPostgres) {
+  beforeAll(async () => {
+    store = await emptyPostgres();
+  });
+  afterAll(() => store.drop());
+}
+const proxies: TcpProxy[] = [];
+afterEach(async () => {
+  await closeAll();
+  for (const proxy of proxies.splice(0)) await proxy.close();
+});
+
+async function openProxy(): Promise<TcpProxy> {
+  const proxy = await TcpProxy.to(store.url);
+  proxies.push(proxy);
+  return proxy;
+}
+
+/** A proxy to the database that refuses connections. */
+async function closedProxy(): Promise<TcpProxy> {
+  const proxy = await openProxy();
+  await proxy.refuse();
+  return proxy;
+}
+
+/** The intervals of the feed: how soon others are told, an answer is missed, a connection is asked. */
+const TOGETHER_MS = 10;
+const ANSWER_MS = 5_000;
+const CHECK_MS = 30_000;
+
+/** A clock that a test moves, and how long the feed waits before it opens another connection. */
+function recordingClock() {
+  const clock = movedClock(0);
+  const waits: number[] = [];
+  const now = () => clock.now();
+  const monotonic = () => clock.monotonic();
+  const after: Clock['after'] = (ms, run) => {
+    if (![TOGETHER_MS, ANSWER_MS, CHECK_MS].includes(ms)) waits.push(ms);
+    return clock.after(ms, run);
+  };
+  return { clock: { now, monotonic, after }, waits, advance: (ms: number) => clock.advance(ms) };
+}
+
+describePostgres('A change', () => {
+  test('reaches all other instances, and not its sender', async () => {
+    const [one, two, three] = [start(store.url), start(store.url), start(store.url)];
+    await connected(one, two, three);
+    const [first, second, third] = [newChange(), newChange(), newChange()];
+    one.feed.publish(first);
+    await until(() => two.has(first) && three.has(first));
+    two.feed.publish(second);
+    await until(() => one.has(second) && three.has(second));
+    three.feed.publish(third);
+    await until(() => one.has(third) && two.has(third));
+    // Its own would have come before the others' answers.
+    expect(one.received).toEqual([second, third]);
+    expect(two.received).toEqual([first, third]);
+    expect(three.received).toEqual([first, second]);
+  });
+
+  test('arrives in order, with 249 others in one notification', async () => {
+    const [one, two] = [start(store.url), start(store.url)];
+    await connected(one, two);
+    const changes = newChanges(5_000);
+    const messages = await withClient(store.url, async (client) => {
+      const sizes: number[] = [];
+      client.on('notification', ({ payload }) => sizes.push(payload?.length ?? 0));
+      await client.query(`LISTEN ${CHANNEL}`);
+      changes.forEach((change) => one.feed.publish(change));
+      await until(() => two.received.length === changes.length && sizes.length >= 20);
+      return sizes;
+    });
+    expect(two.received).toEqual(changes);
+    expect(messages).toEqual(Array.from({ length: 20 }, () => 16 + 250 * 30));
+  });
+
+  test('arrives once when it was sent twice', async () => {
+    const [one, two] = [start(store.url), start(store.url)];
+    await connected(one, two);
+    const [first, second] = [newChange(), newChange()];
+    [first, second, first].forEach((change) => one.feed.publish(change));
+    await until(() => two.has(first) && two.has(second));
+    const last = newChange();
+    one.feed.publish(last);
+    await until(() => two.has(last));
+    // The last occurrence counts.
+    expect(two.received).toEqual([second, first, last]);
+  });
+
+  test('is ignored in a malformed notification', async () => {
+    const one = start(store.url);
+    const two = start(store.url);
+    await connected(one, two);
+    const text = textOf(newChange());
+    const nonsense = [
+      '',
+      SENDER,
+      SENDER.slice(1) + text,
+      `${SENDER}${text}A`,
+      JSON.stringify({ name: text.slice(0, 22), state: text.slice(22) }),
+      SENDER + text.repeat(251),
+      'A'.repeat(7_999),
+    ];
+    const meant = newChange();
+    await withClient(store.url, async (client) => {
+      for (const payload of nonsense) await client.query('SELECT pg_notify($1, $2)', [CHANNEL, payload]);
+      await client.query(`NOTIFY ${CHANNEL}`);
+      await client.query('SELECT pg_notify($1, $2)', [CHANNEL, SENDER + textOf(meant)]);
+    });
+    await until(() => one.has(meant) && two.has(meant));
+    expect([one.received, two.received]).toEqual([[meant], [meant]]);
+    await connected(one, two);
+    expect([...one.reached, ...two.reached]).toEqual([]);
+  });
+
+  test('does not reach the instances of another database', async () => {
+    const elsewhere = await emptyPostgres();
+    try {
+      const [here, neighbour] = [start(store.url), start(store.url)];
+      const [there, other] = [start(elsewhere.url), start(elsewhere.url)];
+      await Promise.all([connected(here, neighbour), connected(there, other)]);
+      const [first, second] = [newChange(), newChange()];
+      here.feed.publish(first);
+      await until(() => neighbour.has(first));
+      other.feed.publish(second);
+      await until(() => there.has(second));
+      expect([neighbour.received, there.received]).toEqual([[first], [second]]);
+      expect([here.received, other.received]).toEqual([[], []]);
+    } finally {
+      await closeAll();
+      await elsewhere.drop();
+    }
+  });
+});
+
+describePostgres('The connection of a feed', () => {
+  test('is replaced each time the server closes it', async () => {
+    const [one, two] = [start(store.url), start(store.url)];
+    for (let round = 1; round <= 2; round += 1) {
+      await connected(one, two);
+      await killConnections(store.url);
+      await until(() => [one, two].every(({ reached }) => reached.length > 2 * round - 2));
+      await connected(one, two);
+    }
+    expect([one.reached, two.reached]).toEqual([
+      [false, true, false, true],
+      [false, true, false, true],
+    ]);
+  });
+
+  test('is owed at most the last 20,000 changes while it is missing', async () => {
+    const proxy = await closedProxy();
+    const clock = new AdvancingClock(systemClock);
+    const [two, three] = [start(store.url), start(store.url)];
+    await connected(two, three);
+    const one = start(proxy.through(store.url), clock);
+    await until(() => one.reached.length > 0);
+    const changes = newChanges(25_000);
+    changes.forEach((change) => one.feed.publish(change));
+    await proxy.listen();
+    clock.advance(1_000);
+    await until(() => two.has(changes[24_999]!));
+    expect(two.received).toEqual(changes.slice(5_000));
+    expect([one.reached, two.reached]).toEqual([[false, true], []]);
+  });
+
+  test('is retried with growing pauses and jitter, and after the first pause once it has held', async () => {
+    const proxy = await closedProxy();
+    const { clock, waits, advance } = recordingClock();
+    const one = start(proxy.through(store.url), clock);
+    for (let tries = 1; tries <= 30; tries += 1) {
+      await until(() => waits.length === tries);
+      if (tries === 30) await proxy.listen();
+      advance(waits.at(-1)!);
+    }
+    expect(waits[0]).toBeLessThanOrEqual(1_000);
+    expect(waits[1]).toBeLessThanOrEqual(2_000);
+    expect(Math.min(...waits)).toBeGreaterThanOrEqual(500);
+    expect(Math.max(...waits)).toBeLessThanOrEqual(30_000);
+    expect(Math.max(...waits)).toBeGreaterThan(10_000);
+    expect(new Set(waits).size).toBe(waits.length);
+    await until(() => one.reached.length === 2);
+    advance(CHECK_MS);
+    await proxy.refuse();
+    await until(() => one.reached.length === 3);
+    expect(waits).toHaveLength(31);
+    expect(waits.at(-1)).toBeLessThanOrEqual(1_000);
+  });
+
+  test('is kept when it answers its health checks', async () => {
+    // A clock that only this moves: a check and the end of its patience must not fall due together.
+    const clock = movedClock(0);
+    const [one, two] = [start(store.url, clock), start(store.url, clock)];
+    const bothWere = (asked: string) => async () =>
+      (await lastQueries(store.url)).filter((query) => query === asked).length === 2;
+    await until(bothWere('LISTEN paygraph_changes'));
+    const before = await connections(store.url);
+    for (let checks = 0; checks < 5; checks += 1) {
+      const [first, second] = [newChange(), newChange()];
+      one.feed.publish(first);
+      two.feed.publish(second);
+      await until(() => {
+        clock.advance(TOGETHER_MS);
+        return two.has(first) && one.has(second);
+      });
+      clock.advance(CHECK_MS);
+      await until(bothWere('SELECT 1'));
+    }
+    expect(await connections(store.url)).toEqual(before);
+    expect([...one.reached, ...two.reached]).toEqual([]);
+  });
+
+  test('is replaced when it does not answer a health check', async () => {
+    const proxy = await openProxy();
+    const clock = new AdvancingClock(systemClock);
+    const [one, two] = [start(proxy.through(store.url), clock), start(store.url)];
+    await connected(one, two);
+    proxy.pause();
+    clock.advance(CHECK_MS);
+    expect(one.reached).toEqual([]);
+    clock.advance(ANSWER_MS);
+    await until(() => one.reached.length === 1);
+    // What is there stays silent for ever: only a new connection helps.
+    proxy.resumeNewConnections();
+    clock.advance(1_000);
+    await connected(one, two);
+    expect(one.reached).toEqual([false, true]);
+  });
+
+  test('is replaced when it does not answer a notification, and loses that notification alone', async () => {
+    const proxy = await openProxy();
+    const clock = new AdvancingClock(systemClock);
+    const [one, two] = [start(proxy.through(store.url), clock), start(store.url)];
+    await connected(one, two);
+    proxy.pause();
+    const [lost, ...later] = newChanges(3);
+    for (const change of [lost!, ...later]) {
+      one.feed.publish(change);
+      clock.advance(TOGETHER_MS);
+    }
+    clock.advance(ANSWER_MS);
+    await until(() => one.reached.length === 1);
+    proxy.resumeNewConnections();
+    clock.advance(1_000);
+    await until(() => two.has(later[1]!));
+    expect(two.received.filter((change) => textOf(change) !== textOf(lost!))).toEqual(later);
+  });
+
+  test('is given up when the server accepts it and does not answer', async () => {
+    const proxy = await openProxy();
+    const url = proxy.through(store.url);
+    const clock = new AdvancingClock(systemClock);
+    proxy.pause();
+    const [one, two] = [start(url, clock), start(store.url)];
+    clock.advance(ANSWER_MS - 100);
+    expect(one.reached).toEqual([]);
+    clock.advance(100);
+    await until(() => one.reached.length === 1);
+    proxy.resumeNewConnections();
+    clock.advance(1_000);
+    await connected(one, two);
+  });
+});
+
+describePostgres('Closing a feed', () => {
+  let clock: AdvancingClock;
+
+  beforeEach(() => void (clock = new AdvancingClock(systemClock)));
+
+  const expectNothingLeft = async (): Promise<void> => {
+    expect(clock.advance(DAY_MS)).toBe(0);
+    await until(async () => (await connections(store.url)).length === 0);
+    expect(clock.advance(DAY_MS)).toBe(0);
+  };
+
+  test('ends its one connection, and leaves no timers', async () => {
+    const [one, two] = [start(store.url, clock), start(store.url, clock)];
+    await connected(one, two);
+    expect(await connections(store.url)).toHaveLength(2);
+    one.feed.publish(newChange());
+    await Promise.all([one.feed.close(), two.feed.close()]);
+    await expectNothingLeft();
+    expect([...one.reached, ...two.reached]).toEqual([]);
+  });
+
+  test('leaves nothing at any moment of a connection attempt', async () => {
+    for (let turns = 0; turns < 40; turns += 1) {
+      const one = start(store.url, clock);
+      one.feed.publish(newChange());
+      for (let turn = 0; turn < turns; turn += 1) await new Promise(setImmediate);
+      await one.feed.close();
+      expect(one.reached).toEqual([]);
+    }
+    await expectNothingLeft();
+  });
+
+  test('cancels the next attempt after a refused one', async () => {
+    const proxy = await closedProxy();
+    const one = start(proxy.through(store.url), clock);
+    await until(() => one.reached.length > 0);
+    await one.feed.close();
+    await proxy.listen();
+    await expectNothingLeft();
+    expect(one.reached).toEqual([false]);
+  });
+
+  test('does not wait for a server that does not answer', async () => {
+    const proxy = await openProxy();
+    const url = proxy.through(store.url);
+    const [one, two] = [start(url, clock), start(url, clock)];
+    await connected(one, two);
+    proxy.pause();
+    const late = start(url, clock);
+    one.feed.publish(newChange());
+    // One is told nothing of what it sent, two is idle, and late has no connection yet.
+    clock.advance(10);
+    await Promise.all([one.feed.close(), two.feed.close(), late.feed.close()]);
+    await proxy.close();
+    await expectNothingLeft();
+  });
+
+  test('neither sends nor receives afterwards, and can be closed again', async () => {
+    const [one, two, three] = [start(store.url), start(store.url), start(store.url)];
+    await connected(one, two, three);
+    await one.feed.close();
+    one.feed.publish(newChange());
+    const last = newChange();
+    two.feed.publish(last);
+    await until(() => three.has(last));
+    await one.feed.close();
+    expect([one.received, two.received, three.received]).toEqual([[], [], [last]]);
+  });
+});
+
+test.each([
+  ['a host that has no address', 'postgres://postgres@nowhere.invalid/test'],
+  ['a certificate that is not there', 'postgres://postgres@127.0.0.1/test?sslrootcert=/nowhere/ca.pem'],
+  ['a database that does not exist', `${new URL('/nowhere', POSTGRES_URL).href}`],
+])('A feed with %s can be opened and closed', async (_, url) => {
+  const one = start(url);
+  expect(one.feed.hasPeers).toBe(true);
+  one.feed.publish(newChange());
+  await until(() => one.reached.length > 0);
+  expect(one.reached).toEqual([false]);
+  await one.feed.close();
+});
+
+test('A feed with a SQLite journal reaches nobody', async () => {
+  const feed = createNotifier({ databaseUrl: 'file:data/nothing-is-opened.db', clock: systemClock });
+  expect(feed.hasPeers).toBe(false);
+  const received = jest.fn();
+  feed.subscribe(received);
+  feed.publish(newChange());
+  await feed.close();
+  expect(received).not.toHaveBeenCalled();
+});

@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto';
+import { systemClock, type Clock } from '../../../src/shared/clock';
+import type { StateChange, ChangeNotifier } from '../../../src/datasources/change-notifier/change-notifier';
+import { createNotifier } from '../../../src/datasources/change-notifier/create-notifier';
+import { until } from '../../support/latch';
+import { withClient } from '../../support/stores';
+
+/** A change that nobody has told yet. */
+export const newChange = (): StateChange => ({
+  name: randomBytes(16).toString('base64url'),
+  state: randomBytes(6).toString('base64url'),
+});
+
+export const newChanges = (count: number): StateChange[] => Array.from({ length: count }, newChange);
+
+export const textOf = ({ name, state }: StateChange): string => name + state;
+
+/** What one instance received and noticed. */
+export interface Instance {
+  feed: ChangeNotifier;
+  received: StateChange[];
+  /** What it said of whether it reaches the others. */
+  reached: boolean[];
+  has(change: StateChange): boolean;
+}
+
+const opened: ChangeNotifier[] = [];
+
+export function start(url: string, clock: Clock = systemClock): Instance {
+  const received: StateChange[] = [];
+  const reached: boolean[] = [];
+  const names = new Set<string>();
+  const feed = createNotifier({ databaseUrl: url, clock, onReach: (reaches) => reached.push(reaches) });
+  feed.subscribe((change) => {
+    received.push(change);
+    names.add(textOf(change));
+  });
+  opened.push(feed);
+  return { feed, received, reached, has: (change) => names.has(textOf(change)) };
+}
+
+/** Ends all that a test opened. */
+export async function closeAll(): Promise<void> {
+  await Promise.all(opened.splice(0).map((feed) => feed.close()));
+}
+
+/** Resolves when each of them has all others; what they received until then is forgotten. */
+export async function connected(...instances: Instance[]): Promise<void> {
+  const told: [by: Instance, change: StateChange][] = [];
+  await until(() => {
+    const strangers = instances.filter((one) =>
+      instances.some(
+        (by) => by !== one && !told.some(([teller, change]) => teller === by && one.has(change)),
+      ),
+    );
+    if (strangers.length === 0) return true;
+    for (const by of instances) {
+      const change = newChange();
+      told.push([by, change]);
+      by.feed.publish(change);
+    }
+    return false;
+  });
+  // The greetings that are still on their way are received before the last one is.
+  for (const by of instances) {
+    const last = newChange();
+    by.feed.publish(last);
+    const others = instances.filter((one) => one !== by);
+    await until(() => others.every((one) => one.has(last)));
+  }
+  for (const one of instances) one.received.length = 0;
+}
+
+const OURS = `application_name = 'paygraph' AND datname = current_database()`;
+
+async function ours(url: string): Promise<{ pid: number; query: string }[]> {
+  const asked = `SELECT pid, query FROM pg_stat_activity WHERE ${OURS} ORDER BY pid`;
+  return withClient(url, async (client) => (await client.query<{ pid: number; query: string }>(asked)).rows);
+}
+
+/** The server's ends of the connections to a database. */
+export const connections = async (url: string): Promise<number[]> => (await ours(url)).map(({ pid }) => pid);
+
+/** What each connection was asked last. */
+export const lastQueries = async (url: string): Promise<string[]> =>
+  (await ours(url)).map(({ query }) => query);
+
+export const killConnections = (url: string): Promise<unknown> =>
+  withClient(url, (client) =>
+    client.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${OURS}`),
+  );

@@ -1,0 +1,525 @@
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { ApolloClient, HttpLink, InMemoryCache } from '@apollo/client';
+import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
+import * as kit from '@paygraph/client';
+import {
+  AttemptDocument,
+  AttemptsDocument,
+  ConfirmPaymentDocument,
+  CreatePaymentDocument,
+  CreatePayoutDocument,
+  PaymentByExternalIdDocument,
+  PaymentDocument,
+  PaymentFieldsDocument,
+  PaymentsDocument,
+  PayoutByExternalIdDocument,
+  PayoutDocument,
+  PayoutsDocument,
+  WatchPaymentDocument,
+  WatchPayoutDocument,
+  confirmationFor,
+  formatMoney,
+  gatewayError,
+  isRetryable,
+  possibleTypes,
+  typePolicies,
+  type ConfirmationField,
+  type CreatePaymentInput,
+  type CreatePayoutInput,
+  type PaymentFieldsFragment,
+  type PayoutFieldsFragment,
+} from '@paygraph/client';
+import { Client, fetchExchange } from '@urql/core';
+import fc from 'fast-check';
+import { coerceInputValue, isEnumType, isInputType, Kind, print, validate, type DocumentNode } from 'graphql';
+import { createClient } from 'graphql-sse';
+import committed from '../../possible-types.json';
+import { gatewaySchema } from '../../src/resolvers';
+import type { Sandbox } from '../../src/sandbox/server';
+import { CLIENTS, type AnyClient } from '../clients/clients';
+import { cardInput, paymentInput, payoutInput, upiInput } from '../clients/samples';
+import { graphqlWsClient } from '../subscriptions/support/graphql-ws-client';
+import { AUTHORIZED } from '../support/credentials';
+import { until } from '../support/latch';
+import { CHANNEL, testGateway, testSandbox } from '../support/gateway';
+
+let sandbox: Sandbox;
+let url: string;
+beforeAll(async () => {
+  sandbox = await testSandbox();
+  ({ url } = await testGateway(sandbox.url, { env: { SERVICE_TIMEOUT_MS: '120000' } }));
+});
+
+const somewhere = () => ({ channel: CHANNEL, transactionId: randomUUID() });
+
+const apollo = (uri: string, headers: Record<string, string> = AUTHORIZED) =>
+  new ApolloClient({
+    link: new HttpLink({ uri, headers }),
+    cache: new InMemoryCache({ possibleTypes, typePolicies }),
+  });
+
+const DOCUMENTS = Object.values(kit).filter((value): value is DocumentNode & typeof value => 'kind' in value);
+const operationsIn = (document: DocumentNode) =>
+  document.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION);
+const OPERATIONS = DOCUMENTS.filter((document) => operationsIn(document).length > 0);
+
+/** Operations that were sent. */
+const sent = new Set<DocumentNode>();
+
+test('The kit has thirteen operations, which fit the schema, and the possible types', () => {
+  const schema = gatewaySchema();
+  expect(OPERATIONS).toHaveLength(13);
+  expect(OPERATIONS.flatMap((document) => validate(schema, document))).toEqual([]);
+  const names = DOCUMENTS.map(({ definitions }) =>
+    definitions.map((node) => ('name' in node ? node.name?.value : '')),
+  );
+  expect(names.map((all) => new Set(all).size)).toEqual(names.map(({ length }) => length));
+  expect(possibleTypes).toEqual(committed.possibleTypes);
+});
+
+/** Sends typed documents with a client, and throws the errors of a response. */
+function sender(client: AnyClient) {
+  const fail = (errors: readonly unknown[]): never => {
+    throw new Error(JSON.stringify(errors));
+  };
+  return {
+    async query<D, V extends Record<string, unknown>>(document: TypedDocumentNode<D, V>, variables: V) {
+      sent.add(document);
+      const { data, errors } = await client.query(document, variables);
+      return data ?? fail(errors);
+    },
+    async mutate<D, V extends Record<string, unknown>>(document: TypedDocumentNode<D, V>, variables: V) {
+      sent.add(document);
+      const { data, errors } = await client.mutate(document, variables);
+      return data ?? fail(errors);
+    },
+  };
+}
+
+describe.each(CLIENTS)('The operations with %s', (_name, clientAt) => {
+  const at = () => sender(clientAt(url));
+
+  async function pay(input: CreatePaymentInput): Promise<PaymentFieldsFragment> {
+    const { createPayment } = await at().mutate(CreatePaymentDocument, { input });
+    if (createPayment.__typename !== 'PaymentSuccess') throw new Error(createPayment.message);
+    return createPayment.payment;
+  }
+
+  async function payOut(input: CreatePayoutInput): Promise<PayoutFieldsFragment> {
+    const { createPayout } = await at().mutate(CreatePayoutDocument, { input });
+    if (createPayout.__typename !== 'PayoutSuccess') throw new Error(createPayout.message);
+    return createPayout.payout;
+  }
+
+  test('create a payment, find it by both ids, confirm it, and show its attempt', async () => {
+    const input = { ...upiInput(), externalId: `order ${randomUUID()}` };
+    const { transactionId, nextAction } = await pay(input);
+    expect(nextAction).toMatchObject({ __typename: 'ProvideUtrAction', confirmWith: 'upi' });
+    const where = { channel: CHANNEL, transactionId };
+    const found = await at().query(PaymentDocument, where);
+    const { payment: byOrder } = await at().query(PaymentByExternalIdDocument, {
+      channel: CHANNEL,
+      externalId: input.externalId,
+    });
+    expect(byOrder).toEqual({ ...found.payment, externalId: input.externalId });
+    const confirmation = { upi: { utr: '412345678901' } };
+    const { confirmPayment } = await at().mutate(ConfirmPaymentDocument, {
+      input: { ...where, confirmation },
+    });
+    expect(confirmPayment).toMatchObject({ __typename: 'PaymentSuccess', payment: { status: 'COMPLETED' } });
+    const { payments } = await at().query(PaymentsDocument, {
+      channel: CHANNEL,
+      transactionIds: [transactionId, randomUUID()],
+    });
+    expect(payments).toMatchObject([{ __typename: 'UpiPayment', status: 'COMPLETED' }, null]);
+    const { idempotencyKey } = input;
+    const { attempt } = await at().query(AttemptDocument, { idempotencyKey });
+    expect(attempt).toMatchObject({ outcome: 'SUCCEEDED', payment: { transactionId }, payout: null });
+    const { attempts } = await at().query(AttemptsDocument, { channel: CHANNEL, first: 1 });
+    expect(attempts.edges).toMatchObject([{ node: { idempotencyKey } }]);
+  });
+
+  test('show a decline as data of the payment, and find a payment whose response was lost', async () => {
+    const declined = await pay(cardInput('4111 1111 1111 1111', '10.51'));
+    sandbox.control.advance(5000);
+    const { payment } = await at().query(PaymentDocument, {
+      channel: CHANNEL,
+      transactionId: declined.transactionId,
+    });
+    expect(payment).toMatchObject({
+      status: 'FAILED',
+      error: { code: 'PROVIDER_PROCESSING_FAILED', reason: 'INSUFFICIENT_FUNDS' },
+      nextAction: null,
+    });
+    const input = paymentInput({ amount: { currency: 'EUR', value: '10.80' } });
+    expect((await at().mutate(CreatePaymentDocument, { input })).createPayment).toMatchObject({
+      __typename: 'PaymentSuccess',
+      replayed: true,
+    });
+  });
+
+  test('create a payout, and find it by both ids', async () => {
+    const input = payoutInput();
+    const { transactionId, externalId } = await payOut(input);
+    expect(externalId).toBe(input.externalId);
+    const { payout } = await at().query(PayoutDocument, { channel: CHANNEL, transactionId });
+    const byOrder = await at().query(PayoutByExternalIdDocument, {
+      channel: CHANNEL,
+      externalId: input.externalId,
+    });
+    expect(payout).toMatchObject({ __typename: 'BankTransferPayout', amount: { value: '25.00' } });
+    expect(byOrder.payout).toMatchObject({ transactionId });
+    const { payouts } = await at().query(PayoutsDocument, {
+      channel: CHANNEL,
+      transactionIds: [transactionId],
+    });
+    expect(payouts).toMatchObject([{ transactionId }]);
+  });
+});
+
+describe('The fragments', () => {
+  const overApollo = () => sender(CLIENTS[0]![1](url));
+  const create = async (input: CreatePaymentInput) =>
+    (await overApollo().mutate(CreatePaymentDocument, { input })).createPayment;
+
+  const bkash = { firstName: 'A', surname: 'P', phone: '+8801712345678', email: 'a@example.com' };
+  const virtualAccount = { bankCode: 'bca', accountNumber: '1234567890' };
+  const TEXT: unknown = expect.any(String);
+  const ACTIONS: [action: string, currency: string, method: CreatePaymentInput['method'], has: object][] = [
+    ['RedirectAction', 'EUR', { redirect: 'CARD' }, { url: TEXT }],
+    ['ProvideUtrAction', 'INR', { upi: { phone: '+919876543210' } }, { upiLink: TEXT }],
+    ['ProvideCodeAction', 'BDT', { bkash }, { account: TEXT, confirmWith: 'bkash' }],
+    ['ConfirmTransferAction', 'KZT', { c2c: { firstName: 'A' } }, { cardNumber: TEXT, confirmWith: 'c2c' }],
+    ['PayVirtualAccountAction', 'IDR', { virtualAccount }, { virtualAccount: TEXT }],
+    ['ScanQrCodeAction', 'IDR', { redirect: 'QRIS' }, { qrCodeImage: TEXT }],
+  ];
+
+  test('cover every next action', async () => {
+    for (const [__typename, currency, method, fields] of ACTIONS) {
+      const result = await create(paymentInput({ amount: { currency, value: '500.00' }, method }));
+      expect(result).toMatchObject({ payment: { nextAction: { __typename, ...fields } } });
+    }
+    const waiting = await create(upiInput());
+    if (waiting.__typename !== 'PaymentSuccess') throw new Error(waiting.message);
+    const { channel, transactionId } = waiting.payment;
+    // The sandbox lets a confirm with this UTR wait for the provider.
+    const input = { channel, transactionId, confirmation: { upi: { utr: '111111' } } };
+    const { confirmPayment } = await overApollo().mutate(ConfirmPaymentDocument, { input });
+    const awaited = 'AwaitProviderAction';
+    expect(confirmPayment).toMatchObject({
+      payment: { nextAction: { __typename: awaited, pollAfterMs: expect.any(Number) } },
+    });
+    expect([...ACTIONS.map(([name]) => name), awaited].sort()).toEqual(possibleTypes['NextAction']);
+  });
+
+  test('cover every failure', async () => {
+    const wrong = await create(
+      paymentInput({ amount: { currency: 'USD', value: '1.00' }, method: { redirect: 'QRIS' } }),
+    );
+    expect(wrong).toMatchObject({
+      __typename: 'InvalidInputError',
+      fields: [{ path: ['amount', 'currency'] }],
+    });
+
+    sandbox.control.inject({ operation: 'create', fault: 'status', status: 422, times: 1 });
+    const refused = await create(paymentInput());
+    expect(refused).toMatchObject({ __typename: 'RejectedByServiceError', httpStatus: 422 });
+
+    const input = paymentInput();
+    await create(input);
+    const conflict = await create({ ...input, description: 'another' });
+    expect(conflict).toMatchObject({ __typename: 'IdempotencyConflictError', code: 'IDEMPOTENCY_CONFLICT' });
+
+    const slow = paymentInput();
+    sandbox.control.inject({ operation: 'create', fault: 'delay', ms: 3_600_000, times: 1 });
+    const arrived = sandbox.control.counts().payment.creates;
+    const first = create(slow);
+    await until(
+      () => sandbox.control.counts().payment.creates,
+      (count) => count > arrived,
+    );
+    const meanwhile = await create(slow);
+    expect(meanwhile).toMatchObject({
+      __typename: 'RequestInProgressError',
+      retryAfterMs: expect.any(Number),
+    });
+    sandbox.control.advance(3_600_000);
+    expect(await first).toMatchObject({ __typename: 'PaymentSuccess', replayed: false });
+
+    const lost = paymentInput({ externalId: 'order 9' });
+    sandbox.control.inject({ operation: 'create', fault: 'cut_before', times: 1 });
+    expect(await create(lost)).toMatchObject({
+      __typename: 'OutcomeUnknownError',
+      idempotencyKey: lost.idempotencyKey,
+      externalId: 'order 9',
+    });
+  });
+});
+
+test('The subscriptions watch a payment and a payout', async () => {
+  const apollo = sender(CLIENTS[0]![1](url));
+  const stream = createClient({ url: `${url}/stream`, headers: AUTHORIZED });
+  /** The last state that is delivered; the transaction is settled after the first. */
+  const watched = async (document: DocumentNode, transactionId: string, look: () => Promise<unknown>) => {
+    sent.add(document);
+    const variables = { channel: CHANNEL, transactionId };
+    const seen: unknown[] = [];
+    for await (const { data, errors } of stream.iterate({ query: print(document), variables })) {
+      if (seen.push(data ?? errors) > 1) continue;
+      sandbox.control.settle(transactionId);
+      await look();
+    }
+    return seen.at(-1);
+  };
+  const { createPayment } = await apollo.mutate(CreatePaymentDocument, { input: paymentInput() });
+  const { createPayout } = await apollo.mutate(CreatePayoutDocument, { input: payoutInput() });
+  if (createPayment.__typename !== 'PaymentSuccess' || createPayout.__typename !== 'PayoutSuccess')
+    throw new Error('They were not created.');
+  const [{ transactionId: paid }, { transactionId: paidOut }] = [createPayment.payment, createPayout.payout];
+  const look = (transactionId: string) => ({ channel: CHANNEL, transactionId });
+  const payment = await watched(WatchPaymentDocument, paid, () => apollo.query(PaymentDocument, look(paid)));
+  expect(payment).toMatchObject({
+    paymentUpdated: { __typename: 'CardPayment', status: 'COMPLETED', nextAction: null },
+  });
+  const payout = await watched(WatchPayoutDocument, paidOut, () =>
+    apollo.query(PayoutDocument, look(paidOut)),
+  );
+  expect(payout).toMatchObject({
+    payoutUpdated: { __typename: 'BankTransferPayout', status: 'COMPLETED' },
+  });
+});
+
+test('Every operation was sent by the tests above', () => {
+  const texts = (documents: Iterable<DocumentNode>) => [...documents].map((document) => print(document));
+  expect(texts(sent).sort()).toEqual(texts(OPERATIONS).sort());
+});
+
+const createUpi = async (client: ApolloClient, input = upiInput()) => {
+  const { data } = await client.mutate({ mutation: CreatePaymentDocument, variables: { input } });
+  if (data?.createPayment.__typename !== 'PaymentSuccess') throw new Error('It was not created.');
+  return data.createPayment.payment;
+};
+
+describe('Apollo Client', () => {
+  test('caches a payment once, by its interface, and updates the screen when it is confirmed', async () => {
+    // The sandbox of the other tests may still be asked about payments that they watched.
+    const unshared = await testSandbox();
+    const client = apollo((await testGateway(unshared.url)).url);
+    const { id, __typename, transactionId } = await createUpi(client);
+    // Its document holds the fragments that it uses as well.
+    const cached = client.cache.readFragment({
+      id: `${__typename}:${id}`,
+      fragment: PaymentFieldsDocument,
+      fragmentName: 'PaymentFields',
+    });
+    expect(cached).toMatchObject({ id, method: 'UPI', nextAction: { __typename: 'ProvideUtrAction' } });
+
+    const query = { query: PaymentDocument, variables: { channel: CHANNEL, transactionId } };
+    await client.query(query);
+    const lookups = unshared.control.counts().payment.lookups;
+    const seen: unknown[] = [];
+    const watching = client
+      .watchQuery({ ...query, fetchPolicy: 'cache-only' })
+      .subscribe(({ data }) => void seen.push(data?.payment?.status));
+    const input = { channel: CHANNEL, transactionId, confirmation: { upi: { utr: '412345678901' } } };
+    await client.mutate({ mutation: ConfirmPaymentDocument, variables: { input } });
+    watching.unsubscribe();
+    expect(seen).toEqual(['PROCESSING', 'COMPLETED']);
+    expect(unshared.control.counts().payment.lookups).toBe(lookups);
+  });
+});
+
+test('urql is refused without preferGetMethod: false, with the name of the method to use', async () => {
+  const client = new Client({ url, exchanges: [fetchExchange], fetchOptions: { headers: AUTHORIZED } });
+  const { error } = await client.query(PaymentDocument, somewhere());
+  expect(error?.graphQLErrors).toMatchObject([{ extensions: { code: 'BAD_REQUEST', retryable: false } }]);
+  expect(error?.message).toContain('POST');
+});
+
+type Ask = (
+  at: string,
+  variables: { channel: string; transactionId: string },
+  headers?: Record<string, string>,
+) => Promise<unknown>;
+
+/** How the errors of a lookup are read with each client. */
+const READERS: [name: string, ask: Ask][] = [
+  [
+    'Apollo Client',
+    (at, variables, headers) =>
+      apollo(at, headers)
+        .query({ query: PaymentDocument, variables })
+        .then(
+          ({ error }) => error,
+          (thrown: unknown) => thrown,
+        ),
+  ],
+  [
+    'urql',
+    async (at, variables, headers = AUTHORIZED) => {
+      const options = {
+        exchanges: [fetchExchange],
+        preferGetMethod: false,
+        fetchOptions: { headers },
+      };
+      return (await new Client({ url: at, ...options }).query(PaymentDocument, variables)).error;
+    },
+  ],
+  [
+    'the body of a response',
+    async (at, variables, headers = AUTHORIZED) => {
+      const body = JSON.stringify({ query: print(PaymentDocument), variables });
+      const json = { 'content-type': 'application/json' };
+      return (await fetch(at, { method: 'POST', headers: { ...json, ...headers }, body })).json();
+    },
+  ],
+];
+
+describe.each(READERS)('gatewayError reads from %s', (_name, ask) => {
+  test('SERVICE_UNAVAILABLE of a failed lookup, which is retryable', async () => {
+    sandbox.control.inject({ operation: 'lookup', fault: 'status', status: 503, times: 9 });
+    const error = await ask(url, somewhere());
+    sandbox.control.reset();
+    expect(gatewayError(error)).toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+      retryable: true,
+      requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      path: ['payment'],
+      fields: [],
+    });
+    expect(isRetryable(error)).toBe(true);
+  });
+
+  test('BAD_USER_INPUT of an invalid variable', async () => {
+    const error = await ask(url, { channel: 'mine', transactionId: randomUUID() });
+    expect(gatewayError(error)).toMatchObject({
+      code: 'BAD_USER_INPUT',
+      retryable: false,
+      retryAfterMs: null,
+    });
+    expect(isRetryable(error)).toBe(false);
+  });
+
+  test('UNAUTHENTICATED, with HTTP 401', async () => {
+    const error = await ask(url, somewhere(), { authorization: 'Bearer pgk_nobody' });
+    expect(gatewayError(error)).toMatchObject({ code: 'UNAUTHENTICATED', retryable: false, path: null });
+  });
+
+  test('RATE_LIMITED with the time to wait, with HTTP 429', async () => {
+    const limited = await testGateway(sandbox.url, { env: { RATE_LIMIT_PER_MINUTE: '1' } });
+    await ask(limited.url, somewhere());
+    const error = await ask(limited.url, somewhere());
+    const read = gatewayError(error);
+    expect(read).toMatchObject({ code: 'RATE_LIMITED', retryable: true });
+    expect(read?.retryAfterMs).toBeGreaterThan(0);
+  });
+});
+
+describe('gatewayError', () => {
+  test('reads the errors of a subscription with graphql-ws', async () => {
+    const watch = new Promise<unknown>((resolve) => {
+      const query = print(WatchPaymentDocument);
+      const sink = { next: () => undefined, complete: () => undefined, error: resolve };
+      graphqlWsClient(url).subscribe({ query, variables: somewhere() }, sink);
+    });
+    expect(gatewayError(await watch)).toMatchObject({ code: 'NOT_FOUND', retryable: false });
+  });
+
+  test('reads the fields of an error, and the first error of the gateway among several', () => {
+    const fields = [{ path: ['input', 'amount', 'value'], rule: 'decimal' }];
+    const extensions = { code: 'BAD_USER_INPUT', retryable: false, requestId: 'r', fields };
+    const foreign = { message: 'm', extensions: { code: 'DOWNSTREAM_SERVICE_ERROR' } };
+    expect(gatewayError([foreign, { message: 'm', extensions }])).toMatchObject({ requestId: 'r', fields });
+    expect(gatewayError({ message: 'm', extensions })).toMatchObject({ code: 'BAD_USER_INPUT' });
+  });
+
+  test.each(READERS.slice(0, 2))(
+    'is null with %s when there is no response, or one of a proxy',
+    async (_name, ask) => {
+      const proxy = createServer((_request, response) => {
+        response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>502 Bad Gateway</h1>');
+      }).listen(0, '127.0.0.1');
+      await new Promise((resolve) => proxy.once('listening', resolve));
+      const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+      const answered = await ask(address, somewhere());
+      await new Promise((resolve) => proxy.close(resolve));
+      const unanswered = await ask(address, somewhere());
+      for (const error of [answered, unanswered]) {
+        expect(error).toBeDefined();
+        expect(gatewayError(error)).toBeNull();
+        expect(isRetryable(error)).toBe(false);
+      }
+    },
+  );
+
+  test.each([
+    [undefined],
+    [new Error('SERVICE_UNAVAILABLE')],
+    [{ errors: [{ message: 'Unknown field.' }] }],
+    [{ bodyText: '{' }],
+  ])('is null for %p', (value) => {
+    expect(gatewayError(value)).toBeNull();
+  });
+});
+
+describe('confirmationFor', () => {
+  const schema = gatewaySchema();
+  const fields = schema.getType('ConfirmationField');
+  const FIELDS = isEnumType(fields) ? fields.getValues().map(({ name }) => name as ConfirmationField) : [];
+
+  test.each(FIELDS)('makes a ConfirmationInput with the field %s', (confirmWith) => {
+    const input = schema.getType('ConfirmationInput');
+    const made = confirmationFor({ confirmWith }, '123456');
+    expect(Object.keys(made)).toEqual([confirmWith]);
+    if (!isInputType(input)) throw new Error('It is no input.');
+    // Throws where it does not fit.
+    coerceInputValue(made, input);
+  });
+
+  test('throws when a value is missing, and for a field that is not known', () => {
+    expect(() => confirmationFor({ confirmWith: 'upi' })).toThrow(TypeError);
+    for (const unknown of ['pigeon', 'constructor', '__proto__'])
+      expect(() => confirmationFor({ confirmWith: unknown as ConfirmationField }, '1')).toThrow(TypeError);
+  });
+});
+
+describe('formatMoney', () => {
+  const CURRENCIES = ['EUR', 'INR', 'IDR', 'JPY', 'KWD', 'KZT', 'BDT', 'PKR', 'USDT', 'Bitcoin', ''];
+  const digitsOf = (text: string): string => text.replace(/[^0-9]/g, '');
+
+  test('shows every digit of the value, however many, and at least two decimals', () => {
+    const whole = fc.bigInt({ min: 0n, max: 10n ** 30n }).map(String);
+    const decimals = fc.array(fc.constantFrom(...'0123456789'), { maxLength: 18 }).map((all) => all.join(''));
+    fc.assert(
+      fc.property(whole, decimals, fc.constantFrom(...CURRENCIES), (before, after, currency) => {
+        const value = after === '' ? before : `${before}.${after}`;
+        const shown = formatMoney({ value, currency }, 'en-US');
+        expect(digitsOf(shown)).toBe(before + after.padEnd(2, '0'));
+      }),
+    );
+  });
+
+  test.each([
+    [{ value: '1234.5', currency: 'EUR' }, 'en-US', '€1,234.50'],
+    [{ value: '1234.50', currency: 'INR' }, 'en-IN', '₹1,234.50'],
+    [{ value: '1000.00', currency: 'USDT' }, 'de-DE', '1.000,00 USDT'],
+    [{ value: '1e3', currency: 'EUR' }, 'en-US', '1e3 EUR'],
+  ])('formats %p for %s', (amount, locale, shown) => {
+    expect(formatMoney(amount, locale)).toBe(shown);
+  });
+});
+
+describe('typePolicies', () => {
+  test('keep a known externalId when a later response has none', async () => {
+    const client = apollo(url);
+    const externalId = `order-${randomUUID()}`;
+    const { channel, transactionId } = await createUpi(client, { ...upiInput(), externalId });
+    const query = { query: PaymentDocument, variables: { channel, transactionId } };
+    const bare = await apollo(url).query(query);
+    expect(bare.data?.payment?.externalId).toBeNull();
+    const known = await client.query({ ...query, fetchPolicy: 'network-only' });
+    expect(known.data?.payment).toMatchObject({ externalId, transactionId });
+  });
+});

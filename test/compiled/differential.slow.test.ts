@@ -1,0 +1,657 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { gatewaySchema } from '../../src/resolvers';
+import { bearer } from '../auth/support/harness';
+import { WHOLE_PAYMENT, WHOLE_PAYOUT } from '../methods/selection';
+import { createInput } from '../support/caller';
+import { DOCUMENTS, accepted, validCall, type Mutation } from '../support/calls';
+import { AUTHORIZED, clientKeysFile } from '../support/credentials';
+import { CHANNEL } from '../support/gateway';
+import { Issuer, newKey as newSigningKey, tokenBy } from '../support/issuer';
+import { apolloManifest, fileOf, sha256 } from '../support/manifests';
+import type { Reply, ReceivedRequest } from '../support/payment-service/fake-payment-service';
+import { newKey } from '../support/harness';
+import { asNew, BothWays, type Told } from './support/differential';
+import type { Asked } from './support/exchange';
+import { ATTEMPT_KEYS, operationOf } from './support/generated-operations';
+import { FAILING, FOUND, MISSING, nodeId, tellTransaction } from './support/transactions';
+
+/** Differential tests: Apollo Server's path is the specification of the prepared path. */
+
+const ORIGIN = 'https://shop.example';
+const clientOf = (id: string): { id: string; key: string } => ({ id, key: `pgk_${id}-0123456789abcdef0123` });
+const keyed = (id: string): { authorization: string } => bearer(clientOf(id).key);
+
+const LISTED = 'query Listed { listed: __typename }';
+const CREATE = 'mutation ($input: CreatePaymentInput!) { createPayment(input: $input) { __typename } }';
+
+let issuer: Issuer;
+let frontend: { authorization: string };
+let ways: BothWays;
+
+const startWith = (mode: string, services = mode): Promise<BothWays> =>
+  BothWays.start({
+    ...issuer.settings,
+    // What becomes of a lost response is looked up until shortly before this.
+    SERVICE_TIMEOUT_MS: '1000',
+    CORS_ORIGINS: ORIGIN,
+    CLIENT_KEYS_FILE: clientKeysFile(
+      { ...clientOf('reader'), scopes: ['payments:read', 'payouts:read'] },
+      { ...clientOf('payouts-reader'), scopes: ['payouts:read'] },
+      { ...clientOf('no-cards'), scopes: ['payments:create', 'payouts:create', 'payments:confirm'] },
+      { ...clientOf('elsewhere'), channels: ['11111111-2222-4333-8444-555555555555'] },
+    ),
+    PERSISTED_OPERATIONS: fileOf(apolloManifest({ body: LISTED, name: 'Listed' })),
+    PERSISTED_OPERATIONS_FRONTENDS: mode,
+    PERSISTED_OPERATIONS_SERVICES: services,
+  });
+
+beforeAll(async () => {
+  const key = await newSigningKey('RS256');
+  issuer = await Issuer.start(key);
+  frontend = bearer(await tokenBy(key, { claims: { channels: [CHANNEL] } }));
+  ways = await startWith('allow');
+});
+
+/** Sends the same request both ways and expects the same of both. Apollo goes first: it teaches media types. */
+async function expectSame(asked: Asked): Promise<Told & { isPrepared: boolean }> {
+  const byApollo = await ways.askApollo(asked);
+  const { told, isPrepared } = await ways.ask(asked);
+  expect(told).toEqual(byApollo);
+  return { ...told, isPrepared };
+}
+
+/** What was observed, with errors and log lines sorted: their order depends on which of several lookups fails first. */
+const withSortedErrors = (told: Told): Told => {
+  const { errors = [], data } = JSON.parse(told.body) as { errors?: unknown[]; data: unknown };
+  const texts = (values: readonly unknown[]): string[] => values.map((value) => JSON.stringify(value)).sort();
+  const log = told.log.map((line: { errors?: string[] }) => ({ ...line, errors: line.errors?.toSorted() }));
+  return { ...told, log: [texts(log)], body: JSON.stringify([texts(errors), data]) };
+};
+
+const rows = <T>(table: Record<string, T>, isPrepared: boolean): [string, T, boolean][] =>
+  Object.entries(table).map(([title, row]) => [title, row, isPrepared]);
+
+describe('An HTTP request for a prepared operation', () => {
+  const QUERY = `query Payment($c: UUID!, $id: UUID!, $ids: [UUID!] = [], $e: String = "order-1") {
+    payment(channel: $c, transactionId: $id) { __typename ... on PaymentResource { status amount { value } } }
+    payments(channel: $c, transactionIds: $ids) { ... on PaymentResource { status } }
+    other: payment(channel: $c, externalId: $e) { ... on Node { id } }
+  }`;
+  const TWO = 'query A { a: __typename } query B { b: __typename }';
+  const UNNAMED = '{ __typename }';
+  const variables = { c: CHANNEL, id: FOUND.payment[0] };
+  const BODY = { query: QUERY, variables };
+  const missing = (count: number): string[] => Array.from({ length: count }, () => MISSING);
+  const hash = (text: string, version = 1): object => ({
+    persistedQuery: { version, sha256Hash: sha256(text) },
+  });
+
+  beforeAll(async () => {
+    await ways.prepare(BODY);
+    await ways.prepare({ query: TWO, operationName: 'A' });
+    await ways.prepare({ query: UNNAMED });
+    await ways.byPrepared(BODY);
+  });
+
+  const search = `?${new URLSearchParams({ query: UNNAMED })}`;
+  const unpreflighted = { 'content-type': undefined };
+  const preflighted = { ...unpreflighted, 'apollo-require-preflight': '1' };
+  const accepting = (accept: string | string[]): Asked => ({ headers: { accept }, body: BODY });
+  const typed = (type: string | undefined): Asked => ({ headers: { 'content-type': type }, body: BODY });
+  const given = (more: object): Asked => ({ body: { ...BODY, variables: { ...variables, ...more } } });
+  const withBody = (more: object): Asked => ({ body: { ...BODY, ...more } });
+
+  const PREPARED: Record<string, Asked> = {
+    'two weighed types in Accept': accepting(
+      'application/json;q=0.5, application/graphql-response+json;q=0.9',
+    ),
+    'Accept: HTML before anything': accepting('text/html, */*;q=0.1'),
+    'multipart before JSON in Accept': accepting('multipart/mixed; deferSpec=20220824, application/json'),
+    'two Accept headers': accepting(['text/html', 'application/json']),
+    'a content type with a charset': typed('application/json; charset=utf-8'),
+    'a content type in capitals': typed('APPLICATION/JSON'),
+    'the operationName of one of two': { body: { query: TWO, operationName: 'A' } },
+    'variables null': { body: { query: UNNAMED, variables: null } },
+    'unknown variables': given({ more: { a: [1] }, toString: 1 }),
+    'null for a list with a default': given({ ids: null }),
+    'one value for a list': given({ ids: MISSING }),
+    'a UUID in capitals': given({ c: CHANNEL.toUpperCase() }),
+    'extensions null': withBody({ extensions: null }),
+    'unknown keys': withBody({ more: 1, id: 'x', documentId: 'x' }),
+    'the most lookups allowed': given({ ids: missing(498) }),
+    'an allowed origin': { headers: { origin: ORIGIN }, body: BODY },
+    'another origin': { headers: { origin: 'https://evil.example' }, body: BODY },
+    'another Host': { headers: { host: 'evil.example' }, body: BODY },
+    'a key without the scope': { headers: keyed('payouts-reader'), body: BODY },
+    'a key of another channel': { headers: keyed('elsewhere'), body: BODY },
+  };
+  const LEFT_TO_APOLLO: Record<string, Asked> = {
+    'HTML in Accept': accepting('text/html'),
+    'JSON refused in Accept': accepting('application/json;q=0, application/graphql-response+json;q=0'),
+    'nonsense in Accept': accepting(';;;,,,'),
+    'a content type of text that mentions JSON': typed('text/plain; application/json'),
+    'a content type of a form': typed('application/x-www-form-urlencoded'),
+    'no content type': typed(undefined),
+    'another operationName': withBody({ operationName: 'Payout' }),
+    'no operationName, of two': { body: { query: TWO } },
+    'variables null where some are required': withBody({ variables: null }),
+    'variables as a list': withBody({ variables: [] }),
+    'a number for a UUID': given({ id: 5 }),
+    'extensions as text': withBody({ extensions: '{}' }),
+    'a persisted query of version 2': withBody({ extensions: hash(QUERY, 2) }),
+    'a registered persisted query': withBody({ extensions: hash(QUERY) }),
+    'the hash of a persisted query': { body: { variables, extensions: hash(QUERY) } },
+    'a persisted query with a wrong hash': withBody({ extensions: hash('x') }),
+    'a list of operations': { body: [BODY, BODY] },
+    'an empty object': { body: {} },
+    'a subscription': {
+      body: { query: `subscription { paymentUpdated(channel: "${CHANNEL}") { __typename } }` },
+    },
+    'too many lookups': given({ ids: missing(499) }),
+    'half an object': { body: '{' },
+    'a duplicate name': { body: '{"query":"{ __typename }","query":"{ nosuch }"}' },
+    GET: { method: 'GET', search, headers: preflighted },
+    'GET without apollo-require-preflight': { method: 'GET', search, headers: unpreflighted },
+    OPTIONS: { method: 'OPTIONS', headers: { origin: ORIGIN, 'access-control-request-method': 'POST' } },
+    'unknown credentials': { headers: { authorization: 'Bearer nobody' }, body: BODY },
+    'no credentials': { headers: { authorization: undefined }, body: BODY },
+    'two Authorization headers': { headers: { authorization: ['Bearer a', 'Bearer b'] }, body: BODY },
+  };
+
+  test.each([...rows(PREPARED, true), ...rows(LEFT_TO_APOLLO, false)])(
+    'gets the same response each time with %s',
+    async (_what, asked, isPrepared) => {
+      const { headers = {} } = asked;
+      for (const _ of ['first', 'again']) {
+        const response = await expectSame(asked);
+        expect(response.isPrepared).toBe(isPrepared);
+        if ('authorization' in headers) expect(response.calls).toEqual([]);
+        if ('authorization' in headers) expect(response.body).not.toContain('"status"');
+      }
+    },
+  );
+
+  test('does not repeat a value that does not fit', async () => {
+    const PAN = '4111111111111111';
+    for (const wrong of [PAN, [PAN], { pan: PAN }, Number(PAN)])
+      for (const name of ['c', 'id', 'ids', 'e', PAN]) {
+        const response = await expectSame({ body: { ...BODY, variables: { ...variables, [name]: wrong } } });
+        expect(JSON.stringify(response)).not.toContain(PAN);
+      }
+  });
+
+  test.each([
+    ['more than 100 KB', `{ __typename } # ${'x'.repeat(100 * 1024)}`],
+    ['too many tokens', `{ ${'__typename '.repeat(5001)} }`],
+    ['two operations without a name', TWO],
+    ['an unclosed brace', '{'],
+    ['introspection', '{ __schema { queryType { name } } }'],
+  ])('gets the same response each time for a document with %s', async (_what, query) => {
+    for (let count = 0; count < 3; count += 1) await expectSame({ body: { query } });
+  });
+
+  test.each([
+    ['a card number as a literal', 'mutation { createPayment(input: "4111111111111111") { __typename } }'],
+    ['a card number as a name', '{ a4111111111111111: __typename }'],
+    ['an unknown field', '{ nosuch(token: "eyJhbGciOi") { id } }'],
+  ])('is never prepared from a document with %s', async (_what, query) => {
+    for (let count = 0; count < 4; count += 1) {
+      const { told, isPrepared } = await ways.ask({ body: { query } });
+      expect([isPrepared, told.status]).toEqual([false, 400]);
+      expect(JSON.stringify(told)).not.toMatch(/4111111111111111|eyJhbGciOi/);
+    }
+  });
+});
+
+describe('A persisted operation', () => {
+  const FREE = 'query Free { free: __typename }';
+  const hash = (text: string): object => ({ persistedQuery: { version: 1, sha256Hash: sha256(text) } });
+  let required: BothWays;
+
+  beforeAll(async () => {
+    required = await startWith('require', 'allow');
+    await required.prepare({ query: FREE });
+    await required.byPrepared({ query: FREE });
+  });
+
+  test.each<[string, object]>([
+    ['its text', { query: FREE }],
+    ['its hash', { extensions: hash(FREE) }],
+    ['its id', { documentId: sha256(FREE) }],
+    ['its text and a listed id', { query: FREE, documentId: sha256(LISTED) }],
+    ['its text and a listed hash', { query: FREE, extensions: hash(LISTED) }],
+  ])('in the mode require: a frontend is refused an unlisted one by %s', async (_how, body) => {
+    const { told, isPrepared } = await required.ask({ headers: frontend, body });
+    expect(isPrepared).toBe(false);
+    expect(told.body).toMatch(/PERSISTED_|BAD_REQUEST/);
+    expect(told.body).not.toContain('data');
+  });
+
+  test.each<[string, object]>([
+    ['its id', { documentId: sha256(LISTED) }],
+    ['its hash', { extensions: hash(LISTED) }],
+    ['its text', { query: LISTED }],
+    ['its text with other white space', { query: `# a comment\n${LISTED.replaceAll(' ', '  ')}` }],
+  ])('in the mode require: a listed one is prepared for everybody by %s', async (_how, body) => {
+    const byApollo = await required.askApollo({ headers: frontend, body });
+    await required.ask({ headers: AUTHORIZED, body });
+    const { told, isPrepared } = await required.ask({ headers: frontend, body });
+    expect(isPrepared).toBe(true);
+    expect(told).toEqual(byApollo);
+    expect(JSON.parse(told.body)).toEqual({ data: { listed: 'Query' } });
+  });
+
+  test('in the mode warn: an unlisted one is logged each time by both paths', async () => {
+    const preferred = await startWith('warn');
+    const body = { query: FREE, operationName: 'Free' };
+    const byApollo = await preferred.askApollo({ headers: frontend, body });
+    await preferred.ask({ headers: frontend, body });
+    const { told, isPrepared } = await preferred.ask({ headers: frontend, body });
+    expect(isPrepared).toBe(true);
+    expect(told).toEqual(byApollo);
+    expect(told.log).toContainEqual(expect.objectContaining({ level: 40, name: 'Free' }));
+  });
+
+  test('is not carried out with invalid credentials', async () => {
+    await ways.prepare({ query: FREE });
+    const [token, key] = [frontend.authorization, AUTHORIZED.authorization];
+    for (const authorization of [undefined, 'Bearer x', 'Basic eDp5', `${token}x`, key.slice(0, -1)]) {
+      const { told, isPrepared } = await ways.ask({ headers: { authorization }, body: { query: FREE } });
+      expect([isPrepared, told.status]).toEqual([false, 401]);
+    }
+  });
+});
+
+describe('A random operation', () => {
+  const schema = gatewaySchema();
+  let plain: BothWays;
+
+  beforeAll(async () => {
+    plain = await BothWays.start();
+    // Two attempts in the journal, for attempt and attempts.
+    const unused = [...FOUND.payment];
+    plain.service.respond((request) =>
+      request.method === 'POST'
+        ? { status: 201, json: { status: 'pending', transaction_id: unused.pop() } }
+        : tellTransaction(request),
+    );
+    for (const key of ATTEMPT_KEYS.slice(0, 2)) {
+      const variables = { input: createInput('payment', key) };
+      expect((await plain.ask({ body: { query: CREATE, variables } })).told.body).toContain('Success');
+    }
+  });
+
+  test.each([
+    ['lookups succeed', { fails: false, directives: false }],
+    ['lookups fail', { fails: true, directives: false }],
+    ['it has directives', { fails: true, directives: true }],
+  ])('gives the same bytes by both paths when %s', async (_when, options) => {
+    const property = fc.asyncProperty(fc.gen(), async (g) => {
+      const question = operationOf(schema, g, options);
+      const { told: byApollo } = await plain.ask({ body: { ...question, query: asNew(question.query) } });
+      // Apollo never teaches an operation that it refuses, for example one beyond the limits.
+      if (byApollo.status !== 200) return;
+      await plain.prepare(question);
+      expect(withSortedErrors(await plain.byPrepared(question))).toEqual(withSortedErrors(byApollo));
+    });
+    await fc.assert(property, { numRuns: 40, maxSkipsPerRun: 200 });
+  });
+
+  test.each([
+    ['payment', WHOLE_PAYMENT],
+    ['payout', WHOLE_PAYOUT],
+  ] as const)('gives every field of every %s of every method and state', async (kind, whole) => {
+    const ids = [...FOUND[kind], MISSING];
+    const type = kind === 'payment' ? 'PaymentResource' : 'PayoutResource';
+    const query = `query All($c: UUID!, $ids: [UUID!]!, $id: UUID!, $node: ID!) {
+      ${kind}s(channel: $c, transactionIds: $ids) ${whole} ${kind}(channel: $c, transactionId: $id) ${whole}
+      node(id: $node) { id ... on ${type} { status } } }`;
+    const [id = ''] = ids;
+    const told = await plain.expectSame({
+      query,
+      variables: { c: CHANNEL, ids, id, node: nodeId(kind, id) },
+    });
+    expect(told.calls).toHaveLength(ids.length);
+  });
+});
+
+describe('A failing lookup', () => {
+  const TEN = Array.from({ length: 10 }, (_, place) => `40000000-0000-4000-8000-00000000000${place}`);
+  const BAD = 4;
+  const MANY = `query Many($c: UUID!, $ids: [UUID!]!) { payments(channel: $c, transactionIds: $ids) {
+    ... on PaymentResource { transactionId status amount { value } } } }`;
+  const c = CHANNEL;
+  let failing: BothWays;
+
+  beforeAll(async () => {
+    failing = await BothWays.start({ SERVICE_TIMEOUT_MS: '800' });
+  });
+
+  test.each<[string, Reply, string]>([
+    ['500', { status: 500, json: {} }, 'SERVICE_UNAVAILABLE'],
+    ['silence', () => undefined, 'SERVICE_TIMEOUT'],
+    ['no JSON', { status: 200, body: '<html>' }, 'SERVICE_RESPONSE_INVALID'],
+    ['403', { status: 403, json: {} }, 'SERVICE_AUTH_FAILED'],
+  ])('among ten is one null and one error by both paths: %s', async (_fault, reply, code) => {
+    failing.service.respond(({ query }) => {
+      const id = /transaction_id=([^&]*)/.exec(query)?.[1];
+      return id === TEN[BAD] ? reply : { status: 200, json: { status: 'pending', transaction_id: id } };
+    });
+    const question = { query: MANY, variables: { c, ids: TEN } };
+    await failing.prepare({ ...question, variables: { c, ids: TEN.slice(0, 2) } });
+    const byApollo = await failing.byApollo(question);
+    const byPrepared = await failing.byPrepared(question);
+    expect(byPrepared).toEqual(byApollo);
+    const { data, errors } = JSON.parse(byPrepared.body) as {
+      data: { payments: unknown[] };
+      errors: object[];
+    };
+    expect(data.payments.flatMap((found, place) => (found === null ? [place] : []))).toEqual([BAD]);
+    expect(errors).toMatchObject([{ path: ['payments', BAD], extensions: { code } }]);
+  });
+
+  const [first = '', second = ''] = FAILING;
+  const LOOKUP = `a: payment(channel: "${c}", transactionId: "${first}") { __typename }`;
+  const listOf = (...ids: string[]): string =>
+    `b: payments(channel: "${c}", transactionIds: ${JSON.stringify(ids)}) { __typename }`;
+
+  test.each([
+    ['some of a list', `{ ${listOf(first, FOUND.payment[0] ?? '', second, MISSING)} }`],
+    ['a lookup and a list', `{ ${LOOKUP} ${listOf(first)} }`],
+    ['a lookup beside invalid arguments', `{ ${LOOKUP} d: node(id: "x") { __typename } }`],
+    [
+      'a lookup beside a list that is too long',
+      `{ ${LOOKUP} ${listOf(...TEN.flatMap(() => [...TEN, second]))} }`,
+    ],
+  ])('is requested once, with the same errors by both paths: %s', async (_what, query) => {
+    failing.service.respond(tellTransaction);
+    const byApollo = await failing.byApollo({ query });
+    await failing.prepare({ query });
+    const byPrepared = await failing.byPrepared({ query });
+    expect(withSortedErrors(byPrepared)).toEqual(withSortedErrors(byApollo));
+    // Where one lookup fails, the order of the errors is that of the fields.
+    if (new Set(byPrepared.calls).size === 1) expect(byPrepared.body).toBe(byApollo.body);
+    expect(new Set(byPrepared.calls).size).toBe(byPrepared.calls.length);
+  });
+
+  test('of the payment of an attempt costs one request by both paths', async () => {
+    const id = FOUND.payment[0];
+    failing.service.respond(() => ({ status: 201, json: { status: 'pending', transaction_id: id } }));
+    await failing.ask({ body: { query: CREATE, variables: { input: createInput('payment', 'key-1') } } });
+    failing.service.respond(() => ({ status: 403, json: {} }));
+    const told = await failing.expectSame({
+      query:
+        '{ attempt(idempotencyKey: "key-1") { payment { __typename } again: payment { ... on Node { id } } } }',
+    });
+    expect(told.calls).toHaveLength(1);
+  });
+});
+
+describe('Rate limiting', () => {
+  const LIMIT = 100;
+  const BATCH =
+    'query ($c: UUID!, $ids: [UUID!]!) { payments(channel: $c, transactionIds: $ids) { __typename } }';
+  const batchOf = (count: number): object => ({
+    c: CHANNEL,
+    ids: Array.from({ length: count }, () => MISSING),
+  });
+  /** Refused by a validation rule, which costs the same. */
+  const badInput = (): object => ({ input: { ...createInput('payment', randomUUID()), externalId: '' } });
+
+  const SPENDINGS: [string, { query: string; variables: () => object; points: number }][] = [
+    ['a batch of seven', { query: BATCH, variables: () => batchOf(7), points: 7 }],
+    ['an empty batch', { query: BATCH, variables: () => batchOf(0), points: 1 }],
+    ['a mutation', { query: CREATE, variables: badInput, points: 5 }],
+    ['an operation without lookups', { query: '{ __typename }', variables: () => ({}), points: 1 }],
+  ];
+  const CLIENTS = Array.from({ length: SPENDINGS.length * 2 + 1 }, (_, place) => clientOf(`client-${place}`));
+  const unused = [...CLIENTS];
+  let limited: BothWays;
+
+  beforeAll(async () => {
+    limited = await BothWays.start({
+      RATE_LIMIT_PER_MINUTE: String(LIMIT),
+      CLIENT_KEYS_FILE: clientKeysFile(...CLIENTS),
+    });
+  });
+
+  /** The credentials of another client, which has that many points left. */
+  async function clientWith(points: number): Promise<{ authorization: string }> {
+    const headers = bearer(unused.pop()?.key ?? '');
+    const { told } = await limited.ask({
+      headers,
+      body: { query: asNew(BATCH), variables: batchOf(LIMIT - points) },
+    });
+    expect(told.status).toBe(200);
+    return headers;
+  }
+
+  const withoutClient = (told: Told): Told =>
+    JSON.parse(JSON.stringify(told).replaceAll(/client-\d+/g, 'client')) as Told;
+
+  test.each(SPENDINGS)('takes the same points for %s by both paths', async (_what, spending) => {
+    const last: Told[] = [];
+    for (const isApollo of [true, false]) {
+      const headers = await clientWith(spending.points * 6 - 1);
+      const query = asNew(spending.query);
+      for (let count = 0; count < 6; count += 1) {
+        const asked = { headers, body: { query, variables: spending.variables() } };
+        const { told, isPrepared } = isApollo
+          ? { told: await limited.askApollo(asked), isPrepared: false }
+          : await limited.ask(asked);
+        expect(told.status).toBe(count < 5 ? 200 : 429);
+        // Two requests teach it, and Apollo refuses the last.
+        expect(isPrepared).toBe(!isApollo && count > 1 && count < 5);
+        if (count === 5) last.push(withoutClient(told));
+      }
+    }
+    expect(last[1]).toEqual(last[0]);
+  });
+
+  test('admits no more concurrent prepared operations than points are left', async () => {
+    const headers = await clientWith(44);
+    for (let count = 0; count < 2; count += 1)
+      await limited.ask({ headers, body: { query: BATCH, variables: batchOf(2) } });
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, () => limited.client.ask(BATCH, batchOf(4), headers)),
+    );
+    expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(10);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 429]));
+  });
+});
+
+describe('Mutations', () => {
+  const MUTATIONS = ['createPayment', 'createPayout', 'confirmPayment'] as const;
+
+  /** Finds a payment by id that waits for its UTR, and nothing by external id. */
+  function tell({ query }: ReceivedRequest): Reply {
+    const [, id] = /transaction_id=([^&]*)/.exec(query) ?? [];
+    const payment_method = { type: 'upi', state: 'waiting_for_utr' };
+    if (!id) return { status: 404, json: {} };
+    return { status: 200, json: { status: 'processing', transaction_id: id, payment_method } };
+  }
+
+  const byLedger = (request: ReceivedRequest): Reply =>
+    request.method === 'POST' ? accepted(request) : tell(request);
+
+  /** A valid input with a transaction of its own. */
+  const inputOf = (mutation: Mutation): { input: Record<string, unknown> } =>
+    mutation === 'confirmPayment'
+      ? { input: { ...validCall(mutation, 'upi').input, transactionId: randomUUID() } }
+      : { input: validCall(mutation, 'other').input };
+
+  beforeAll(async () => {
+    ways.service.respond(byLedger);
+    for (const mutation of MUTATIONS)
+      for (let count = 0; count < 2; count += 1)
+        await ways.ask({ body: { query: DOCUMENTS[mutation], variables: inputOf(mutation) } });
+  });
+
+  beforeEach(() => ways.service.respond(byLedger));
+
+  /**
+   * What was observed, without the keys, ids and lengths of this call, lookups that follow up earlier calls, and the number
+   * of tries of a lookup, which is random.
+   */
+  function comparable(told: Told, input: Record<string, unknown>): unknown {
+    const headers = told.headers.filter(([name]) => !/content-length/i.test(name));
+    const own = [input['idempotencyKey'], input['externalId']].map(String).filter((text) => text !== '');
+    const calls = told.calls.filter((call) => !/external_id=/.test(call) || call.includes(`=${own[1]} `));
+    const hidden = own.reduce(
+      (text, value) => text.replaceAll(value, '(own)'),
+      JSON.stringify({ ...told, headers, calls: [...new Set(calls)] }),
+    );
+    return JSON.parse(
+      hidden.replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '(id)'),
+    );
+  }
+
+  interface Case {
+    mutation: Mutation;
+    input?: (input: Record<string, unknown>) => Record<string, unknown>;
+    reply?: (request: ReceivedRequest) => Reply;
+    headers?: Record<string, string>;
+  }
+
+  async function expectSameCall({ mutation, input = (given) => given, reply, headers }: Case): Promise<Told> {
+    if (reply)
+      ways.service.respond((request) => (request.method === 'POST' ? reply(request) : tell(request)));
+    const first = { input: input(inputOf(mutation).input) };
+    const second = { input: input(inputOf(mutation).input) };
+    const body = { query: DOCUMENTS[mutation] };
+    const byApollo = await ways.askApollo({ headers, body: { ...body, variables: first } });
+    const byPrepared = await ways.byPrepared({ ...body, variables: second }, headers);
+    expect(comparable(byPrepared, second.input)).toEqual(comparable(byApollo, first.input));
+    return byPrepared;
+  }
+
+  const posts = (calls: readonly string[]): string[] => calls.filter((call) => call.startsWith('POST'));
+
+  test.each(MUTATIONS)('%s succeeds with one request and one audit line by both paths', async (mutation) => {
+    const told = await expectSameCall({ mutation });
+    expect(told.body).toMatch(/Pay(ment|out)Success/);
+    expect(told.audit).toHaveLength(1);
+    expect(posts(told.calls)).toHaveLength(1);
+  });
+
+  const declined = ({ json }: ReceivedRequest): Reply => ({
+    status: 201,
+    json: {
+      status: 'failed',
+      transaction_id: json['id'] ?? randomUUID(),
+      error: { code: 'DECLINED_GENERIC', message: 'No.' },
+    },
+  });
+  const refused = (): Reply => ({ status: 400, json: { amount: ['Too much.'] } });
+  const fault = (): Reply => ({ status: 500, json: {} });
+
+  test.each<[Mutation, string, (request: ReceivedRequest) => Reply, RegExp]>([
+    ['createPayment', 'a decline', declined, /Success/],
+    ['createPayment', 'status 400', refused, /RejectedByServiceError/],
+    ['createPayment', 'status 500', fault, /OutcomeUnknownError/],
+    ['createPayment', 'status 401', () => ({ status: 401, json: {} }), /SERVICE_AUTH_FAILED/],
+    ['createPayout', 'status 500', fault, /OutcomeUnknownError/],
+    ['confirmPayment', 'status 400', refused, /RejectedByServiceError/],
+    ['confirmPayment', 'status 500', fault, /OutcomeUnknownError/],
+  ])('%s has the same result by both paths when the service answers with %s', async (...row) => {
+    const [mutation, , reply, expected] = row;
+    expect((await expectSameCall({ mutation, reply })).body).toMatch(expected);
+  });
+
+  test.each(MUTATIONS)(
+    '%s is refused the same without the scope and on another channel',
+    async (mutation) => {
+      for (const client of ['reader', 'elsewhere']) {
+        const told = await expectSameCall({ mutation, headers: keyed(client) });
+        expect(told.body).toContain('FORBIDDEN');
+        expect([told.audit.length, told.calls]).toEqual([1, []]);
+      }
+    },
+  );
+
+  test.each(MUTATIONS)(
+    '%s is refused the same for a malformed input, which is not repeated',
+    async (mutation) => {
+      const secret = '4111 1111 1111 1111';
+      for (const name of ['channel', 'amount', 'transactionId', 'nosuch']) {
+        const input = { ...inputOf(mutation).input, [name]: secret };
+        const body = { query: DOCUMENTS[mutation], variables: { input } };
+        const byApollo = await ways.askApollo({ body });
+        const { told } = await ways.ask({ body });
+        expect(told).toEqual(byApollo);
+        expect(JSON.stringify(told)).not.toContain(secret);
+        expect(told.calls).toEqual([]);
+      }
+    },
+  );
+
+  const CREATES = ['createPayment', 'createPayout'] as const;
+
+  test.each(CREATES)('%s is refused the same by the validation rules', async (mutation) => {
+    const told = await expectSameCall({ mutation, input: (input) => ({ ...input, externalId: '' }) });
+    expect(told.body).toContain('InvalidInputError');
+    expect(told.audit).toHaveLength(1);
+  });
+
+  test('createPayment with a full card number requires cards:direct, and the number appears nowhere', async () => {
+    const input = (given: Record<string, unknown>): Record<string, unknown> => ({
+      ...given,
+      amount: { currency: 'EUR', value: '10.00' },
+      method: validCall('createPayment', 'card').input['method'],
+    });
+    const forbidden = await expectSameCall({
+      mutation: 'createPayment',
+      input,
+      headers: keyed('no-cards'),
+    });
+    expect(forbidden.body).toContain('FORBIDDEN');
+    const done = await expectSameCall({ mutation: 'createPayment', input });
+    expect(done.body).toContain('PaymentSuccess');
+    for (const { body, log, audit } of [forbidden, done])
+      expect(JSON.stringify({ body, log, audit })).not.toMatch(/4111111111111111|"737"/);
+  });
+
+  test.each(CREATES)('%s replays a repeated key, and refuses it with another input', async (mutation) => {
+    const { input } = inputOf(mutation);
+    const ask = (variables: object) => ways.byPrepared({ query: DOCUMENTS[mutation], variables });
+    expect((await ask({ input })).body).toContain('"replayed":false');
+    const again = await ask({ input });
+    expect(again.body).toContain('"replayed":true');
+    expect(posts(again.calls)).toEqual([]);
+    const other = { ...input, amount: { currency: 'USD', value: '11.00' } };
+    expect((await ask({ input: other })).body).toContain('IdempotencyConflictError');
+  });
+
+  test('two in one operation are refused each time', async () => {
+    const query = `mutation Two($input: CreatePaymentInput!) {
+      a: createPayment(input: $input) { __typename } b: createPayment(input: $input) { __typename } }`;
+    const variables = { input: createInput('payment', newKey()) };
+    for (let count = 0; count < 4; count += 1) {
+      const { told, isPrepared } = await ways.ask({ body: { query, variables } });
+      expect([isPrepared, told.status, told.calls, told.audit]).toEqual([false, 400, [], []]);
+    }
+  });
+
+  test('only the named one of a document is carried out', async () => {
+    const query = `mutation Pay($input: CreatePaymentInput!) { createPayment(input: $input) { __typename } }
+      mutation Confirm($confirm: ConfirmPaymentInput!) { confirmPayment(input: $confirm) { __typename } }`;
+    const ask = (operationName: string, variables: object) =>
+      ways.ask({ body: { query, variables, operationName } });
+    for (let count = 0; count < 3; count += 1) {
+      const pay = await ask('Pay', { input: createInput('payment', newKey()) });
+      const confirm = await ask('Confirm', { confirm: inputOf('confirmPayment').input });
+      expect([pay.isPrepared, confirm.isPrepared]).toEqual([count === 2, count === 2]);
+      const paths = [pay, confirm].map(({ told }) => posts(told.calls).map((call) => call.split(' ')[1]));
+      expect(paths).toEqual([['/api/v1/payment/'], ['/api/v1/payment/confirm/']]);
+    }
+  });
+
+  test('are not carried out by GET when prepared', async () => {
+    const variables = JSON.stringify(inputOf('createPayment'));
+    const search = `?${new URLSearchParams({ query: DOCUMENTS.createPayment, variables })}`;
+    const headers = { 'apollo-require-preflight': '1', 'content-type': undefined };
+    const { told } = await ways.ask({ method: 'GET', search, headers });
+    expect([told.status, told.calls, told.audit]).toEqual([405, [], []]);
+  });
+});

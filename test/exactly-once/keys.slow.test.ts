@@ -1,0 +1,298 @@
+import { CHANNEL, type End, type Json } from '../support/caller';
+import { validCall } from '../support/calls';
+import { gate, until } from '../support/latch';
+import type { FaultReply } from '../support/payment-service/fake-payment-service';
+import { html, reset, status } from '../support/payment-service/faults';
+import { describeSqlite, newKey, type Rig } from '../support/harness';
+import { KINDS, OTHER_AMOUNT, SUCCESS, disconnect, sent, untilSent } from './support/creates';
+
+/** Responses after which it is certain that nothing was created. */
+const REFUSALS: [string, FaultReply, End, string][] = [
+  ['400 in HTML', html(400), { result: 'RejectedByServiceError', httpStatus: 400 }, 'REJECTED'],
+  ['422', status(422), { result: 'RejectedByServiceError', httpStatus: 422 }, 'REJECTED'],
+  ['401', status(401), { error: 'SERVICE_AUTH_FAILED', retryable: false }, 'NOT_SENT'],
+  [
+    '429 with Retry-After',
+    status(429, { 'retry-after': '7' }),
+    { error: 'SERVICE_UNAVAILABLE', retryable: true, retryAfterMs: 7000 },
+    'NOT_SENT',
+  ],
+];
+
+/** For many concurrent calls on a busy machine. */
+const PATIENT = { env: { SERVICE_TIMEOUT_MS: '20000' } };
+
+describeSqlite('A key', (rigs) => {
+  let rig: Rig;
+
+  beforeAll(async () => {
+    rig = await rigs.start();
+  });
+
+  describe.each(KINDS)('of a %s', (kind) => {
+    test('creates once, and is then answered with the current state, or the last known one', async () => {
+      const key = newKey();
+      const first = await rig.create(kind, key);
+      expect(first).toMatchObject({ result: SUCCESS[kind], replayed: false });
+      const down = { acts: false, reply: status(503) };
+      rig.service.plan((endpoint) => (endpoint === `look-up-${kind}` ? down : undefined));
+      const again = await rig.create(kind, key).finally(() => rig.service.plan(() => undefined));
+      expect(again).toMatchObject({ ...first, replayed: true });
+      rig.service.created(key)[0]!.status = 'completed';
+      expect(await rig.create(kind, key)).toEqual({ ...first, replayed: true, status: 'COMPLETED' });
+      expect(rig.service.created(key)).toHaveLength(1);
+    });
+
+    test('is in progress during its first call, and conflicts with another input', async () => {
+      const key = newKey();
+      const hold = gate();
+      rig.service.next(`create-${kind}`, { acts: true, first: hold.opened });
+      const first = rig.create(kind, key);
+      await untilSent(rig.service, kind, key);
+      const second = await rig.create(kind, key);
+      expect(second).toMatchObject({ result: 'RequestInProgressError' });
+      expect(second.retryAfterMs).toBeGreaterThan(0);
+      expect(await rig.create(kind, key, OTHER_AMOUNT)).toMatchObject({ result: 'IdempotencyConflictError' });
+      expect(await rig.attempt(key)).toMatchObject({ outcome: 'IN_PROGRESS' });
+      hold.open();
+      const { transactionId } = await first;
+      expect(await first).toMatchObject({ result: SUCCESS[kind], replayed: false });
+      expect(await rig.create(kind, key)).toMatchObject({ replayed: true, transactionId });
+    });
+
+    test.each(REFUSALS)('is free after %s, also for another input', async (_name, reply, end, outcome) => {
+      const key = newKey();
+      rig.service.next(`create-${kind}`, { acts: false, reply });
+      expect(await rig.create(kind, key)).toMatchObject(end);
+      expect(sent(rig.service, kind, key)).toBe(1);
+      expect(await rig.attempt(key)).toMatchObject({ outcome, settledAt: expect.any(String) as unknown });
+      const again = await rig.create(kind, key, OTHER_AMOUNT);
+      expect(again).toMatchObject({ result: SUCCESS[kind], replayed: false });
+      expect(rig.service.created(key)).toMatchObject([OTHER_AMOUNT]);
+      expect(await rig.create(kind, key)).toMatchObject({ result: 'IdempotencyConflictError' });
+    });
+
+    test('is free after a refused connection', async () => {
+      const key = newKey();
+      await rig.service.close();
+      const refused = await rig.create(kind, key).finally(() => rig.service.listen());
+      expect(refused).toMatchObject({ error: 'SERVICE_UNAVAILABLE', retryable: true });
+      expect(await rig.create(kind, key)).toMatchObject({ result: SUCCESS[kind], replayed: false });
+      expect(rig.service.created(key)).toHaveLength(1);
+    });
+
+    test('creates once if the service answers 200', async () => {
+      const key = newKey();
+      const ok: FaultReply = (connection, answer) => connection.send({ ...answer, status: 200 });
+      rig.service.next(`create-${kind}`, { acts: true, reply: ok });
+      expect(await rig.create(kind, key)).toMatchObject({ result: SUCCESS[kind], replayed: false });
+    });
+
+    test('whose caller disconnected creates once, which is recorded before its gateway has closed', async () => {
+      const key = newKey();
+      const closing = await rigs.start(PATIENT);
+      const hold = gate();
+      closing.service.next(`create-${kind}`, { acts: true, first: hold.opened });
+      await disconnect(
+        (signal) => closing.create(kind, key, {}, signal),
+        () => sent(closing.service, kind, key),
+      );
+      const closed = closing.close();
+      const answers = () => fetch(closing.url).then(Boolean, () => false);
+      await until(answers, (does) => !does);
+      hold.open();
+      await closed;
+      const next = await rigs.start({ service: closing.service, clock: closing.clock });
+      expect(await next.attempt(key)).toMatchObject({ outcome: 'SUCCEEDED' });
+      expect(await next.create(kind, key)).toMatchObject({ result: SUCCESS[kind], replayed: true });
+      expect(closing.service.created(key)).toHaveLength(1);
+    });
+  });
+
+  test('of a payment without external id gets a unique one, in order of time, kept in a replay and found by', async () => {
+    const ids: string[] = [];
+    for (const isLost of [false, true, false]) {
+      const key = newKey();
+      if (isLost) rig.service.next('create-payment', { acts: true, reply: reset });
+      const first = await rig.create('payment', key, { externalId: undefined });
+      const [created] = rig.service.created(key);
+      const { externalId, transactionId } = created!;
+      expect(first).toMatchObject({ replayed: isLost, transactionId });
+      const again = await rig.create('payment', key, { externalId: undefined });
+      expect(again).toMatchObject({ externalId, transactionId, replayed: true });
+      expect(await rig.attempt(key)).toMatchObject({ externalId });
+      ids.push(externalId);
+      rig.clock.advance(2);
+    }
+    expect(ids.join('')).toMatch(/^[\x21-\x7e]+$/);
+    expect(new Set(ids).size).toBe(3);
+    expect([...ids].sort()).toEqual(ids);
+  });
+
+  test('is independent of the same key before another service', async () => {
+    const key = newKey();
+    await rig.create('payment', key);
+    const other = await rigs.start();
+    expect(await other.attempt(key)).toBeNull();
+    expect(await other.create('payment', key, OTHER_AMOUNT)).toMatchObject({ replayed: false });
+  });
+});
+
+describeSqlite('One transaction in the responses to several creates', (rigs) => {
+  let rig: Rig;
+  beforeAll(async () => {
+    rig = await rigs.start({ env: { PAYOUT_PREFLIGHT: 'off', SERVICE_TIMEOUT_MS: '2000' } });
+  });
+
+  test.each(KINDS)(
+    'is reported as the success of one key, and as unknown to the others: %s',
+    async (kind) => {
+      const externalId = newKey();
+      const keys = [1, 2, 3].map(() => newKey());
+      const arrived = gate();
+      rig.service.plan((endpoint) => {
+        if (endpoint !== `create-${kind}`) return undefined;
+        const isFirst = rig.service.requestsTo(`create-${kind}`).length === 1;
+        if (rig.service.requestsTo(`create-${kind}`).length === keys.length) arrived.open();
+        // Like a service that deduplicates by external id.
+        return {
+          acts: isFirst,
+          first: arrived.opened,
+          reply: (connection, { json, ...answer }) => {
+            const transactionId = rig.service.created(externalId)[0]?.transactionId;
+            connection.send({ ...answer, json: { ...(json as object), transaction_id: transactionId } });
+          },
+        };
+      });
+      rig.service.requests.length = 0;
+      const ends = await Promise.all(keys.map((key) => rig.create(kind, key, { externalId })));
+      rig.service.plan(() => undefined);
+      expect(ends.map(({ result }) => result).sort()).toEqual(
+        ['OutcomeUnknownError', 'OutcomeUnknownError', SUCCESS[kind]].sort(),
+      );
+      const attempts = await Promise.all(keys.map((key) => rig.attempt(key)));
+      expect(attempts.filter((attempt) => attempt?.transactionId !== null)).toHaveLength(1);
+      expect(rig.service.created(externalId)).toHaveLength(1);
+    },
+  );
+});
+
+const { input: CARD_PAYMENT } = validCall('createPayment', 'card');
+const { card: CARD } = CARD_PAYMENT['method'] as { card: Json };
+const card = (over: Json = {}): Json => ({
+  amount: CARD_PAYMENT['amount'],
+  method: { card: { ...CARD, ...over } },
+});
+
+/** Changes that make it another input. */
+const OTHER_INPUTS: [string, Json, Json][] = [
+  ['another amount', {}, { amount: { currency: 'INR', value: '10.01' } }],
+  ['an external id, where there was none', { externalId: undefined }, { externalId: 'order 1' }],
+  ['no external id, where there was one', {}, { externalId: undefined }],
+  ['another channel', {}, { channel: '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b11' }],
+  ['another method', {}, { method: { redirect: 'UPI' } }],
+  ['another detail of the method', {}, { method: { upi: { email: 'bob@example.com' } } }],
+  ['another callback URL', {}, { callbackUrl: 'https://shop.example/callback' }],
+  ['another description', {}, { description: 'another' }],
+  ['another card number', card(), card({ pan: '5555555555554444' })],
+  ['another cardholder', card(), card({ cardholder: 'Bob Payer' })],
+];
+
+const NAMES = { email: 'ann@example.com', firstName: 'Ann' };
+const NAMES_TURNED = Object.fromEntries(Object.entries(NAMES).reverse());
+
+const money = (value: string): Json => ({ amount: { currency: 'INR', value } });
+
+/** Changes of notation, which leave it the same input. */
+const OTHER_NOTATIONS: [string, Json, Json][] = [
+  ['a UUID in upper case', {}, { channel: CHANNEL.toUpperCase() }],
+  ['5.5 for 5.50', money('5.50'), money('5.5')],
+  ['005 for 5.00', money('5.00'), money('005')],
+  ['a null for nothing', {}, { returnUrl: null, callbackUrl: null }],
+  [
+    'free fields in another order',
+    { method: { other: { fields: NAMES } } },
+    { method: { other: { fields: NAMES_TURNED } } },
+  ],
+  ['a card number with spaces', card(), card({ pan: '4111 1111 1111 1111' })],
+  ['another security code, which is not kept', card(), card({ cvc: '838' })],
+];
+
+describeSqlite('A key that is used again', (rigs) => {
+  let rig: Rig;
+
+  beforeAll(async () => {
+    rig = await rigs.start();
+  });
+
+  test.each([
+    ['amount', 'payment', { amount: { currency: 'INR', value: '77.70' } }],
+    ['externalId', 'payment', { externalId: 'another order' }],
+    ['method', 'payment', { method: { redirect: 'HAVALE' } }],
+    ['operation', 'payout', {}],
+  ] as const)('names what differs in a conflict, and not its value: %s', async (part, kind, other) => {
+    const key = newKey();
+    await rig.create('payment', key);
+    const { result, message } = await rig.create(kind, key, other);
+    expect(result).toBe('IdempotencyConflictError');
+    expect(message).toContain(part);
+    expect(message).not.toMatch(/77\.70|another order/);
+  });
+
+  test.each(OTHER_INPUTS)('conflicts with %s', async (_name, input, other) => {
+    const key = newKey();
+    expect(await rig.create('payment', key, input)).toMatchObject({ result: 'PaymentSuccess' });
+    expect(await rig.create('payment', key, { ...input, ...other })).toMatchObject({
+      result: 'IdempotencyConflictError',
+    });
+    expect(rig.service.created(key)).toHaveLength(1);
+  });
+
+  test.each(OTHER_NOTATIONS)('is replayed with %s', async (_name, input, other) => {
+    const key = newKey();
+    const { transactionId } = await rig.create('payment', key, input);
+    const again = await rig.create('payment', key, { ...input, ...other });
+    expect(again).toMatchObject({ result: 'PaymentSuccess', replayed: true, transactionId });
+    expect(rig.service.created(key)).toHaveLength(1);
+  });
+});
+
+describeSqlite('An input that was accepted and breaks a rule after a change of settings', (rigs) => {
+  const INPUT = { returnUrl: 'https://shop.example/back' };
+  let before: Rig;
+  let now: Rig;
+
+  beforeAll(async () => {
+    before = await rigs.start();
+    const { clock, service } = before;
+    now = await rigs.start({ clock, service, env: { ALLOWED_URL_HOSTS: 'other.example' } });
+  });
+
+  test.each(KINDS)('is replayed with the %s that it created', async (kind) => {
+    const input = { callbackUrl: 'https://shop.example/called' };
+    const key = newKey();
+    const { transactionId } = await before.create(kind, key, input);
+    const again = await now.create(kind, key, input);
+    expect(again).toMatchObject({ result: SUCCESS[kind], replayed: true, transactionId });
+    const other = await now.create(kind, key, { ...input, ...OTHER_AMOUNT });
+    expect(other).toMatchObject({ result: 'IdempotencyConflictError' });
+    expect(before.service.created(key)).toHaveLength(1);
+  });
+
+  test.each([undefined, status(400)])(
+    'is refused and not sent under a key that created nothing (refused by the service before: %o)',
+    async (reply) => {
+      const key = newKey();
+      if (reply) {
+        before.service.next('create-payment', { acts: false, reply });
+        expect((await before.create('payment', key, INPUT)).result).toBe('RejectedByServiceError');
+      }
+      const requests = sent(before.service, 'payment', key);
+      expect(await now.create('payment', key, INPUT)).toMatchObject({
+        result: 'InvalidInputError',
+        fields: [{ path: ['returnUrl'], rule: 'allowedHost' }],
+      });
+      expect(sent(before.service, 'payment', key)).toBe(requests);
+    },
+  );
+});

@@ -1,0 +1,331 @@
+import { connect, type Socket } from 'node:net';
+import { DEPARTURES, LEAVES, comeAndLeave, playSlowly, slowClients } from '../adversarial/bad-clients';
+import { faultsOfHttp } from '../adversarial/assert-safe-response';
+import { Caller, createInput } from '../support/caller';
+import { AUTHORIZED } from '../support/credentials';
+import { until } from '../support/latch';
+import { CHANNEL } from '../support/gateway';
+import { newKey } from '../support/harness';
+import { Wire, postText } from '../support/wire';
+import { LARGE_BYTES, get, requested, startBareServer, type BareServer } from './support/bare-server';
+import { holdNext } from './support/held';
+import { heapInUse, openSockets } from './support/resources';
+import { startServer, type Server } from './support/servers';
+
+const authorization = `Authorization: ${AUTHORIZED.authorization}`;
+
+async function expectServed({ base }: Pick<BareServer, 'base'>): Promise<void> {
+  const wire = (await Wire.open(base, '127.0.0.9')).write(get('/'));
+  expect((await wire.answers(1))[0]).toMatchObject({ status: 200, body: 'here' });
+  wire.close();
+}
+
+/** Opens connections one after another, each known to the server before the next. */
+async function silent({ base, connections }: BareServer, count: number): Promise<Wire[]> {
+  const wires: Wire[] = [];
+  for (let place = 0; place < count; place += 1) {
+    wires.push(await Wire.open(base));
+    await until(
+      () => connections.size,
+      (size) => size >= Math.min(connections.max, place + 1),
+    );
+  }
+  return wires;
+}
+
+describe('A server with MAX_CONNECTIONS connections', () => {
+  test('closes the oldest one without a request, and serves the new one', async () => {
+    const server = await startBareServer({ maxConnections: 3 });
+    const [oldest, next] = await silent(server, 3);
+    const [answer] = await (await Wire.open(server.base)).write(get('/')).answers(1);
+    expect(answer).toMatchObject({ status: 200, body: 'here' });
+    await oldest?.closed;
+    expect(next?.isOpen).toBe(true);
+    expect(server.reasons).toEqual(['evicted']);
+    expect(server.connections.size).toBe(3);
+  });
+
+  test('closes an idle one when each of them has sent a request', async () => {
+    const server = await startBareServer({ maxConnections: 2 });
+    const idle = await Wire.open(server.base);
+    await idle.write(get('/')).answers(1);
+    const busy = (await Wire.open(server.base)).write(get('/held'));
+    await requested(server, 2);
+    await expectServed(server);
+    await idle.closed;
+    server.release();
+    expect((await busy.answers(1))[0]).toMatchObject({ status: 200, body: 'released' });
+  });
+
+  test('answers a new one with 503 and closes it when all others are in use', async () => {
+    const server = await startBareServer({ maxConnections: 2 });
+    const busy = [await Wire.open(server.base), await Wire.open(server.base)];
+    const released = busy.map((wire) => wire.write(get('/held')).answers(1));
+    await requested(server, 2);
+    const refused = await (await Wire.open(server.base)).write(get('/')).end();
+    expect(refused).toHaveLength(1);
+    const [answer] = refused;
+    expect(answer).toMatchObject({ status: 503, headers: { connection: 'close', 'retry-after': '1' } });
+    expect(JSON.parse(answer?.body ?? '')).toMatchObject({
+      errors: [{ extensions: { code: 'SERVICE_UNAVAILABLE', retryable: true, retryAfterMs: 1000 } }],
+    });
+    expect(answer && faultsOfHttp(answer)).toEqual([]);
+    expect(server.reasons).toEqual(['limit']);
+    server.release();
+    for (const answers of await Promise.all(released)) expect(answers[0]?.status).toBe(200);
+    await expectServed(server);
+  });
+
+  test('drops new ones that it cannot answer with 503, and accepts no more', async () => {
+    const server = await startBareServer({ maxConnections: 1 });
+    const busy = (await Wire.open(server.base)).write(get('/held'));
+    await requested(server, 1);
+    const { port } = new URL(server.base);
+    // Half-open: a refused client that does not close its side.
+    const refused: Socket[] = Array.from({ length: 60 }, () =>
+      connect({ host: '127.0.0.1', port: Number(port), allowHalfOpen: true }).on('error', () => undefined),
+    );
+    await until(() => server.reasons.length === 60);
+    expect(new Set(server.reasons)).toEqual(new Set(['limit', 'dropped']));
+    expect(server.connections.size).toBe(1);
+    refused.forEach((socket) => socket.destroy());
+    server.release();
+    expect((await busy.answers(1))[0]?.status).toBe(200);
+  });
+});
+
+describe('MAX_CONNECTIONS_PER_ADDRESS', () => {
+  test('refuses one address and serves another', async () => {
+    const server = await startBareServer({ maxConnectionsPerAddress: 1 });
+    const busy = (await Wire.open(server.base)).write(get('/held'));
+    await requested(server, 1);
+    expect((await (await Wire.open(server.base)).end())[0]?.status).toBe(503);
+    await expectServed(server);
+    expect(server.reasons).toEqual(['address_limit']);
+    server.release();
+    await busy.answers(1);
+  });
+
+  test('does not apply to trusted proxies', async () => {
+    const server = await startBareServer({ maxConnectionsPerAddress: 1, trustedProxies: ['127.0.0.0/8'] });
+    await silent(server, 5);
+    expect(server.connections.size).toBe(5);
+    expect(server.reasons).toEqual([]);
+  });
+});
+
+describe('Pipelined requests', () => {
+  test('are carried out one after another', async () => {
+    const server = await startBareServer({});
+    const wire = (await Wire.open(server.base)).write(get('/held') + get('/').repeat(16));
+    await requested(server, 1);
+    expect(wire.received).toBe('');
+    server.release();
+    const answers = await wire.answers(17);
+    expect(answers.map(({ body }) => body)).toEqual(['released', ...Array<string>(16).fill('here')]);
+  });
+
+  test('end their connection when there are thousands', async () => {
+    const server = await startBareServer({});
+    const flood = (await Wire.open(server.base)).write(get('/held') + get('/').repeat(5_000));
+    await flood.closed;
+    expect(flood.received).toBe('');
+    expect(server.reasons).toEqual(['pipeline_limit']);
+    expect(server.connections.size).toBe(0);
+    await expectServed(server);
+    server.release();
+  });
+});
+
+describe('Responses that a client does not read', () => {
+  /** Opens a connection on which that many large responses are requested and none is read. */
+  async function unread({ base }: BareServer, requests: number, address = '127.0.0.1'): Promise<Wire> {
+    const wire = await Wire.open(base, address);
+    wire.socket.pause();
+    return wire.write(get('/large').repeat(requests));
+  }
+
+  /** Lets a client read. Resolves when it has received that many bytes. */
+  async function receives(wire: Wire, bytes: number): Promise<void> {
+    let received = 0;
+    wire.socket.removeAllListeners('data').on('data', (chunk: Buffer) => (received += chunk.length));
+    wire.socket.resume();
+    await until(
+      () => received,
+      (count) => count > bytes,
+    );
+  }
+
+  const buffered = ({ unread: responses }: BareServer): Promise<number> => until(() => responses.bytes);
+
+  test('are buffered one at a time for a connection, and delivered whole when it reads', async () => {
+    const server = await startBareServer();
+    const wire = await unread(server, 3);
+    await buffered(server);
+    await expectServed(server);
+    expect(server.unread.bytes).toBeLessThanOrEqual(LARGE_BYTES + 1000);
+    await receives(wire, 3 * LARGE_BYTES);
+    expect(server.reasons).toEqual([]);
+    wire.close();
+  });
+
+  test('end their connection after CLIENT_TIMEOUT_MS', async () => {
+    const server = await startBareServer({ clientTimeoutMs: 300 });
+    const wire = await unread(server, 2);
+    await until(() => server.reasons.includes('write_timeout'));
+    expect(server.unread.bytes).toBe(0);
+    // Its end shows once the client reads again.
+    wire.socket.removeAllListeners('data').resume();
+    await wire.closed;
+    await expectServed(server);
+  });
+
+  test.each([
+    ['one caller, others stay', 'maxUnreadBytesPerCaller', (): string => '127.0.0.1'],
+    ['all callers together', 'maxUnreadBytes', (place: number): string => `127.0.0.${place}`],
+  ] as const)('are bounded for %s: connections with the most are closed', async (_whom, limit, address) => {
+    const server = await startBareServer({ [limit]: 2 * LARGE_BYTES });
+    const other = limit === 'maxUnreadBytesPerCaller' ? await unread(server, 1, '127.0.0.2') : undefined;
+    const wires = await Promise.all([1, 2, 3, 4].map((place) => unread(server, 1, address(place))));
+    await until(() => server.reasons.length > 0);
+    expect(new Set(server.reasons)).toEqual(new Set(['unread_limit']));
+    await until(() => server.unread.bytes <= (other ? 3 : 2) * LARGE_BYTES);
+    if (other) await receives(other, LARGE_BYTES);
+    await expectServed(server);
+    for (const wire of other ? [...wires, other] : wires) wire.close();
+  });
+});
+
+const serves = async ({ client }: Server): Promise<boolean> =>
+  (await client.ask('{ __typename }')).status === 200;
+
+describe('A client that does not finish its request', () => {
+  let server: Server;
+
+  beforeAll(async () => {
+    server = await startServer({ CLIENT_TIMEOUT_MS: '300' });
+  });
+
+  test('is disconnected after CLIENT_TIMEOUT_MS, with status 408 at most, and delays nobody', async () => {
+    const before = openSockets();
+    const clients = Array.from({ length: 5 }, () => slowClients(authorization)).flat();
+    const disconnected = Promise.all(
+      clients.map(async (client) => ({
+        name: client.name,
+        answers: await playSlowly(server.base, client),
+      })),
+    );
+    for (let count = 0; count < 10; count += 1) expect(await serves(server)).toBe(true);
+    for (const { name, answers } of await disconnected) {
+      // 100 asks for the body, 200 answers a whole request before.
+      const final = answers.filter(({ status }) => ![100, 200].includes(status));
+      const seen = final.map((answer) => ({ name, status: answer.status, faults: faultsOfHttp(answer) }));
+      expect(seen).toEqual(final.slice(0, 1).map(() => ({ name, status: 408, faults: [] })));
+    }
+    await until(openSockets, (count) => count <= before + 5);
+  });
+});
+
+describe('A client that disconnects', () => {
+  let server: Server;
+  let caller: Caller;
+
+  beforeAll(async () => {
+    server = await startServer();
+    caller = new Caller(server.base);
+    // Connections to the service, caches and compiled code stay.
+    await caller.create('payment', newKey());
+  });
+
+  const lookup = (): string =>
+    JSON.stringify({
+      query: `{ payment(channel: "${CHANNEL}", externalId: "${newKey()}") { __typename } }`,
+    });
+  const create = (key: string): string =>
+    JSON.stringify({
+      query: 'mutation ($input: CreatePaymentInput!) { createPayment(input: $input) { __typename } }',
+      variables: { input: createInput('payment', key) },
+    });
+
+  /** Connections of the gateway to the service are kept for the next request. */
+  const SPARE_CONNECTIONS = 30;
+
+  const times = (count: number, run: () => Promise<void>): Promise<unknown> =>
+    Promise.all(Array.from({ length: count }, run));
+
+  test.each(LEAVES)('(%s) at any point of its request leaves no sockets behind', async (_how, leave) => {
+    const before = openSockets();
+    for (const departure of DEPARTURES)
+      for (let round = 0; round < 5; round += 1)
+        await times(10, () =>
+          comeAndLeave(server.base, departure, lookup(), { headers: [authorization], leave }),
+        );
+    await until(openSockets, (now) => now <= before + SPARE_CONNECTIONS);
+    expect(await serves(server)).toBe(true);
+  });
+
+  const BEFORE_ANSWER = DEPARTURES.find(({ name }) => name === 'before the answer')!;
+
+  test('leaves no memory behind, be there hundreds', async () => {
+    const [, leave] = LEAVES[1]!;
+    const rounds = async (count: number): Promise<void> => {
+      for (let round = 0; round < count; round += 1)
+        await times(20, () =>
+          comeAndLeave(server.base, BEFORE_ANSWER, lookup(), { headers: [authorization], leave }),
+        );
+      server.service.requests.length = 0;
+      server.logLines.length = 0;
+    };
+    await rounds(5);
+    const before = heapInUse();
+    await rounds(15);
+    expect(heapInUse() - before).toBeLessThan(15);
+  });
+
+  test.each(LEAVES)('(%s) after the service has its create does not stop it', async (_how, leave) => {
+    const key = newKey();
+    const held = holdNext(server.service, 'create-payment');
+    const wire = await Wire.open(server.base);
+    wire.write(postText(create(key), ['Host: gateway', authorization]));
+    await held.arrived();
+    leave(wire);
+    wire.socket.resume();
+    await wire.closed;
+    held.release();
+    const attempt = await until(
+      () => caller.attempt(key),
+      (seen) => seen?.outcome === 'SUCCEEDED',
+    );
+    expect(attempt?.payment?.transactionId).toBe(server.service.created(key)[0]?.transactionId);
+    expect(await caller.create('payment', key)).toMatchObject({ result: 'PaymentSuccess', replayed: true });
+    expect(server.service.created(key)).toHaveLength(1);
+  });
+
+  test.each(LEAVES)('(%s) as soon as all is sent has its create once or never', async (_how, leave) => {
+    const keys = Array.from({ length: 15 }, newKey);
+    await Promise.all(
+      keys.map((key) =>
+        comeAndLeave(server.base, BEFORE_ANSWER, create(key), { headers: [authorization], leave }),
+      ),
+    );
+    for (const key of keys) {
+      const end = await until(
+        () => caller.create('payment', key),
+        ({ result }) => result !== 'RequestInProgressError',
+      );
+      expect(end.result).toBe('PaymentSuccess');
+      expect(server.service.created(key)).toHaveLength(1);
+    }
+  });
+
+  test('in the body of its create has none', async () => {
+    const key = newKey();
+    const wire = await Wire.open(server.base);
+    wire.write(postText(create(key), ['Host: gateway', authorization]).slice(0, -1));
+    wire.socket.end();
+    wire.socket.resume();
+    await wire.closed;
+    expect(await caller.attempt(key)).toBeNull();
+    expect(server.service.created(key)).toHaveLength(0);
+  });
+});

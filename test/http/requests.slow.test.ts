@@ -1,0 +1,464 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { serverAudits } from 'graphql-http';
+import { exchange } from '../auth/support/raw-socket';
+import { MUTATIONS, anyBody, anyDocument, brokenDocument, mutationCall } from '../adversarial/fuzz';
+import { LOG_BREAKS, faultOfLine, faultsOfGraphql, faultsOfHttp } from '../adversarial/assert-safe-response';
+import { MALFORMED, type Malformed } from '../adversarial/malformed';
+import { WireClient } from '../subscriptions/support/wire-client';
+import { createInput } from '../support/caller';
+import { AUTHORIZED } from '../support/credentials';
+import { CHANNEL } from '../support/gateway';
+import { expectErrors, raw, type RawResult } from '../support/raw';
+import { newKey } from '../support/harness';
+import { Wire, postText, requestText } from '../support/wire';
+import { heapInUse } from './support/resources';
+import { startServer, type Server } from './support/servers';
+
+const authorization = `Authorization: ${AUTHORIZED.authorization}`;
+const PREFLIGHT = { 'apollo-require-preflight': '1' };
+const CREATE = `mutation ($input: CreatePaymentInput!) { createPayment(input: $input) { __typename ... on UserError { message } } }`;
+const LOOKUP = 'query ($c: UUID!, $e: String) { payment(channel: $c, externalId: $e) { __typename } }';
+
+let server: Server;
+let host: string;
+
+beforeAll(async () => {
+  server = await startServer({ TRUSTED_PROXIES: '127.0.0.0/8', RATE_LIMIT_PER_MINUTE: '0' });
+  host = `Host: ${new URL(server.base).host}`;
+});
+
+beforeEach(() => {
+  server.service.requests.length = 0;
+  server.logLines.length = 0;
+});
+
+/** Whatever was sent, the gateway still serves, and has logged no error of its own. */
+afterEach(async () => {
+  expect(server.logLines.filter((line) => /"level":(50|60)/.test(line))).toEqual([]);
+  expect((await server.client.ask('{ __typename }')).status).toBe(200);
+});
+
+const send = (
+  body: string | Buffer,
+  contentType = 'application/json',
+  path = '/graphql',
+): Promise<RawResult> =>
+  raw(server.base + path, { method: 'POST', body, headers: { 'content-type': contentType } });
+
+const get = (parameters: string, path = '/graphql'): Promise<RawResult> =>
+  raw(`${server.base}${path}?${parameters}`, { headers: PREFLIGHT });
+
+describe('GraphQL over HTTP', () => {
+  const audits = serverAudits({
+    url: () => server.client.url,
+    fetchFn: (input: string, init: RequestInit = {}) =>
+      fetch(input, {
+        ...init,
+        headers: { ...(init.headers as Record<string, string>), ...AUTHORIZED, ...PREFLIGHT },
+      }),
+  });
+
+  test.each(audits.map(({ id, name, fn }) => [id, name, fn] as const))('%s %s', async (_id, _name, audit) => {
+    const result = await audit();
+    expect(result.status === 'ok' ? result.status : `${result.status}: ${result.reason}`).toBe('ok');
+  });
+
+  test('carries out no operation by HEAD', async () => {
+    const asked = `${server.client.url}?query=${encodeURIComponent('{ __typename }')}`;
+    const answer = await fetch(asked, { method: 'HEAD', headers: { ...AUTHORIZED, ...PREFLIGHT } });
+    expect([200, 400, 404, 405]).toContain(answer.status);
+    expect(await answer.text()).toBe('');
+  });
+});
+
+describe('A malformed request', () => {
+  /** The answers, and whether the request that was smuggled behind it reached the service. */
+  async function sendMalformed({ write }: Pick<Malformed, 'write'>) {
+    const externalId = `hidden-${randomUUID()}`;
+    const query = `{ payment(channel: "${CHANNEL}", externalId: "${externalId}") { __typename } }`;
+    const smuggled = postText(JSON.stringify({ query }), [host, authorization, 'Connection: close']);
+    const wire = await Wire.open(server.base);
+    const aim = { host: new URL(server.base).host, authorization, smuggled };
+    const answers = await wire.write(write(aim)).end();
+    const reached = server.service.requests.some(
+      ({ parameters }) => parameters.get('external_id') === externalId,
+    );
+    return { answers, reached };
+  }
+
+  test.each(MALFORMED.map((one) => [one.name, one] as const))(
+    'is read in one way or refused: %s',
+    async (_name, malformed) => {
+      const { answers, reached } = await sendMalformed(malformed);
+      const [first, second, ...more] = answers;
+      expect(malformed.statuses).toContain(first?.status ?? 0);
+      expect(faultsOfHttp(first ?? { status: 0, body: '' })).toEqual([]);
+      if (malformed.followed) {
+        // What follows is a request of its own; the connection may also have ended before.
+        if (second) expect(JSON.parse(second.body)).toEqual({ data: { payment: null } });
+        expect(more).toEqual([]);
+      } else {
+        expect([reached, second]).toEqual([false, undefined]);
+      }
+    },
+  );
+
+  test('would reach the service if it were well-formed', async () => {
+    const { answers, reached } = await sendMalformed({
+      write: ({ smuggled }) => postText('{"query":"{ __typename }"}', [host, authorization]) + smuggled,
+    });
+    expect([answers.map(({ status }) => status), reached]).toEqual([[200, 200], true]);
+  });
+
+  test('is answered without the name of the server', async () => {
+    const large = requestText('GET / HTTP/1.1', ['Host: a', `X: ${'a'.repeat(50_000)}`]);
+    for (const [text, status] of [['SSH-2.0-OpenSSH_9.2\r\n\r\n', 400] as const, [large, 431] as const]) {
+      const wire = await Wire.open(server.base);
+      expect((await wire.write(text).end()).map((answer) => answer.status)).toEqual([status]);
+      expect(wire.received.length).toBeLessThan(600);
+      expect(wire.received).not.toMatch(/\b(fastify|node|express|apollo|llhttp|HPE_|server:)/i);
+    }
+  });
+});
+
+const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1');
+const utf8 = (text: string): Buffer => Buffer.from(text, 'utf8');
+
+function expectRefused(result: RawResult, status = 400): void {
+  expect(result.status).toBe(status);
+  expectErrors(result, 'BAD_REQUEST');
+  expect(server.service.requests).toHaveLength(0);
+}
+
+/** The JSON text of a create with that text as its external id, and that in place of the amount's value. */
+const createText = (externalId = 'order-1', value = '"value": "5.00"'): string =>
+  `{"query": ${JSON.stringify(CREATE)}, "variables": {"input": {
+    "idempotencyKey": "${randomUUID()}", "externalId": "${externalId}", "channel": "${CHANNEL}",
+    "amount": {"currency": "EUR", ${value}}, "method": {"redirect": "CARD"}}}}`;
+
+describe.each([
+  ['a new operation', 0],
+  ['a prepared operation', 3],
+])('An ambiguous body of %s', (_which, times) => {
+  beforeAll(async () => {
+    for (let count = 0; count < times; count += 1) await send(createText());
+  });
+
+  test.each([
+    ['Latin-1', latin1(createText('Müller'))],
+    ['a cut character', Buffer.concat([utf8(createText()), Buffer.from([0xc3])])],
+    ['an overlong form', latin1(createText('\u00c0\u00af'))],
+    ['an encoded surrogate', latin1(createText('\u00ed\u00a0\u0080'))],
+    ['UTF-16', Buffer.from(createText(), 'utf16le')],
+    ['a duplicate name at its top', `{"query": "{ a }", ${createText().slice(1)}`],
+    ['a duplicate name in a variable', createText('order-1', '"value": "5.00", "value": "9.00"')],
+    ['a duplicate name as an escape', createText('order-1', '"value": "5.00", "\\u0076alue": "9.00"')],
+    [
+      'a duplicate name in its extensions',
+      createText().replace('{', '{"extensions": {"a": [{"b": 1, "b": 2}]}, '),
+    ],
+  ])('is refused: %s', async (_how, body) => expectRefused(await send(body)));
+
+  test.each(['iso-8859-1', 'utf-16', 'utf-8; charset=latin1', ''])(
+    'is refused: the charset %s',
+    async (charset) => expectRefused(await send(createText(), `application/json; charset=${charset}`), 415),
+  );
+
+  test('is not confused with an unusual one', async () => {
+    const bodies = [
+      utf8(createText('Müller-日本-🙂')),
+      // A byte order mark is not a part of the body.
+      utf8(`\ufeff${createText()}`),
+      createText().replace('{', '{"extensions": {"query": {"query": 1}}, '),
+      createText('a\\":\\"a\\":', '"value": "5.00"'),
+      createText().replace('{', '{"extensions": {"toString": 1, "valueOf": 2}, '),
+    ];
+    const responses = await Promise.all(bodies.map((body) => send(body)));
+    const types = ['charset=UTF-8', 'charset="utf-8"', 'charset=utf8'];
+    for (const type of types) responses.push(await send(createText(), `application/json; ${type}`));
+    expect(responses.map(({ status, errors }) => ({ status, errors }))).toEqual(
+      responses.map(() => ({ status: 200, errors: undefined })),
+    );
+  });
+});
+
+describe('An ambiguous', () => {
+  test('body of server-sent events is refused', async () => {
+    const query = `subscription { paymentUpdated(channel: "${CHANNEL}", transactionId: "${randomUUID()}") { __typename } }`;
+    const text = JSON.stringify({ query });
+    for (const body of [latin1(text.replace('{', '{"x": "ü", ')), text.replace('{', '{"query": "", ')])
+      expectRefused(await send(body, 'application/json', '/graphql/stream'));
+  });
+
+  const query = `query=${encodeURIComponent(LOOKUP)}`;
+  const variables = (e: string): string =>
+    `variables=${encodeURIComponent(`{"c": "${CHANNEL}", "e": "${e}"}`)}`;
+
+  test.each(['/graphql', '/graphql/stream'])('GET of %s is refused', async (path) => {
+    const good = `${query}&${variables('order-1')}`;
+    const bad = [
+      `${query}&${variables('M%ZZ').replaceAll('%25ZZ', '%FC')}`,
+      `${good}&query=${encodeURIComponent('{ __typename }')}`,
+      `${good}&%76ariables=%7B%7D`,
+      `${query}&variables=${encodeURIComponent(`{"c": "${CHANNEL}", "e": "a", "e": "b"}`)}`,
+      `${good}&extensions=${encodeURIComponent('{"a": {"b": 1, "\\u0062": 2}}')}`,
+      `${good}&extensions=%ED%A0%80`,
+      // In a comment of the document.
+      `query=%23%ff%0A${encodeURIComponent('{ __typename }')}`,
+    ];
+    for (const parameters of bad) expectRefused(await get(parameters, path));
+  });
+
+  test('GET with bytes that are not percent-encoded is refused', async () => {
+    const lines = [
+      `GET /graphql?${query}&variables={"c":"${CHANNEL}","e":"M\u00fcller"} HTTP/1.1`.replaceAll('"', '%22'),
+      host,
+      authorization,
+      'apollo-require-preflight: 1',
+      'Connection: close',
+    ];
+    expect((await exchange(server.base, lines)).status).toBe(400);
+    expect(server.service.requests).toHaveLength(0);
+  });
+
+  test('GET is not confused with one with spaces and escapes', async () => {
+    expect(await get(`${query}&${variables('Müller %2B +')}`)).toMatchObject({
+      status: 200,
+      data: { payment: null },
+    });
+    expect(server.service.requests.map(({ parameters }) => parameters.get('external_id'))).toEqual([
+      'Müller %2B +',
+    ]);
+  });
+
+  test('spelling of a GET does not avoid the limits of documents', async () => {
+    const bomb = `{ ${Array.from({ length: 200 }, (_, place) => `a${place}: __typename`).join(' ')} }`;
+    const escaped = encodeURIComponent(bomb);
+    for (const parameters of [
+      `query=${escaped}`,
+      `query=${escaped.replaceAll('%20', '+')}`,
+      `%71uery=${escaped}`,
+    ])
+      expectErrors(await get(parameters), 'OPERATION_TOO_LARGE');
+  });
+
+  describe('WebSocket message is refused:', () => {
+    const connect = (): Promise<WireClient> => WireClient.open(server.client.url);
+    const init = JSON.stringify({ type: 'connection_init', payload: AUTHORIZED });
+
+    test.each([true, false])('not UTF-8 (binary: %s)', async (binary) => {
+      const client = await connect();
+      client.socket.send(latin1(init.replace('{', '{"x": "ü", ')), { binary });
+      expect([1007, 4400]).toContain((await client.closed).code);
+      expect(client.heard).toEqual([]);
+    });
+
+    test.each([
+      ['a duplicate name', init.replace('{', '{"type": "ping", '), 4400],
+      [
+        'duplicate credentials as an escape',
+        init.replace('"authorization"', '"authorization": "x", "\\u0061uthorization"'),
+        4400,
+      ],
+      [
+        'credentials in capital and small letters',
+        JSON.stringify({ type: 'connection_init', payload: { Authorization: 'Bearer x', ...AUTHORIZED } }),
+        4401,
+      ],
+    ])('%s', async (_what, message, code) => {
+      const client = await connect();
+      client.say(message);
+      expect((await client.closed).code).toBe(code);
+      expect(client.heard).toEqual([]);
+    });
+
+    test('a duplicate variable of a subscription', async () => {
+      const client = await WireClient.ready(server.client.url, AUTHORIZED);
+      client.say(
+        '{"type": "subscribe", "id": "a", "payload": {"query": "{ a }", "variables": {"t": 1, "t": 2}}}',
+      );
+      expect((await client.closed).code).toBe(4400);
+    });
+  });
+
+  test('document is refused', async () => {
+    const invalid = [
+      `{ payment(channel: "${CHANNEL}", externalId: "a", externalId: "b") { __typename } }`,
+      `mutation { createPayment(input: { idempotencyKey: "k", channel: "${CHANNEL}", method: { redirect: CARD },
+        amount: { currency: "EUR", value: "5.00", value: "9.00" } }) { __typename } }`,
+      `mutation { createPayment(input: { idempotencyKey: "k", channel: "${CHANNEL}", amount: { currency: "EUR", value: "5.00" },
+        method: { other: { fields: { a: 1, a: 2 } } } }) { __typename } }`,
+      `query ($a: ID!, $a: ID!) { node(id: $a) { id } }`,
+    ];
+    for (const document of invalid) {
+      const result = await send(JSON.stringify({ query: document, variables: { a: 'x' } }));
+      expectErrors(result, 'GRAPHQL_VALIDATION_FAILED');
+    }
+    const client = await WireClient.ready(server.client.url, AUTHORIZED);
+    const id = `transactionId: "${randomUUID()}"`;
+    client.subscribe('a', {
+      query: `subscription { paymentUpdated(channel: "${CHANNEL}", ${id}, ${id}) { __typename } }`,
+    });
+    expect(await client.next()).toMatchObject({
+      type: 'error',
+      payload: [{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }],
+    });
+    expect(server.service.requests).toHaveLength(0);
+  });
+
+  test('half of a surrogate pair is refused in a lookup', async () => {
+    const half = '\ud800';
+    const asked: [string, object][] = [
+      [LOOKUP, { c: CHANNEL, e: `a${half}` }],
+      ['query ($k: ID!) { attempt(idempotencyKey: $k) { operation } }', { k: `a${half}` }],
+    ];
+    for (const [document, given] of asked) {
+      const { errors } = await server.client.ask(document, given);
+      expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
+    }
+    expect(server.service.requests).toHaveLength(0);
+  });
+});
+
+describe('One event stays one log line', () => {
+  const json = (body: object): string => JSON.stringify(body);
+  const create = (over: object = {}): string =>
+    json({ query: CREATE, variables: { input: createInput('payment', newKey(), { ...over }) } });
+  const note = (text: string): object => ({
+    amount: { currency: 'USD', value: '1.00' },
+    method: { other: { fields: { note: text } } },
+  });
+
+  /** Every place of a body where a caller writes a text, and how many audit lines it may cause. */
+  const BODIES: [string, audited: number, (text: string) => string][] = [
+    ['operationName', 0, (text) => json({ query: '{ __typename }', operationName: text })],
+    ['the document', 0, (text) => json({ query: `{ __typename } ${text}` })],
+    ['a literal', 0, (text) => json({ query: `{ node(id: ${JSON.stringify(text)}) { id } }` })],
+    ['a variable', 0, (text) => json({ query: LOOKUP, variables: { c: CHANNEL, e: text } })],
+    ['the name of a variable', 0, (text) => json({ query: LOOKUP, variables: { c: CHANNEL, [text]: 1 } })],
+    ['documentId', 0, (text) => json({ documentId: text })],
+    ['the key of a create', 1, (text) => create({ idempotencyKey: text })],
+    ['the external id of a create', 1, (text) => create({ externalId: text })],
+    ['a custom field of a create', 1, (text) => create(note(text))],
+  ];
+
+  /** Sends a request, and returns what was written meanwhile to the log and to the audit log. */
+  async function written(text: string): Promise<{ log: string[]; audit: string[] }> {
+    const before = server.auditText().length;
+    server.logLines.length = 0;
+    const wire = await Wire.open(server.base);
+    await wire.write(text).end();
+    const audit = server.auditText().slice(before);
+    return { log: [...server.logLines], audit: audit === '' ? [] : audit.slice(0, -1).split('\n') };
+  }
+
+  function expectWholeLines(lines: readonly string[]): void {
+    expect(lines.flatMap((line) => faultOfLine(line) ?? [])).toEqual([]);
+  }
+
+  const PLAIN = 'Connection: close';
+
+  test.each(BODIES)('with line breaks and control characters in %s', async (_where, audited, body) => {
+    for (const text of LOG_BREAKS) {
+      const { log, audit } = await written(postText(body(text), [host, authorization, PLAIN]));
+      expectWholeLines([...log, ...audit]);
+      expect(log.join('')).not.toContain('FORGED');
+      expect(log.length).toBeLessThanOrEqual(2);
+      expect(audit.length).toBeLessThanOrEqual(audited);
+    }
+  });
+
+  test('with line breaks and control characters in a URL', async () => {
+    for (const text of LOG_BREAKS) {
+      const path = encodeURIComponent(text.toWellFormed());
+      for (const target of [
+        `/${path}`,
+        `/graphql?query=${path}&operationName=${path}`,
+        `/graphql?${path}=1`,
+      ]) {
+        const headers = [host, authorization, 'Apollo-Require-Preflight: 1', PLAIN];
+        const { log, audit } = await written(requestText(`GET ${target} HTTP/1.1`, headers));
+        expectWholeLines(log);
+        expect(log.join('')).not.toContain('FORGED');
+        expect(audit).toEqual([]);
+      }
+    }
+  });
+
+  const allowed = LOG_BREAKS.filter((text) => /^[\t\x20-\x7e\x80-\xff]*$/.test(text));
+
+  const NAMES = ['User-Agent', 'X-Request-Id', 'X-Forwarded-For', 'Apollographql-Client-Name', 'Traceparent'];
+
+  test.each(NAMES)('with control characters in the header %s', async (name) => {
+    expect(allowed.length).toBeGreaterThan(2);
+    for (const text of [...allowed, 'a\tFORGED']) {
+      const headers = [host, authorization, `${name}: ${text}`, PLAIN];
+      const { log, audit } = await written(postText(create(), headers));
+      expectWholeLines([...log, ...audit]);
+      expect(log.join('')).not.toContain('FORGED');
+      expect([log.length, audit.length]).toEqual([1, 1]);
+    }
+  });
+
+  test('with control characters in Authorization', async () => {
+    for (const text of allowed) {
+      const headers = [host, `Authorization: Bearer ${text}`, PLAIN];
+      const { log, audit } = await written(postText(json({ query: '{ __typename }' }), headers));
+      expectWholeLines(log);
+      expect(log.join('')).not.toContain('FORGED');
+      expect(audit).toEqual([]);
+    }
+  });
+});
+
+describe('Random input', () => {
+  /** The same on every machine; another seed may be tried: FUZZ_SEED=123 npx jest test/http/requests.slow */
+  const SEED = Number(process.env['FUZZ_SEED'] ?? 20261121);
+
+  async function faultsFor(body: string): Promise<string[]> {
+    const { status, text } = await send(body);
+    return faultsOfGraphql({ status, body: text });
+  }
+
+  const inDocument = (documents: fc.Arbitrary<string>): fc.Arbitrary<string> =>
+    documents.map((query) => JSON.stringify({ query, operationName: 'Named' }));
+  const calls = (name: string): fc.Arbitrary<string> =>
+    mutationCall(name).map((body) => JSON.stringify(body));
+
+  test.each<[string, fc.Arbitrary<string>, number]>([
+    ['inputs of mutations', fc.oneof(...MUTATIONS.map(calls)), 120],
+    ['documents', anyDocument.map((query) => JSON.stringify({ query })), 80],
+    ['broken documents', inDocument(brokenDocument), 80],
+    ['bodies', anyBody, 120],
+  ])('causes no internal error: %s', async (_what, bodies, numRuns) => {
+    const property = fc.asyncProperty(bodies, async (body) => expect(await faultsFor(body)).toEqual([]));
+    await fc.assert(property, { seed: SEED, numRuns });
+  });
+
+  test('leaves no memory behind', async () => {
+    const bodies = fc.oneof(anyBody, inDocument(brokenDocument), calls('createPayment'));
+    const many = fc.sample(bodies, { seed: SEED, numRuns: 60 });
+    const sendAll = async (): Promise<void> => {
+      for (const body of many) await faultsFor(body);
+      server.service.requests.length = 0;
+      server.logLines.length = 0;
+    };
+    await sendAll();
+    const before = heapInUse();
+    await sendAll();
+    await sendAll();
+    // Each time it is more than a megabyte of text.
+    expect(heapInUse() - before).toBeLessThan(20);
+  });
+
+  test('is partly valid, and carried out', async () => {
+    const documents = fc.sample(anyDocument, { seed: SEED, numRuns: 50 });
+    const answers = await Promise.all(documents.map((query) => server.client.ask(query)));
+    expect(answers.filter(({ data }) => data).length).toBeGreaterThan(5);
+    const created = server.service.ledger.entries.length;
+    const creates = fc.sample(mutationCall('createPayment'), { seed: SEED + 1, numRuns: 50 });
+    for (const { query, variables } of creates) await server.client.ask(query, variables);
+    expect(server.service.ledger.entries.length - created).toBeGreaterThan(1);
+  });
+});

@@ -1,0 +1,359 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { Client } from 'pg';
+import { listStatement } from '../../src/datasources/journal/attempt-list';
+import type { AttemptPage, Creator, NewAttempt, TransactionRef } from '../../src/datasources/journal/journal';
+import { openJournal } from '../../src/datasources/journal/create-journal';
+import { INDEX_ORDER_OPTIONS } from '../../src/datasources/journal/postgres/pool';
+import {
+  FIRST_RESERVATION,
+  PURGE_ATTEMPTS,
+  PURGE_RESERVATIONS,
+} from '../../src/datasources/journal/postgres/purge';
+import { EXPIRED } from '../../src/datasources/journal/sqlite/purge';
+import { until } from '../support/latch';
+import { PATIENT_MS } from '../support/timeouts';
+import { withClient } from '../support/stores';
+import { describeJournals, describePostgresJournal, describeSqliteJournal } from './support/fixture';
+import { generateAttempts, rowsRead } from './support/generated';
+import { begunAs, newAttempt, newPayout } from './support/samples';
+
+const ids = (attempts: readonly { id: string }[]): string[] => attempts.map(({ id }) => id);
+
+const OUTCOMES = ['in_progress', 'succeeded', 'rejected', 'not_sent', 'unknown'] as const;
+
+describeJournals('Reading attempts', (fixture) => {
+  test.each(['service', 'client', 'channel'] as const)('lists those of one %s alone', async (scope) => {
+    const own = await begunAs(fixture.journal, 'in_progress', newAttempt());
+    const { service, client, channel } = own;
+    const elsewhere = { service, client, channel, [scope]: `another ${scope}` };
+    await begunAs(fixture.journal, 'in_progress', newAttempt(elsewhere));
+    const page = await fixture.journal.list({ service, client, channel, limit: 100 });
+    expect(ids(page)).toEqual([own.id]);
+  });
+
+  test('finds the attempt that created a transaction', async () => {
+    const attempt = newAttempt();
+    const payout = newPayout({ service: attempt.service });
+    for (const one of [attempt, payout]) await begunAs(fixture.journal, 'succeeded', one);
+    const by = (service: string, kind: 'payment' | 'payout', transaction: string) =>
+      fixture.journal.findByTransaction(service, kind, transaction);
+    await expect(by(attempt.service, 'payment', 'tx-1')).resolves.toMatchObject({ id: attempt.id });
+    await expect(by(attempt.service, 'payout', 'tx-1')).resolves.toMatchObject({ id: payout.id });
+    await expect(by(attempt.service, 'payment', 'tx-2')).resolves.toBeNull();
+    await expect(by('another service', 'payment', 'tx-1')).resolves.toBeNull();
+  });
+
+  test('finds an attempt for the operator by its id, and by its key where only one client used it', async () => {
+    const [own, shared] = [newAttempt(), newAttempt()];
+    const other = newAttempt({ ...shared, id: newAttempt().id, client: 'another client' });
+    for (const attempt of [own, shared, other]) await begunAs(fixture.journal, 'unknown', attempt);
+    const by = async (service: string, name: string) => (await fixture.journal.findAny(service, name))?.id;
+    await expect(by(own.service, own.id)).resolves.toBe(own.id);
+    await expect(by(own.service, own.key)).resolves.toBe(own.id);
+    await expect(by(shared.service, other.id)).resolves.toBe(other.id);
+    await expect(by(shared.service, shared.key)).resolves.toBeUndefined();
+    await expect(by('another service', own.id)).resolves.toBeUndefined();
+  });
+
+  test('lists unknown outcomes of all clients of a service for the operator, oldest first', async () => {
+    const { service } = newAttempt();
+    const elsewhere = { client: 'another client', channel: 'another channel' };
+    const unknown = [newAttempt({ service }), newAttempt({ service, ...elsewhere }), newAttempt({ service })];
+    for (const attempt of [...unknown, newAttempt()]) await begunAs(fixture.journal, 'unknown', attempt);
+    await begunAs(fixture.journal, 'succeeded', newAttempt({ service }));
+    await expect(fixture.journal.unknown(service, 10).then(ids)).resolves.toEqual(ids(unknown));
+    await expect(fixture.journal.unknown(service, 2).then(ids)).resolves.toEqual(ids(unknown.slice(0, 2)));
+  });
+
+  test('lists newest first, by any combination of filters, on any page', async () => {
+    const { service, client, channel } = newAttempt();
+    const attempts: NewAttempt[] = [];
+    for (let place = 0; place < 20; place += 1) {
+      const startedAt = 1_000 + Math.floor(place / 4);
+      const given = { service, startedAt, externalId: `order-${place % 3}` };
+      const attempt = place % 2 === 0 ? newAttempt(given) : newPayout({ ...given, reserve: false });
+      const end = { transactionId: `tx-${place}` };
+      attempts.push(await begunAs(fixture.journal, OUTCOMES[place % 5]!, attempt, end));
+    }
+    const all = await fixture.journal.list({ service, client, channel, limit: 100 });
+    expect(ids(all)).toEqual(ids(attempts.toReversed()));
+    for (const kinds of [undefined, ['payment'], ['payout'], ['payment', 'payout']] as const)
+      for (const outcome of [null, 'rejected', 'succeeded'] as const)
+        for (const externalId of [null, 'order-1'])
+          for (const startedFrom of [null, 1_002])
+            for (const before of [null, { startedAt: 1_004, seq: 0 }, all[9]!]) {
+              const filters = { kinds, outcome, externalId, startedFrom, before };
+              const expected = all.filter(
+                (attempt) =>
+                  (kinds ?? [attempt.kind]).some((kind) => kind === attempt.kind) &&
+                  [null, attempt.outcome].includes(outcome) &&
+                  [null, attempt.externalId].includes(externalId) &&
+                  attempt.startedAt >= (startedFrom ?? 0) &&
+                  (before === null ||
+                    attempt.startedAt < before.startedAt ||
+                    (attempt.startedAt === before.startedAt && attempt.seq < before.seq)),
+              );
+              const listed = await fixture.journal.list({ service, client, channel, limit: 4, ...filters });
+              expect({ filters, ids: ids(listed) }).toEqual({ filters, ids: ids(expected.slice(0, 4)) });
+            }
+  });
+
+  test('refuses lists beyond those that may wait, and no create', async () => {
+    const { service, client, channel } = await begunAs(fixture.journal, 'succeeded', newAttempt());
+    const page = { service, client, channel, limit: 10 };
+    const lists = Array.from({ length: 50 }, () => fixture.journal.list(page));
+    const begun = fixture.journal.insertAttempt(newAttempt());
+    const refused = (await Promise.allSettled(lists)).filter(({ status }) => status === 'rejected');
+    expect(refused.length).toBeGreaterThan(0);
+    for (const one of refused) expect(one).toMatchObject({ reason: { name: 'JournalBusy' } });
+    await expect(begun).resolves.toEqual({ kind: 'started' });
+    await expect(fixture.journal.list(page)).resolves.toHaveLength(1);
+  });
+});
+
+describePostgresJournal('Connections for lists', (fixture) => {
+  test('do not delay creates and lookups while lists are stuck', async () => {
+    const { service, channel, id } = await begunAs(
+      fixture.journal,
+      'succeeded',
+      newAttempt({ client: 'stuck client' }),
+    );
+    // A row policy makes reading a row of that client last on connections for lists, which never sort. It does not bind
+    // the superuser that owns the tables.
+    const role = `paygraph_${randomBytes(6).toString('hex')}`;
+    await fixture.store.rows(`CREATE ROLE ${role} LOGIN;
+      GRANT ALL ON SCHEMA public TO ${role};
+      GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role};
+      GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO ${role};
+      ALTER TABLE attempts ENABLE ROW LEVEL SECURITY;
+      CREATE POLICY stuck ON attempts TO ${role}
+        USING (client <> 'stuck client' OR current_setting('enable_sort') = 'on' OR pg_sleep(600) IS NULL)
+        WITH CHECK (true)`);
+    const url = new URL(fixture.store.url);
+    url.username = role;
+    const journal = await openJournal(url.href, PATIENT_MS);
+    const asleep = `FROM pg_stat_activity WHERE usename = '${role}' AND wait_event = 'PgSleep'`;
+    try {
+      const page = { service, client: 'stuck client', channel, limit: 10 };
+      let ended = 0;
+      const lists = Array.from({ length: 10 }, () => journal.list(page).finally(() => (ended += 1)));
+      const settled = Promise.allSettled(lists);
+      await until(
+        () => fixture.store.rows(`SELECT 1 ${asleep}`),
+        ({ length }) => length === 2,
+      );
+      const attempt = await begunAs(journal, 'succeeded', newAttempt({ service }));
+      await expect(journal.find(attempt)).resolves.toMatchObject({ id: attempt.id });
+      await expect(journal.countUnknown(service)).resolves.toHaveLength(2);
+      expect(ended).toBe(0);
+      while (ended < lists.length) await fixture.store.rows(`SELECT pg_cancel_backend(pid) ${asleep}`);
+      expect((await settled).map(({ status }) => status)).toEqual(lists.map(() => 'rejected'));
+      await expect(fixture.journal.list(page)).resolves.toMatchObject([{ id }]);
+    } finally {
+      await journal.close();
+      await withClient(fixture.store.url, (client) =>
+        client.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`),
+      );
+    }
+  });
+});
+
+describeSqliteJournal('Connections for lists', (fixture) => {
+  test('read a list while a create waits for the file', async () => {
+    const { service, client, channel } = await begunAs(fixture.journal, 'succeeded', newAttempt());
+    const release = await fixture.store.hold();
+    let isBegun = false;
+    const begun = fixture.journal.insertAttempt(newAttempt()).finally(() => (isBegun = true));
+    // By then the create has its place in front.
+    await new Promise(setImmediate);
+    await new Promise(setImmediate);
+    const page = { service, client, channel, limit: 10 };
+    await expect(fixture.journal.list(page)).resolves.toHaveLength(1);
+    expect(isBegun).toBe(false);
+    await release();
+    await expect(begun).resolves.toEqual({ kind: 'started' });
+  });
+});
+
+describeJournals('findCreated', (fixture) => {
+  /** A creator and a channel that no other test uses. */
+  const someone = (): Creator & { channel: string } => ({
+    service: randomUUID(),
+    client: 'user-1',
+    kind: 'payment',
+    channel: 'channel-1',
+  });
+
+  /** A payment that this client has created. */
+  async function created(by: Partial<NewAttempt>): Promise<NewAttempt & { transactionId: string }> {
+    const transactionId = randomUUID();
+    const attempt = await begunAs(fixture.journal, 'succeeded', newAttempt(by), { transactionId });
+    return { ...attempt, transactionId };
+  }
+
+  const idsFound = async (creator: Creator, refs: TransactionRef[]): Promise<(string | null)[]> =>
+    (await fixture.journal.findCreated(creator, refs)).map((attempt) => attempt?.id ?? null);
+
+  test('finds what the client created by transaction id, external id and both, in the order asked', async () => {
+    const own = someone();
+    const { channel } = own;
+    const [a, b] = [await created(own), await created(own)];
+    const refs = [
+      { channel, transactionId: b.transactionId },
+      { channel, transactionId: randomUUID() },
+      { channel, externalId: a.externalId },
+      { channel, externalId: randomUUID() },
+      { channel, transactionId: a.transactionId, externalId: a.externalId },
+      { channel, transactionId: a.transactionId, externalId: b.externalId },
+      { channel, transactionId: b.transactionId },
+    ];
+    await expect(idsFound(own, refs)).resolves.toEqual([b.id, null, a.id, null, a.id, null, b.id]);
+    await expect(idsFound(own, [])).resolves.toEqual([]);
+  });
+
+  test.each(['service', 'client', 'kind', 'channel'] as const)(
+    'does not find what differs in its %s',
+    async (name) => {
+      const own = someone();
+      const { channel, transactionId, externalId } = await created(own);
+      const other = { ...own, [name]: name === 'kind' ? 'payout' : 'another' } as typeof own;
+      const where = name === 'channel' ? other.channel : channel;
+      const refs = [{ transactionId }, { externalId }, { transactionId, externalId }];
+      const asked = refs.map((ref) => ({ ...ref, channel: where }));
+      await expect(idsFound(other, asked)).resolves.toEqual([null, null, null]);
+    },
+  );
+
+  test('finds the newest attempt with an external id that succeeded or is unknown, of this client alone', async () => {
+    const own = someone();
+    const externalId = randomUUID();
+    const byOrder = [{ channel: own.channel, externalId }];
+    const older = await created({ ...own, externalId });
+    const newer = await created({ ...own, externalId });
+    expect(newer.id).not.toBe(older.id);
+    await created({ ...own, externalId, client: 'user-2' });
+    for (const outcome of ['rejected', 'not_sent', 'in_progress'] as const)
+      await begunAs(fixture.journal, outcome, newAttempt({ ...own, externalId }));
+    await expect(idsFound(own, byOrder)).resolves.toEqual([newer.id]);
+    const unknown = await begunAs(fixture.journal, 'unknown', newAttempt({ ...own, externalId }));
+    await expect(fixture.journal.findCreated(own, byOrder)).resolves.toMatchObject([
+      { id: unknown.id, transactionId: null },
+    ]);
+  });
+
+  test('compares external ids exactly: case, accents in either form, quotes and emoji', async () => {
+    const own = someone();
+    const { channel } = own;
+    const written = ['Order-1', 'order-1', 'caf\u00e9', 'cafe\u0301', `'";--\\`, '💳', '%', '_'];
+    const ids = [];
+    for (const externalId of written) ids.push((await created({ ...own, externalId })).id);
+    const refs = [...written, 'ORDER-1', 'cafe', '*'].map((externalId) => ({ channel, externalId }));
+    await expect(idsFound(own, refs)).resolves.toEqual([...ids, null, null, null]);
+  });
+});
+
+const COUNT = 50_000;
+const LIMIT = 21;
+const PAGE: AttemptPage = { service: 'service-1', client: 'shop', channel: 'channel-1', limit: LIMIT };
+
+/** All attempts are succeeded payments of this client: most of these pages are empty, and rare outcomes are nowhere. */
+const FILTERS: Partial<AttemptPage>[] = [undefined, ['payment'], ['payout']].flatMap((kinds) =>
+  [null, 'succeeded', 'rejected', 'unknown'].flatMap((outcome) =>
+    [null, 'service-1 order 100', 'no order'].flatMap((externalId) =>
+      [
+        {},
+        { startedFrom: 49_000 },
+        { before: { startedAt: 1_000, seq: 0 } },
+        { startedFrom: 20_000, before: { startedAt: 30_000, seq: 0 } },
+      ].map((range) => ({ kinds, outcome, externalId, ...range }) as Partial<AttemptPage>),
+    ),
+  ),
+);
+
+describePostgresJournal('Query plans', (fixture) => {
+  let client: Client;
+
+  beforeAll(async () => {
+    client = new Client(`${fixture.store.url}?options=${encodeURIComponent(INDEX_ORDER_OPTIONS)}`);
+    await client.connect();
+  });
+
+  afterAll(() => client.end());
+
+  const explained = async (text: string, values: unknown[]) => {
+    await client.query('BEGIN');
+    const { rows } = await client.query<{ 'QUERY PLAN': unknown }>(
+      `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
+      values,
+    );
+    await client.query('ROLLBACK');
+    return rowsRead(rows[0]?.['QUERY PLAN']);
+  };
+  const explainedList = (filters: Partial<AttemptPage>) => {
+    const { text, values } = listStatement({ ...PAGE, ...filters }, () => 'attempts');
+    let count = 0;
+    return explained(
+      text.replaceAll('?', () => `$${(count += 1)}`),
+      values,
+    );
+  };
+
+  /** Statistics from before the rows were inserted, then of the table as it is. */
+  describe.each(['stale', 'fresh'])('with %s statistics', (statistics) => {
+    beforeAll(async () => {
+      if (statistics === 'fresh') return void (await fixture.store.rows('ANALYZE'));
+      await fixture.store.rows('ALTER TABLE attempts SET (autovacuum_enabled = false)');
+      await generateAttempts(fixture.store, {
+        count: COUNT,
+        service: PAGE.service,
+        settledFrom: 0,
+        reserve: true,
+      });
+    });
+
+    test('read no more rows than two pages for a list, whatever its filters', async () => {
+      for (const filters of FILTERS) {
+        const { rows, sequentialScans } = await explainedList(filters);
+        expect({ filters, sequentialScans, isBounded: rows <= 2 * LIMIT }).toEqual({
+          filters,
+          sequentialScans: 0,
+          isBounded: true,
+        });
+      }
+    });
+
+    test('read no more rows than five purge steps delete for one step', async () => {
+      for (const from of [0, 25_000]) {
+        const attempts = await explained(PURGE_ATTEMPTS, [from, COUNT, 100]);
+        expect(attempts).toMatchObject({ sequentialScans: 0 });
+        expect(attempts.rows).toBeLessThanOrEqual(500);
+      }
+      const reservations = await explained(PURGE_RESERVATIONS, [FIRST_RESERVATION, 100]);
+      expect(reservations).toMatchObject({ sequentialScans: 0 });
+      expect(reservations.rows).toBeLessThanOrEqual(500);
+    });
+  });
+});
+
+describeSqliteJournal('Query plans', (fixture) => {
+  /** The steps of a plan that read attempts. */
+  const stepsOf = async (text: string): Promise<string[]> =>
+    (await fixture.store.rows(`EXPLAIN QUERY PLAN ${text}`)).map(({ detail }) => String(detail));
+
+  test('read one range of an index in its order for a list, whatever its filters', async () => {
+    for (const filters of FILTERS) {
+      const { text } = listStatement({ ...PAGE, ...filters }, (index) => `attempts INDEXED BY ${index}`);
+      const steps = await stepsOf(text);
+      const reads = steps.filter((step) => /\battempts\b/.test(step));
+      const index = filters.externalId ? 'attempts_by_external_id' : 'attempts_by_start';
+      expect(reads.length).toBeGreaterThan(0);
+      for (const read of reads)
+        expect(read).toMatch(new RegExp(`^SEARCH .*${index} .*client=.*kind=.*outcome=.*started_at`));
+    }
+  });
+
+  test('read the oldest settled attempts from an index for a purge step', async () => {
+    const steps = await stepsOf(`SELECT seq ${EXPIRED}`);
+    expect(steps).toEqual([expect.stringMatching(/^SEARCH .*attempts_settled .*settled_at/)]);
+  });
+});

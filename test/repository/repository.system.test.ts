@@ -1,0 +1,310 @@
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+// Compiles and starts other tools, beside other tests.
+jest.setTimeout(120_000);
+
+const ROOT = path.resolve(__dirname, '../..');
+const read = (file: string, root = ROOT): string => readFileSync(path.join(root, file), 'utf8');
+
+describe('Lint', () => {
+  type Import = readonly [from: string, to: string];
+  const FORBIDDEN: Import[] = [
+    ['src/schema/a.ts', 'src/core/a.ts'],
+    ['src/datasources/a.ts', 'src/resolvers/a.ts'],
+    ['src/core/a.ts', 'src/http/a.ts'],
+    ['src/resolvers/a.ts', 'src/app/a.ts'],
+    ['src/shared/a.ts', 'src/config/a.ts'],
+    ['src/sandbox/a.ts', 'src/datasources/a.ts'],
+    ['src/datasources/a.ts', 'src/sandbox/a.ts'],
+    ['src/loose.ts', 'src/shared/a.ts'],
+  ];
+  const ALLOWED: Import[] = [
+    ['src/app/a.ts', 'src/http/a.ts'],
+    ['src/resolvers/a.ts', 'src/core/a.ts'],
+    ['src/core/a.ts', 'src/datasources/a.ts'],
+    ['src/sandbox/a.ts', 'src/schema/methods/a.ts'],
+  ];
+
+  test('rejects imports against the layers of src and import cycles, and no others', () => {
+    const copy = mkdtempSync(path.join(tmpdir(), 'paygraph-layers-'));
+    cpSync(path.join(ROOT, 'tsconfig.json'), path.join(copy, 'tsconfig.json'));
+    const imports: Import[] = [
+      ...FORBIDDEN,
+      ...ALLOWED,
+      ['src/auth/a.ts', 'src/auth/b.ts'],
+      ['src/auth/b.ts', 'src/auth/a.ts'],
+    ];
+    const names = new Set(imports.flat());
+    for (const name of names) {
+      const lines = imports
+        .filter(([from]) => from === name)
+        .map(
+          ([, to]) =>
+            `import type {} from '${path
+              .relative(path.dirname(name), to)
+              .replace(/^(?!\.)/, '.')
+              .replace('.ts', '')}';`,
+        );
+      mkdirSync(path.dirname(path.join(copy, name)), { recursive: true });
+      writeFileSync(path.join(copy, name), `${lines.join('\n')}\nexport {};\n`);
+    }
+    const { stdout } = spawnSync(
+      process.execPath,
+      [
+        path.join(ROOT, 'node_modules/dependency-cruiser/bin/dependency-cruiser.mjs'),
+        ...['src', '--config', path.join(ROOT, '.dependency-cruiser.mjs'), '--output-type', 'json'],
+      ],
+      { cwd: copy, encoding: 'utf8' },
+    );
+    rmSync(copy, { recursive: true });
+    const { summary } = JSON.parse(stdout) as {
+      summary: { violations: { from: string; to: string; rule: { name: string } }[] };
+    };
+    const rejected = summary.violations
+      .filter(({ rule }) => rule.name !== 'no-cycles')
+      .map(({ from, to }) => `${from} ${to}`);
+    expect([...new Set(rejected)].sort()).toEqual(FORBIDDEN.map((each) => each.join(' ')).sort());
+    const cycles = summary.violations.filter(({ rule }) => rule.name === 'no-cycles');
+    expect(cycles.map(({ from }) => from)).toEqual(expect.arrayContaining(['src/auth/a.ts']));
+  });
+
+  test('rejects packages that a folder must not import, and the environment outside the settings', () => {
+    const texts = [
+      ['src/core/a.ts', "import 'undici';\n"],
+      ['src/schema/a.ts', "import 'fastify';\n"],
+      ['src/app/gateway.ts', "import process from 'node:process';\nexport const home = process.env;\n"],
+      ['src/config/index.ts', "import process from 'node:process';\nexport const home = process.env;\n"],
+    ];
+    // ESLint loads its configuration as an ES module, which jest cannot.
+    const printed = execFileSync(process.execPath, [path.join(__dirname, 'lint-texts.mjs')], {
+      cwd: ROOT,
+      input: JSON.stringify(texts.map(([file, text]) => ({ file, text }))),
+      encoding: 'utf8',
+    });
+    expect((JSON.parse(printed) as string[][]).map((errors) => errors.length > 0)).toEqual([
+      true,
+      true,
+      true,
+      false,
+    ]);
+  });
+});
+
+describe('Generated files', () => {
+  test('are up to date, among them schema.graphql', () => {
+    const codegen = path.join(ROOT, 'node_modules/@graphql-codegen/cli/esm/bin.js');
+    const words = [codegen, '--check', '--config', 'codegen.yml'];
+    const { status } = spawnSync(process.execPath, words, { cwd: ROOT, stdio: 'inherit' });
+    expect(status).toBe(0);
+  });
+});
+
+describe('npm run new-method', () => {
+  const FOLDERS = ['src', 'test', 'scripts'];
+  const FILES = ['package.json', 'jest.config.js', 'tsconfig.json', 'tsconfig.build.json'];
+  let copy: string;
+
+  beforeAll(() => {
+    copy = mkdtempSync(path.join(tmpdir(), 'paygraph-new-method-'));
+    [...FOLDERS, ...FILES].forEach((name) =>
+      cpSync(path.join(ROOT, name), path.join(copy, name), { recursive: true }),
+    );
+    symlinkSync(path.join(ROOT, 'node_modules'), path.join(copy, 'node_modules'));
+  });
+  afterAll(() => rmSync(copy, { recursive: true, force: true }));
+
+  const run = (...args: string[]) => spawnSync(process.execPath, args, { cwd: copy, encoding: 'utf8' });
+
+  test('makes a method that compiles, is in the schema and passes its golden bodies', () => {
+    expect(run('scripts/new-method.mjs', 'pay_now').status).toBe(0);
+    const compiled = run('node_modules/typescript/bin/tsc', '--noEmit', '-p', 'tsconfig.build.json');
+    expect(compiled).toMatchObject({ status: 0, stdout: '' });
+
+    // Nothing is to be built for it.
+    writeFileSync(
+      path.join(copy, 'jest.copy.config.js'),
+      `const { globalSetup, globalTeardown, ...config } = require('./jest.config.js'); module.exports = config;`,
+    );
+    const tests = [
+      'test/methods/golden',
+      'test/methods/registry',
+      '-t',
+      'pay_now|golden bodies and methods agree',
+    ];
+    const jest = run('node_modules/jest/bin/jest.js', '-i', '-c', 'jest.copy.config.js', ...tests);
+    expect({ status: jest.status, failed: jest.status === 0 ? '' : jest.stderr }).toEqual({
+      status: 0,
+      failed: '',
+    });
+    expect(Number(/Tests:.* (\d+) passed/.exec(jest.stderr)?.[1])).toBeGreaterThan(2);
+  });
+
+  test('refuses a type that is not in snake case, or that exists', () => {
+    for (const type of ['', 'PayNow', 'pay now', '../x', 'jazz_cash'])
+      expect({ type, status: run('scripts/new-method.mjs', type).status }).toEqual({ type, status: 1 });
+  });
+});
+
+describe('The supply chain', () => {
+  interface Ended {
+    code: number;
+    stdout: string;
+    stderr: string;
+  }
+  const run = (script: string, env: Record<string, string> = {}): Promise<Ended> =>
+    new Promise((resolve) => {
+      const options = { cwd: ROOT, env: { ...process.env, ...env }, maxBuffer: 64 * 1024 * 1024 };
+      execFile(process.execPath, [path.join(ROOT, 'scripts', script)], options, (error, stdout, stderr) =>
+        resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
+      );
+    });
+
+  test('is listed by npm run sbom: every production package with its hash, and no other', async () => {
+    const { packages } = JSON.parse(read('package-lock.json')) as {
+      packages: Record<string, { name?: string; version: string; dev?: boolean; link?: boolean }>;
+    };
+    const installed = Object.entries(packages)
+      .filter(([place, { dev, link }]) => place !== '' && !dev && !link)
+      .map(([place, { name, version }]) => `${name ?? place.split('node_modules/').pop()}@${version}`);
+    const { code, stdout } = await run('sbom.mjs');
+    expect(code).toBe(0);
+    const bom = JSON.parse(stdout) as {
+      bomFormat: string;
+      components: { name: string; version: string; hashes?: unknown[] }[];
+    };
+    expect(bom.bomFormat).toBe('CycloneDX');
+    const listed = new Set(bom.components.map(({ name, version }) => `${name}@${version}`));
+    expect([...listed].sort()).toEqual([...new Set(installed)].sort());
+    expect(bom.components.filter(({ hashes }) => !hashes?.length)).toEqual([]);
+  });
+
+  test.each([
+    ['fails and names the package when it has a high vulnerability', 'high', 1, /^ws /m],
+    ['passes when the vulnerability is moderate', 'moderate', 0, /(?:)/],
+    ['passes with a warning when the registry offers no audit', undefined, 0, /WARNING/],
+  ])('%s: npm run dependency-audit', async (_title, severity, code, warning) => {
+    const registry = createServer((request, response) => {
+      request.resume();
+      const isAudit = request.method === 'POST';
+      response.statusCode = isAudit ? (severity ? 200 : 405) : 404;
+      const advisory = {
+        id: 1,
+        url: 'https://example.com/1',
+        title: 'memory',
+        severity,
+        vulnerable_versions: '*',
+      };
+      response.end(JSON.stringify(isAudit && severity ? { ws: [advisory] } : {}));
+    });
+    await new Promise<void>((resolve) => registry.listen(0, '127.0.0.1', resolve));
+    // npm keeps advisories in its cache.
+    const cache = mkdtempSync(path.join(tmpdir(), 'paygraph-npm-'));
+    const ended = await run('dependency-audit.mjs', {
+      npm_config_registry: `http://127.0.0.1:${(registry.address() as AddressInfo).port}/`,
+      npm_config_fetch_retries: '0',
+      npm_config_cache: cache,
+    });
+    registry.close();
+    rmSync(cache, { recursive: true });
+    expect(ended).toMatchObject({ code, stderr: expect.stringMatching(warning) as unknown });
+  });
+});
+
+describe('npm run schema-check', () => {
+  const released = read('api/released.graphql');
+
+  function run(cwd: string, ...args: string[]) {
+    const script = path.join(ROOT, 'scripts/schema-check.mjs');
+    const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...args], {
+      cwd,
+      encoding: 'utf8',
+    });
+    return { code: status, output: stdout + stderr };
+  }
+
+  /** Runs the check with a current schema, and returns what is the released one afterwards too. */
+  function check(current: string, ...args: string[]) {
+    const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-schema-'));
+    mkdirSync(path.join(folder, 'api'));
+    writeFileSync(path.join(folder, 'api/released.graphql'), released);
+    writeFileSync(path.join(folder, 'schema.graphql'), current);
+    const checked = { ...run(folder, ...args), recorded: read('api/released.graphql', folder) };
+    rmSync(folder, { recursive: true, force: true });
+    return checked;
+  }
+
+  /** The released schema with replacements, each of which must apply. */
+  const altered = (...changes: (readonly [text: string | RegExp, by: string])[]): string =>
+    changes.reduce((schema, [text, by]) => {
+      const changed = schema.replace(text, by);
+      expect(changed).not.toBe(schema);
+      return changed;
+    }, released);
+
+  /** Adds a field, an argument or a value to a type. */
+  const added = (type: string, what: string) =>
+    [`${type} {`, `${type} {\n  """New."""\n  ${what}\n`] as const;
+  const newMember = (fields: string) =>
+    [
+      ['union Payment = ', 'union Payment = MoonPayment | '],
+      [/$/, `\n"""New."""\ntype MoonPayment implements ${fields}\n`],
+    ] as const;
+  /** The fields of another payment type. */
+  const [, fields = ''] = /^type HavalePayment [^{]*\{(.*?)^\}/ms.exec(released) ?? [];
+
+  test('passes for the committed schema', () => {
+    expect(run(ROOT)).toMatchObject({ code: 0 });
+  });
+
+  test('names every breaking change, and keeps the released schema', () => {
+    const { code, output, recorded } = check(
+      altered(
+        [/ {2}"""The merchant channel\."""\n {2}channel: UUID!\n\n/, ''],
+        [/rawStatus: String!/g, 'rawStatus: String'],
+        ['node(\n', 'node(\n    """Why."""\n    why: String!\n'],
+        added('input AmountInput', 'why: String!'),
+        ['first: Int = 20', 'first: Int = 50'],
+        added('enum AttemptOutcome', 'LOST'),
+      ),
+    );
+    expect({ code, recorded: recorded === released }).toEqual({ code: 1, recorded: true });
+    for (const name of [
+      'Attempt.channel',
+      'PaymentResource.rawStatus',
+      'Query.node.why',
+      'AmountInput.why',
+      'Query.attempts.first',
+      'AttemptOutcome.LOST',
+    ])
+      expect(output).toContain(name);
+  });
+
+  test('lists and allows the growth that clients have to expect', () => {
+    const { code, output } = check(
+      altered(...newMember(`PaymentResource & Node {${fields}}`), added('enum DeclineCode', 'MOON_CLOSED'), [
+        'node(\n',
+        'node(\n    """Why."""\n    why: String\n',
+      ]),
+    );
+    expect(code).toBe(0);
+    for (const name of ['MoonPayment', 'DeclineCode.MOON_CLOSED', 'Query.node.why'])
+      expect(output).toContain(name);
+  });
+
+  test.each([
+    ['minor', added('type Amount', 'why: String')],
+    ['major', ['first: Int = 20', 'first: Int = 50'] as const],
+  ])('records a %s release', (kind, change) => {
+    const current = altered(change);
+    expect(check(current, '--release')).toMatchObject({
+      code: 0,
+      output: expect.stringContaining(kind) as unknown,
+      recorded: current,
+    });
+  });
+});

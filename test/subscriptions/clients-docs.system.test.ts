@@ -1,0 +1,110 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { createServer as createTcpServer, type AddressInfo } from 'node:net';
+import { CLIENT_KEY } from '../support/credentials';
+import { until } from '../support/latch';
+import { CHANNEL, closeAfterTests } from '../support/gateway';
+import { Issuer, goodClaims, newKey, tokenBy } from '../support/issuer';
+import { LANGUAGES, SAMPLES, runSamples, type RunningSamples } from './support/doc-samples';
+import { liveRig, liveRigOn, type LiveRig } from './support/harness';
+
+/** The samples that run in Node.js as in a browser. */
+const NAMES = ['apollo-client', 'urql', 'graphql-sse', 'eventsource'];
+const START_MS = 60_000;
+
+/** Starts the server from which the samples fetch a token. Returns its URL. */
+async function tokenServer(token: () => Promise<string>): Promise<string> {
+  const server = createServer((_request, response) => void token().then((text) => response.end(text)));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closeAfterTests({
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
+/** Resets connections to a port until one has come. */
+async function refuseOnce(port: number): Promise<void> {
+  const server = createTcpServer((socket) => socket.on('error', () => undefined).resetAndDestroy());
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  await once(server, 'connection');
+  server.close();
+  await once(server, 'close');
+}
+
+/** Runs all samples, each with a payment of its own. */
+async function started(rig: LiveRig, tokenUrl: string, stays: boolean) {
+  const fields = { payment_method: { type: 'card' }, redirect_url: 'https://pay.example/1' };
+  const ids = new Map(NAMES.map((name) => [name, rig.addPayment(fields)]));
+  const surroundings = { url: rig.url, channel: CHANNEL, tokenUrl };
+  const samples = await runSamples(
+    NAMES,
+    (name) => ({ ...surroundings, transactionId: ids.get(name) ?? '' }),
+    stays,
+  );
+  closeAfterTests({ close: async () => void samples.kill() });
+  return { ids: [...ids.values()], samples };
+}
+
+/** Waits until each sample has shown this status last. */
+async function show({ shown, exited, errors }: RunningSamples, status: string): Promise<void> {
+  let code: number | null | undefined;
+  void exited.then((exit) => (code = exit));
+  const isShown = (): boolean => [...shown.values()].every((states) => states.at(-1)?.['status'] === status);
+  await until(() => isShown() || code !== undefined, Boolean, START_MS);
+  if (!isShown()) throw new Error(`Exit code ${code}, shown ${JSON.stringify([...shown])}: ${errors()}`);
+}
+
+test('Every sample of docs/live-updates.md is run by a test, "browser" in Chromium', () => {
+  expect([...SAMPLES.keys()]).toEqual([...NAMES, 'browser']);
+  expect([...LANGUAGES]).toEqual(['graphql', 'ts']);
+});
+
+test('The samples show each state, continue with a new token after theirs expired, and end', async () => {
+  const key = await newKey('ES256');
+  const issuer = await Issuer.start(key);
+  const rig = await liveRig({ env: issuer.settings });
+  let issued = 0;
+  const tokenUrl = await tokenServer(() => {
+    issued += 1;
+    const exp = Math.floor(rig.clock.now() / 1000) + (issued <= NAMES.length ? 60 : 6000);
+    return tokenBy(key, { claims: { ...goodClaims(rig.clock.now()), channels: [CHANNEL], exp } });
+  });
+  const { ids, samples } = await started(rig, tokenUrl, false);
+  await show(samples, 'PENDING');
+  expect(issued).toBe(NAMES.length);
+  rig.clock.advance(62_000);
+  for (const id of ids) rig.service.update(id, { status: 'mispaid' });
+  await show(samples, 'MISPAID');
+  expect(issued).toBeGreaterThanOrEqual(2 * NAMES.length);
+  for (const id of ids) {
+    await rig.change(id, { status: 'completed' });
+  }
+  expect(await samples.exited).toBe(0);
+  for (const states of samples.shown.values())
+    expect(states).toMatchObject([
+      { __typename: 'CardPayment', status: 'PENDING', nextAction: { url: 'https://pay.example/1' } },
+      { status: 'MISPAID' },
+      { status: 'COMPLETED', nextAction: null },
+    ]);
+  expect(samples.errors()).toBe('');
+});
+
+test('The samples continue at the gateway that replaces theirs', async () => {
+  const rig = await liveRig();
+  const tokenUrl = await tokenServer(() => Promise.resolve(CLIENT_KEY));
+  const { ids, samples } = await started(rig, tokenUrl, true);
+  await show(samples, 'PENDING');
+  await rig.client.gateway.close();
+  for (const id of ids) rig.service.update(id, { status: 'completed' });
+  const { port } = new URL(rig.url);
+  await refuseOnce(Number(port));
+  await liveRigOn(rig.clock, { service: rig.service, env: { PORT: port } });
+  await show(samples, 'COMPLETED');
+  for (const states of samples.shown.values())
+    expect(states).toMatchObject([{ status: 'PENDING' }, { status: 'COMPLETED' }]);
+});

@@ -1,0 +1,252 @@
+import { systemClock, type Clock } from '../../src/shared/clock';
+import { make } from '../support/calls';
+import { until } from '../support/latch';
+import { CHANNEL, closeAfterTests } from '../support/gateway';
+import { movedClock } from '../support/fake-clock';
+import { FakePaymentService, type Json } from '../support/payment-service/fake-payment-service';
+import { describePostgres, openStore, withClient, type Store } from '../support/stores';
+import { TcpProxy } from '../support/tcp-proxy';
+import { type LiveRig, NO_POLLING, liveRigOn } from './support/harness';
+import { Watching, watchByBoth, watchPayment, webSocketClient } from './support/subscriptions';
+
+const MISPAID = { status: 'mispaid' };
+const amount = (received: string) => ({ amount: { currency: 'INR', value: '100.00', received } });
+
+describePostgres('Gateways on one PostgreSQL', () => {
+  let store: Store;
+  let service: FakePaymentService;
+  /** Three gateways that share the database and the service. */
+  let gateways: LiveRig<Clock>[];
+  let [a, b]: LiveRig<Clock>[] = [];
+
+  interface Options {
+    env?: Record<string, string>;
+    databaseUrl?: string;
+    before?: FakePaymentService;
+  }
+
+  const startOn = <C extends Clock>(clock: C, options: Options = {}): Promise<LiveRig<C>> => {
+    const { env, databaseUrl = store.url, before = service } = options;
+    const settings = { ...NO_POLLING, SERVICE_TIMEOUT_MS: '5000', DATABASE_URL: databaseUrl, ...env };
+    return liveRigOn(clock, { service: before, env: settings });
+  };
+  const start = (options?: Options): Promise<LiveRig<Clock>> => startOn(systemClock, options);
+
+  /** Waits until `count` gateways listen to the database. */
+  const listening = (count: number, url = store.url): Promise<unknown> =>
+    withClient(url, (client) =>
+      until(async () => {
+        const { rows } = await client.query(
+          "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND query ~ '^(LISTEN paygraph_changes|SELECT pg_notify)'",
+        );
+        return rows.length >= count;
+      }),
+    );
+
+  beforeAll(async () => {
+    store = await openStore('PostgreSQL');
+    closeAfterTests({ close: () => store.drop() });
+    service = closeAfterTests(await FakePaymentService.start());
+    gateways = [await start(), await start(), await start()];
+    [a, b] = gateways;
+    await listening(3);
+  });
+
+  afterEach(() => service.respond(() => undefined));
+
+  /** Watches a payment on each of these gateways. */
+  async function watchOn(id: string, ...instances: LiveRig<Clock>[]): Promise<Watching[]> {
+    const watchers = instances.map((gateway) => watchPayment(webSocketClient(gateway), id));
+    await Promise.all(watchers.map((watching) => watching.received(1)));
+    return watchers;
+  }
+
+  /** Waits until every notification has been received by all, and processed: a later one has been. */
+  async function settled(): Promise<void> {
+    const probe = a!.addPayment();
+    const watchers = await watchOn(probe, ...gateways);
+    for (const [turn, gateway] of gateways.entries()) {
+      await gateway.change(probe, amount(`${turn}.00`));
+      await Promise.all(watchers.map((watching) => watching.received(turn + 2)));
+    }
+    for (const watching of watchers) watching.leave();
+  }
+
+  async function watchedOnB(fields: Json = {}): Promise<{ id: string; watching: Watching }> {
+    const id = a!.addPayment(fields);
+    const [watching] = await watchOn(id, b!);
+    await settled();
+    expect(a!.lookups(id)).toBe(1);
+    return { id, watching: watching! };
+  }
+
+  test.each([
+    ['query', 'MISPAID', 3, (id: string) => a!.change(id, MISPAID)],
+    ['confirm', 'PROCESSING', 2, (id: string) => a!.confirm(id)],
+  ] as const)(
+    'send a change found by a %s to clients of each other',
+    async (_what, status, count, change) => {
+      const { id, watching } = await watchedOnB();
+      await change(id);
+      await watching.shows({ status });
+      await settled();
+      expect(watching.statuses).toEqual(['PENDING', status]);
+      expect(a!.lookups(id)).toBe(count);
+    },
+  );
+
+  test('send a change found by polling', async () => {
+    const clock = movedClock(Date.now());
+    const env = { POLL_INTERVALS_PAYER: '1s', SUBSCRIPTION_PING_SECONDS: '3600' };
+    const polling = await startOn(clock, { env });
+    const { id, watching } = await watchedOnB();
+    const [own] = await watchOn(id, polling);
+    service.update(id, MISPAID);
+    await polling.lookedUp(id);
+    await own?.shows({ status: 'MISPAID' });
+    await until(() => {
+      // The clock also delays the notification.
+      clock.advance(20);
+      return watching.last?.['status'] === 'MISPAID';
+    });
+  });
+
+  test('look a change up once each, and then not again', async () => {
+    const id = a!.addPayment();
+    const watchers = (await Promise.all(gateways.map((gateway) => watchByBoth(gateway, id)))).flat();
+    await settled();
+    for (const [turn, gateway] of gateways.entries()) {
+      const before = a!.lookups(id);
+      await gateway.change(id, {
+        status: turn % 2 === 0 ? 'mispaid' : 'processing',
+        ...amount(`${turn}.00`),
+      });
+      await Promise.all(watchers.map((watching) => watching.received(turn + 2)));
+      await settled();
+      expect(a!.lookups(id)).toBe(before + 3);
+    }
+    expect(watchers.map(({ values }) => values.length)).toEqual(watchers.map(() => 4));
+  });
+
+  test('send a change back to the state before', async () => {
+    const { id, watching } = await watchedOnB();
+    for (const status of ['mispaid', 'pending', 'mispaid', 'pending']) {
+      await a!.change(id, { status });
+      await watching.shows({ status: status.toUpperCase() });
+    }
+    expect(watching.statuses).toEqual(['PENDING', 'MISPAID', 'PENDING', 'MISPAID', 'PENDING']);
+  });
+
+  test('look again when one receives an old response late, and send it to no client', async () => {
+    const { id, watching } = await watchedOnB({ order: 'order-late' });
+    const held = service.hold();
+    const late = a!.client.ask(
+      `{ payment(channel: "${CHANNEL}", externalId: "order-late") { ... on PaymentResource { status } } }`,
+    );
+    await held.arrived;
+    await b!.change(id, MISPAID);
+    await watching.shows({ status: 'MISPAID' });
+    held.release();
+    await late;
+    await settled();
+    await b!.change(id, { status: 'completed' });
+    await watching.ended();
+    expect(watching.statuses).toEqual(['PENDING', 'MISPAID', 'COMPLETED']);
+    expect(a!.lookups(id)).toBeLessThanOrEqual(4);
+  });
+
+  test('before different services do not notify each other', async () => {
+    const other = closeAfterTests(await FakePaymentService.start());
+    const [first, second] = [await start({ before: other }), await start({ before: other })];
+    const { id, watching } = await watchedOnB();
+    other.add({ ...service.fieldsOf(id), status: 'mispaid' });
+    const [foreign] = await watchOn(id, second);
+    other.update(id, { status: 'completed' });
+    await first.lookUp(id);
+    await foreign?.shows({ status: 'COMPLETED' });
+    await settled();
+    expect(a!.lookups(id)).toBe(1);
+    expect(watching.outcome).toEqual({ statuses: ['PENDING'], completed: false, codes: [] });
+  });
+
+  test('do not look again and again when the service responds to each with another state', async () => {
+    const one = await start({ env: { SERVICE_API_KEY: 'key-of-one' } });
+    const two = await start({ env: { SERVICE_API_KEY: 'key-of-two' } });
+    await listening(5);
+    const id = a!.addPayment();
+    const [onOne] = await watchOn(id, one, two);
+    service.respond(({ query: text, headers }) => {
+      if (!text.includes(id)) return undefined;
+      const status = headers['x-api-key'] === 'key-of-one' ? 'mispaid' : 'pending';
+      return { status: 200, json: { ...service.fieldsOf(id), status } };
+    });
+    await one.lookUp(id);
+    await onOne?.shows({ status: 'MISPAID' });
+    const probe = a!.addPayment();
+    const [onTwo] = await watchOn(probe, two);
+    for (let turn = 1; turn <= 10; turn += 1) {
+      await one.change(probe, amount(`${turn}.00`));
+      await onTwo?.received(turn + 1);
+    }
+    expect(a!.lookups(id)).toBeLessThanOrEqual(8);
+  });
+
+  test('send changes to their own clients while PostgreSQL is away, and to all when it is back', async () => {
+    const away = await openStore('PostgreSQL');
+    const proxy = closeAfterTests(await TcpProxy.to(away.url));
+    const databaseUrl = proxy.through(away.url);
+    const [one, two] = [await start({ databaseUrl }), await start({ databaseUrl })];
+    const pace = { POLL_INTERVALS_PAYER: '200ms', POLL_INTERVALS_MISPAID: '200ms' };
+    const polling = await start({ databaseUrl, env: pace });
+    await listening(3, away.url);
+    const id = a!.addPayment();
+    const polled = a!.addPayment();
+    const [onOne, onTwo] = await watchOn(id, one, two);
+    const [onPolling] = await watchOn(polled, polling);
+    await proxy.refuse();
+    service.update(id, MISPAID);
+    service.update(polled, MISPAID);
+    await one.lookUp(id);
+    await onOne?.shows({ status: 'MISPAID' });
+    expect(onTwo?.outcome).toEqual({ statuses: ['PENDING'], completed: false, codes: [] });
+    await onPolling?.shows({ status: 'MISPAID' });
+    const [late] = await watchOn(polled, polling);
+    expect(late?.statuses).toEqual(['MISPAID']);
+    await proxy.listen();
+    // A notification would be lost for a gateway that is not back yet.
+    await listening(3, away.url);
+    await two.change(id, { status: 'completed' });
+    await Promise.all([onOne?.ended(), onTwo?.ended()]);
+    expect([onOne?.completed, onTwo?.completed]).toEqual([true, true]);
+  });
+
+  test('keep what the journal knows of a watched payout while the journal is slow', async () => {
+    const slow = await start({ env: { POLL_INTERVALS_PROVIDER: '200ms' } });
+    const id = a!.addPayout();
+    service.respond(({ method }) =>
+      method === 'POST' ? { status: 201, json: service.fieldsOf(id) } : undefined,
+    );
+    const input = {
+      idempotencyKey: 'key-slow-journal',
+      externalId: 'order-slow-journal',
+      channel: CHANNEL,
+      amount: { currency: 'BDT', value: '10.00' },
+      method: { bkash: { accountNumber: '01711111111' } },
+    };
+    const { result } = await make(slow.client, { mutation: 'createPayout', input });
+    expect(result).toMatchObject({ __typename: 'PayoutSuccess' });
+    const document = `subscription { payoutUpdated(channel: "${CHANNEL}", transactionId: "${id}") {
+      ... on PayoutResource { status amount { value } } } }`;
+    const watching = new Watching(webSocketClient(slow), document, 'payoutUpdated');
+    await watching.received(1);
+    const unlock = await store.hold();
+    const before = a!.lookups(id);
+    await until(() => a!.lookups(id) >= before + 3).finally(unlock);
+    service.update(id, { status: 'completed' });
+    await watching.ended();
+    expect(watching.values).toEqual([
+      { status: 'PROCESSING', amount: { value: '10.00' } },
+      { status: 'COMPLETED', amount: { value: '10.00' } },
+    ]);
+  });
+});

@@ -1,0 +1,207 @@
+import { CHANNEL } from '../support/gateway';
+import { AT_PROVIDER, WAITING, liveRig, type LiveRig } from './support/harness';
+import {
+  TRANSPORTS,
+  watchByBoth,
+  watchPayment,
+  webSocketClient,
+  type Watching,
+} from './support/subscriptions';
+
+let rig: LiveRig;
+let orders = 0;
+
+beforeAll(async () => {
+  rig = await liveRig();
+});
+
+afterEach(() => rig.service.respond(() => undefined));
+
+const statesOf = ({ values }: Watching): unknown[] => values.map(({ state }) => state);
+
+/** A payment with an external id, and the query for it by that id, which shares no lookup with a watch. */
+function withOrder(): { id: string; query: () => Promise<unknown> } {
+  const order = `order-${(orders += 1)}`;
+  const id = rig.addPayment({ order });
+  const query = `{ payment(channel: "${CHANNEL}", externalId: "${order}") { ... on PaymentResource { status } } }`;
+  return { id, query: () => rig.client.ask(query) };
+}
+
+/** Holds back the response to the next lookup of a watched payment. Returns how to release it. */
+async function holdLookup(id: string): Promise<() => void> {
+  const held = rig.service.hold();
+  await rig.lookedUp(id);
+  await held.arrived;
+  return () => held.release();
+}
+
+/** Completes a payment, and waits until its watchers know. */
+async function complete(id: string, ...watchers: readonly Watching[]): Promise<void> {
+  rig.service.update(id, { status: 'completed' });
+  await rig.lookedUp(id);
+  await Promise.all(watchers.map((watching) => watching.ended()));
+}
+
+describe('A response older than the known state', () => {
+  test('is not sent when it is of a lookup before a confirm, and causes another lookup at once', async () => {
+    const id = rig.addPayment();
+    const watchers = await watchByBoth(rig, id);
+    const release = await holdLookup(id);
+    await rig.confirm(id);
+    await Promise.all(watchers.map((watching) => watching.shows({ state: 'WAITING_FOR_PROVIDER' })));
+    const before = rig.lookups(id);
+    release();
+    await rig.roundTrip();
+    rig.clock.advance(100);
+    await rig.roundTrip();
+    expect(rig.lookups(id)).toBe(before + 1);
+    await complete(id, ...watchers);
+    for (const watching of watchers) {
+      expect(statesOf(watching)).toEqual(['WAITING_FOR_UTR', 'WAITING_FOR_PROVIDER', 'WAITING_FOR_PROVIDER']);
+      expect(watching.statuses.at(-1)).toBe('COMPLETED');
+    }
+  });
+
+  test('does not reopen a completed payment', async () => {
+    const id = rig.addPayment();
+    const [watching] = await watchByBoth(rig, id);
+    const release = await holdLookup(id);
+    await rig.confirm(id, { status: 'completed', payment_method: AT_PROVIDER });
+    await watching?.ended();
+    const before = rig.lookups(id);
+    release();
+    await rig.roundTrip();
+    rig.clock.advance(600_000);
+    await rig.roundTrip();
+    expect(watching?.outcome).toEqual({ statuses: ['PENDING', 'COMPLETED'], completed: true, codes: [] });
+    expect(rig.lookups(id)).toBe(before);
+  });
+
+  test('is not sent to a client that joins while it is in flight', async () => {
+    const id = rig.addPayment();
+    const client = webSocketClient(rig);
+    const watching = await watchPayment(client, id).received(1);
+    const release = await holdLookup(id);
+    await rig.confirm(id);
+    await watching.shows({ state: 'WAITING_FOR_PROVIDER' });
+    const joined = watchPayment(client, id);
+    release();
+    await joined.received(1);
+    expect(statesOf(joined)).toEqual(['WAITING_FOR_PROVIDER']);
+  });
+
+  test('is not the first result of a watch that began after it was requested', async () => {
+    const { id, query } = withOrder();
+    const early = rig.service.hold();
+    const response = query();
+    await early.arrived;
+    await rig.confirm(id);
+    const own = rig.service.hold();
+    const watching = watchPayment(webSocketClient(rig), id);
+    await own.arrived;
+    early.release();
+    await response;
+    own.release();
+    await watching.received(1);
+    await complete(id, watching);
+    expect(statesOf(watching)).toEqual(['WAITING_FOR_PROVIDER', 'WAITING_FOR_PROVIDER']);
+  });
+});
+
+describe('Two overlapping lookups', () => {
+  test('never send the older state when they end in the reverse order', async () => {
+    const { id, query } = withOrder();
+    const watchers = await watchByBoth(rig, id);
+    const release = await holdLookup(id);
+    rig.service.update(id, { status: 'mispaid' });
+    await query();
+    await Promise.all(watchers.map((watching) => watching.shows({ status: 'MISPAID' })));
+    release();
+    await rig.roundTrip();
+    await complete(id, ...watchers);
+    expect(watchers.map(({ statuses }) => statuses)).toEqual(
+      watchers.map(() => ['PENDING', 'MISPAID', 'COMPLETED']),
+    );
+  });
+});
+
+describe('The short response to a confirm', () => {
+  const WHOLE = `... on PaymentResource { status createDate amount { value } nextAction { __typename } }
+    ... on UpiPayment { state upiId }`;
+  const SHORT = { payment_method: { type: 'upi', state: 'waiting_for_provider' } };
+  const PROCESSING = { status: 'processing', payment_method: AT_PROVIDER };
+
+  const watchWhole = (id: string): Promise<Watching> =>
+    watchPayment(webSocketClient(rig), id, WHOLE).received(1);
+
+  test('is completed by one lookup for all watchers', async () => {
+    const id = rig.addPayment();
+    const watchers = TRANSPORTS.map(([, connect]) => connect(rig)).flatMap((client) =>
+      Array.from({ length: 10 }, () => watchPayment(client, id, WHOLE)),
+    );
+    await Promise.all(watchers.map((watching) => watching.received(1)));
+    await rig.confirm(
+      id,
+      { status: 'completed', payment_method: AT_PROVIDER },
+      { amount: { currency: 'INR', value: '100.00' } },
+    );
+    await Promise.all(watchers.map((watching) => watching.received(2)));
+    for (const watching of watchers) {
+      await watching.ended();
+      expect(watching.values).toHaveLength(2);
+      expect(watching.last).toMatchObject({
+        status: 'COMPLETED',
+        amount: { value: '100.00' },
+        createDate: rig.service.fieldsOf(id)['create_date'],
+        upiId: 'shop@bank',
+      });
+    }
+    expect(rig.lookups(id)).toBe(2);
+  });
+
+  test('causes no lookup when nobody selects what it lacks', async () => {
+    const id = rig.addPayment();
+    const fields = '... on PaymentResource { status } ... on UpiPayment { state }';
+    const watchers = await watchByBoth(rig, id, fields);
+    await rig.confirm(id, PROCESSING, SHORT);
+    await Promise.all(watchers.map((watching) => watching.received(2)));
+    expect(rig.lookups(id)).toBe(1);
+  });
+
+  test('is not sent again when the next lookup finds the same payment', async () => {
+    const id = rig.addPayment();
+    const watching = await watchWhole(id);
+    await rig.confirm(id, PROCESSING, SHORT);
+    await watching.received(2);
+    await rig.lookedUp(id, 3);
+    await complete(id, watching);
+    expect(watching.statuses).toEqual(['PENDING', 'PROCESSING', 'COMPLETED']);
+  });
+
+  test('is completed by a later lookup when the first one fails', async () => {
+    const id = rig.addPayment();
+    const watching = await watchWhole(id);
+    rig.service.plan((endpoint) =>
+      endpoint === 'look-up-payment'
+        ? { acts: true, reply: (connection) => connection.send({ status: 401, json: {} }) }
+        : undefined,
+    );
+    await rig.confirm(id, PROCESSING, SHORT);
+    await watching.shows({ state: 'WAITING_FOR_PROVIDER', amount: null });
+    rig.service.plan(() => undefined);
+    await rig.lookedUp(id, 2);
+    await watching.shows({ state: 'WAITING_FOR_PROVIDER', amount: { value: '100.00' }, upiId: 'shop@bank' });
+  });
+
+  test('that lacks a known state does not hide the state for long', async () => {
+    const id = rig.addPayment({ payment_method: WAITING });
+    const [watching] = await watchByBoth(rig, id);
+    await rig.confirm(id, PROCESSING, {});
+    await rig.lookedUp(id);
+    await watching?.shows({
+      status: 'PROCESSING',
+      amount: { value: '100.00', received: null },
+      state: 'WAITING_FOR_PROVIDER',
+    });
+  });
+});

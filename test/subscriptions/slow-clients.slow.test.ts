@@ -1,0 +1,251 @@
+import { setImmediate } from 'node:timers/promises';
+import { WebSocket } from 'ws';
+import { AUTHORIZED } from '../support/credentials';
+import { until } from '../support/latch';
+import type { Json } from '../support/payment-service/fake-payment-service';
+import { EventStream } from './support/event-stream';
+import { NO_POLLING, liveRig, subscription, type LiveRig } from './support/harness';
+import {
+  eventStreamClient,
+  watchByBoth,
+  watchPayment,
+  watchStatus,
+  webSocketClient,
+} from './support/subscriptions';
+import { WireClient } from './support/wire-client';
+
+const HEARTBEAT_MS = 15_000;
+const HEARTBEAT = { SUBSCRIPTION_PING_SECONDS: '15' };
+
+describe('The heartbeat of a WebSocket', () => {
+  let rig: LiveRig;
+
+  beforeAll(async () => {
+    rig = await liveRig({ env: HEARTBEAT });
+  });
+
+  /** A client that subscribes to a payment and answers no ping, and how many pings came. */
+  async function withoutPongs(id: string) {
+    const client = await WireClient.ready(rig.url, AUTHORIZED, { autoPong: false });
+    const pings = jest.fn();
+    client.socket.on('ping', pings);
+    client.subscribe('a', subscription(id));
+    await client.next();
+    return { client, pings: () => pings.mock.calls.length };
+  }
+
+  test('closes a connection that does not answer a ping before the next, and ends its watch', async () => {
+    const id = rig.addPayment();
+    const { client, pings } = await withoutPongs(id);
+    const uninitialised = await WireClient.open(rig.url, { autoPong: false });
+    rig.clock.advance(HEARTBEAT_MS - 1);
+    await rig.roundTrip();
+    expect(pings()).toBe(0);
+    rig.clock.advance(1);
+    await until(() => pings() === 1);
+    expect(client.socket.readyState).toBe(WebSocket.OPEN);
+    rig.clock.advance(HEARTBEAT_MS);
+    await Promise.all([client.closed, uninitialised.closed]);
+    await rig.subscriptionsEnded(1);
+    await rig.expectNotPolled(id);
+  });
+
+  test('keeps connections that answer or send messages', async () => {
+    const id = rig.addPayment();
+    const library = await watchStatus(webSocketClient(rig), id);
+    const wire = await WireClient.ready(rig.url, AUTHORIZED);
+    let answered = 0;
+    wire.socket.on('ping', () => (answered += 1));
+    const { client, pings } = await withoutPongs(id);
+    for (let beat = 1; beat <= 4; beat += 1) {
+      rig.clock.advance(HEARTBEAT_MS);
+      await until(() => answered === beat && pings() === beat);
+      await client.settled();
+      // The pong before this message has arrived.
+      await wire.settled();
+      await rig.roundTrip();
+    }
+    await rig.change(id, { status: 'completed' });
+    await library.ended();
+    expect(library.statuses).toEqual(['PENDING', 'COMPLETED']);
+    expect(client.socket.readyState).toBe(WebSocket.OPEN);
+  });
+});
+
+test('A stream gets a comment every SUBSCRIPTION_PING_SECONDS, and no event', async () => {
+  const rig = await liveRig({ env: { SUBSCRIPTION_PING_SECONDS: '3' } });
+  const payload = subscription(rig.addPayment());
+  const stream = await EventStream.open(`${rig.url}/stream`, payload);
+  await stream.nextData();
+  for (let beat = 1; beat <= 3; beat += 1) {
+    rig.clock.advance(2999);
+    await rig.roundTrip();
+    expect(stream.comments).toBe(beat);
+    rig.clock.advance(1);
+    await until(() => stream.comments === beat + 1);
+  }
+  expect([stream.isQuiet, stream.isOver]).toEqual([true, false]);
+  stream.leave();
+});
+
+/** As long as an address may be. */
+const address = (place: number): string => `https://pay.example/${place}/${'x'.repeat(8000)}`;
+const withAddress = (place: number): Json => ({
+  payment_method: { type: 'card' },
+  redirect_url: address(place),
+});
+/** How often a document may select it. */
+const TIMES = 40;
+const LARGE = subscription('').query.replace(
+  'status',
+  `status ${Array.from({ length: TIMES }, (_, place) => `u${place}: redirectUrl`).join(' ')}`,
+);
+/** More results than the buffers of a loopback connection hold on Linux (36 MB). */
+const CHANGES = 250;
+
+/** A client that can stop reading, and the numbers of the changes that it has read. */
+interface SlowClient {
+  seen: number[];
+  isCompleted(): boolean;
+  pause(): void;
+  resume(): void;
+  leave(): void;
+}
+
+describe('A client that does not read', () => {
+  let rig: LiveRig;
+
+  beforeAll(async () => {
+    rig = await liveRig({ env: NO_POLLING });
+  });
+
+  const numberIn = (text: string): number => Number(/pay\.example\/(\d+)\//.exec(text)?.[1]);
+
+  async function slowWebSocket(id: string): Promise<SlowClient> {
+    const { socket } = await WireClient.ready(rig.url, AUTHORIZED);
+    const seen: number[] = [];
+    let completed = false;
+    socket.on('message', (data: Buffer) => {
+      const text = data.toString();
+      if (text.includes('"type":"next"')) seen.push(numberIn(text));
+      else completed = true;
+    });
+    const payload = { ...subscription(id), query: LARGE };
+    socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload }));
+    await until(() => seen.length === 1);
+    return {
+      seen,
+      isCompleted: () => completed,
+      pause: () => socket.pause(),
+      resume: () => socket.resume(),
+      leave: () => socket.terminate(),
+    };
+  }
+
+  async function slowStream(id: string): Promise<SlowClient> {
+    const stream = await EventStream.open(`${rig.url}/stream`, { ...subscription(id), query: LARGE });
+    const seen: number[] = [];
+    let completed = false;
+    const read = async (): Promise<void> => {
+      for (const event of await stream.rest())
+        if (event.event === 'next') seen.push(numberIn(JSON.stringify(event.data)));
+        else completed = event.event === 'complete';
+    };
+    const first = await stream.next();
+    seen.push(numberIn(JSON.stringify(first)));
+    return {
+      seen,
+      isCompleted: () => completed,
+      pause: () => stream.pause(),
+      resume: () => {
+        stream.resume();
+        void read();
+      },
+      leave: () => stream.leave(),
+    };
+  }
+
+  test.each([
+    ['a WebSocket', slowWebSocket],
+    ['server-sent events', slowStream],
+  ])(
+    'gets the newest state over %s later, is queued one result, and delays no other',
+    async (_name, slowClient) => {
+      const id = rig.addPayment(withAddress(0));
+      const slow = await slowClient(id);
+      const others = await watchByBoth(rig, id, '... on PaymentResource { redirectUrl }');
+      slow.pause();
+      for (let place = 1; place < CHANGES; place += 1) {
+        rig.service.update(id, withAddress(place));
+        await rig.lookUp(id);
+        await Promise.all(others.map((watching) => watching.received(place + 1)));
+      }
+      await rig.change(id, { status: 'completed', redirect_url: address(CHANGES) });
+      await Promise.all(others.map((watching) => watching.ended()));
+      slow.resume();
+      await until(slow.isCompleted);
+      // What the operating system had buffered, then the newest.
+      expect(slow.seen.length).toBeLessThan(CHANGES * 0.75);
+      expect(slow.seen).toEqual([...slow.seen].sort((a, b) => a - b));
+      expect(slow.seen.at(-1)).toBe(CHANGES);
+      slow.leave();
+    },
+  );
+
+  test('of a stream is disconnected at the second heartbeat, and frees its place', async () => {
+    const limited = await liveRig({
+      env: { ...HEARTBEAT, ...NO_POLLING, MAX_SUBSCRIPTIONS_PER_CLIENT: '1' },
+    });
+    const id = limited.addPayment(withAddress(0));
+    const url = `${limited.url}/stream`;
+    const stream = await EventStream.open(url, { ...subscription(id), query: LARGE });
+    stream.pause();
+    for (let place = 1; place < CHANGES; place += 1) {
+      limited.service.update(id, withAddress(place));
+      await limited.lookUp(id);
+    }
+    limited.clock.advance(HEARTBEAT_MS);
+    await limited.lookUp(id);
+    const client = eventStreamClient(limited);
+    expect((await watchStatus(client, id)).codes).toEqual(['RATE_LIMITED']);
+    limited.clock.advance(HEARTBEAT_MS);
+    await until(async () => (await watchStatus(client, id)).statuses.length > 0);
+  });
+
+  /** More than the buffers of a connection hold in both directions. */
+  const FLOOD_BYTES = 256 * 1024 * 1024;
+
+  /** Sends messages until the connection is closed, or FLOOD_BYTES are sent. */
+  async function flood({ socket }: WireClient, message: () => string): Promise<'closed' | 'open'> {
+    socket.pause();
+    for (let sent = 0; sent < FLOOD_BYTES;) {
+      if (socket.readyState !== WebSocket.OPEN) return 'closed';
+      const text = message();
+      sent += text.length;
+      socket.send(text, () => undefined);
+      await setImmediate();
+      const isSent = (): boolean => socket.bufferedAmount === 0 || socket.readyState !== WebSocket.OPEN;
+      await until(isSent, Boolean, 5000).catch(() => socket.terminate());
+    }
+    return 'open';
+  }
+
+  const ready = (): Promise<WireClient> => WireClient.ready(rig.url, AUTHORIZED);
+  const ping = JSON.stringify({ type: 'ping', payload: { filler: 'x'.repeat(90 * 1024) } });
+  let floods = 0;
+  const invalid = (): string =>
+    JSON.stringify({
+      type: 'subscribe',
+      id: `${'i'.repeat(80_000)}${(floods += 1)}`,
+      payload: { query: `subscription { ${'nosuch '.repeat(40)} }` },
+    });
+
+  test.each([
+    ['pings', ready, () => ping],
+    ['pings before the initialisation', () => WireClient.open(rig.url), () => ping],
+    ['invalid subscriptions', ready, invalid],
+  ])('is disconnected when it sends %s without end', async (_what, open, message) => {
+    expect(await flood(await open(), message)).toBe('closed');
+    await watchPayment(webSocketClient(rig), rig.addPayment()).received(1);
+  });
+});

@@ -1,0 +1,187 @@
+import { EventSource } from 'eventsource';
+import { createClient } from 'graphql-sse';
+import { bearer } from '../auth/support/harness';
+import { AUTHORIZED, CLIENT_KEY } from '../support/credentials';
+import { post, raw } from '../support/raw';
+import { EventStream, parametersOf } from './support/event-stream';
+import { liveRig, subscription, type LiveRig } from './support/harness';
+
+const SHOP = 'https://shop.example';
+const EVENTS = { accept: 'text/event-stream' };
+const METHODS = ['GET', 'POST'] as const;
+
+let rig: LiveRig;
+let url: string;
+let id: string;
+
+beforeAll(async () => {
+  rig = await liveRig({ env: { CORS_ORIGINS: SHOP } });
+  url = `${rig.url}/stream`;
+  id = rig.addPayment();
+});
+
+/** The headers that protect browsers, sorted. */
+const safe = (headers: Iterable<[string, unknown]>): string[] =>
+  [...headers]
+    .filter(([name]) =>
+      /^(x-(?!request-id|accel)|content-security|cross-origin|referrer|strict|origin-agent)/.test(name),
+    )
+    .map(([name, value]) => `${name}: ${String(value)}`)
+    .sort();
+
+describe.each(METHODS)('%s /graphql/stream', (method) => {
+  const open = (payload: object, headers?: Record<string, string>): Promise<EventStream> =>
+    EventStream.open(url, payload, { method, headers });
+
+  test('sends a comment, each state and the completion', async () => {
+    const watched = rig.addPayment();
+    const stream = await open(subscription(watched));
+    expect(await stream.nextData()).toEqual({ status: 'PENDING' });
+    for (const status of ['processing', 'mispaid', 'completed']) {
+      await rig.change(watched, { status });
+      expect(await stream.nextData()).toEqual({ status: status.toUpperCase() });
+    }
+    expect(await stream.rest()).toEqual([{ event: 'complete' }]);
+    expect(stream.text).toMatch(/^:\n\nevent: next\ndata: \{/);
+  });
+
+  test('sends errors with the request id of the header, then the completion', async () => {
+    for (const payload of [
+      { query: 'subscription {' },
+      { query: subscription(id).query, variables: { channel: id } },
+      { variables: {} },
+    ]) {
+      const stream = await open(payload);
+      const requestId = stream.headers['x-request-id'];
+      expect(await stream.rest()).toMatchObject([
+        { event: 'next', data: { errors: [{ extensions: { requestId } }] } },
+        { event: 'complete' },
+      ]);
+    }
+  });
+
+  test('has the headers of a stream, and the safe headers of a query', async () => {
+    const stream = await open(subscription(id));
+    expect(stream.status).toBe(200);
+    expect(stream.headers).toMatchObject({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+      'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/) as unknown,
+    });
+    const query = await rig.client.ask('{ __typename }');
+    expect(safe(Object.entries(stream.headers))).toEqual(safe(query.headers));
+    expect(stream.headers['content-encoding']).toBeUndefined();
+    stream.leave();
+  });
+
+  test('may be read by pages of allowed origins only', async () => {
+    const own = await open(subscription(id), { origin: SHOP });
+    expect(own.headers).toMatchObject({
+      'access-control-allow-origin': SHOP,
+      'access-control-expose-headers': 'x-request-id, retry-after',
+      vary: expect.stringMatching(/\bOrigin\b/) as unknown,
+    });
+    const foreign = await open(subscription(id), { origin: 'https://evil.example' });
+    expect(foreign.headers['access-control-allow-origin']).toBeUndefined();
+    own.leave();
+    foreign.leave();
+  });
+
+  test.each([
+    ['text/event-stream', 200],
+    ['application/json, text/event-stream', 200],
+    ['application/json', 406],
+    ['application/graphql-response+json, application/json;q=0.9', 406],
+  ])('with the header accept: %s gets %i', async (accept, status) => {
+    const stream = await open(subscription(id), { accept }).catch(() => undefined);
+    expect(stream?.status).toBe(status);
+    stream?.leave();
+  });
+});
+
+test('A preflight is accepted from allowed origins only', async () => {
+  for (const [origin, allowed] of [
+    [SHOP, SHOP],
+    ['https://evil.example', null],
+  ]) {
+    const headers = { origin: origin!, 'access-control-request-method': 'POST' };
+    const { status, headers: received } = await fetch(url, { method: 'OPTIONS', headers });
+    expect([status, received.get('access-control-allow-origin')]).toEqual([204, allowed]);
+  }
+});
+
+describe('A request that is refused before the stream', () => {
+  const body = JSON.stringify(subscription('00000000-0000-4000-8000-000000000000'));
+  const INVALID: [what: string, status: number, body: string, headers?: Record<string, string>][] = [
+    ['an unknown key', 401, body, bearer('nobody')],
+    ['a body that is no JSON', 400, '{"query":'],
+    ['a list', 400, `[${body}]`],
+    ['an empty body', 400, ''],
+    ['a number as query', 400, '{"query":5}'],
+    ['a text as variables', 400, '{"query":"{ a }","variables":"x"}'],
+    ['plain text', 400, body, { 'content-type': 'text/plain' }],
+    ['a form', 415, 'query=x', { 'content-type': 'application/x-www-form-urlencoded' }],
+    ['a body that is too large', 413, JSON.stringify({ query: 'x'.repeat(200_000) })],
+  ];
+
+  test.each(INVALID)('with %s gets %i, as a query does', async (_what, status, text, headers = {}) => {
+    const code = status === 401 ? 'UNAUTHENTICATED' : 'BAD_REQUEST';
+    const stream = await post(url, text, { ...EVENTS, ...headers });
+    const query = await post(rig.url, text, headers);
+    for (const response of [stream, query]) {
+      const requestId = response.headers.get('x-request-id');
+      expect(response.status).toBe(status);
+      expect(response.errors).toMatchObject([{ extensions: { code, retryable: false, requestId } }]);
+    }
+    expect(safe(stream.headers)).toEqual(safe(query.headers));
+    expect(safe(stream.headers)).toHaveLength(7);
+    for (const [name, value] of [
+      ['content-type', 'application/json; charset=utf-8'],
+      ['cache-control', 'no-store'],
+      ['www-authenticate', query.headers.get('www-authenticate')],
+    ] as const)
+      expect(stream.headers.get(name)).toBe(value);
+  });
+
+  test.each([
+    ['text that is no JSON as variables', { variables: '{' }],
+    ['a list as variables', { variables: '[]' }],
+  ])('by GET with %s gets 400, as a query does', async (_what, changed) => {
+    const tail = new URLSearchParams({ query: subscription(id).query, ...changed }).toString();
+    const stream = await raw(`${url}?${tail}`, { headers: EVENTS });
+    const query = await raw(`${rig.url}?${tail}`, { headers: { 'apollo-require-preflight': '1' } });
+    for (const { errors } of [stream, query])
+      expect(errors).toMatchObject([{ extensions: { code: 'BAD_REQUEST' } }]);
+    expect(stream.status).toBe(400);
+  });
+
+  test('by PUT gets 404', async () => {
+    expect((await raw(url, { method: 'PUT', headers: EVENTS })).status).toBe(404);
+  });
+
+  test('with a token in its address gets 401', async () => {
+    const tail = `authorization=Bearer%20${CLIENT_KEY}&access_token=${CLIENT_KEY}`;
+    const response = await fetch(`${url}?${parametersOf(subscription(id))}&${tail}`, { headers: EVENTS });
+    expect(response.status).toBe(401);
+    expect(response.headers.get('www-authenticate')).toMatch(/^Bearer\b/);
+  });
+
+  test('ends an EventSource, which sends no token', async () => {
+    const source = new EventSource(`${url}?${parametersOf(subscription(id))}`);
+    const error = await new Promise<{ code?: number }>((resolve) =>
+      source.addEventListener('error', resolve),
+    );
+    expect([error.code, source.readyState]).toEqual([401, source.CLOSED]);
+  });
+
+  test('ends a graphql-sse client in its mode of a single connection', async () => {
+    const options = { url, headers: AUTHORIZED, singleConnection: true, retryAttempts: 0 };
+    const client = createClient(options);
+    const results = client.iterate(subscription(id));
+    await expect(results.next()).rejects.toMatchObject({
+      response: { status: expect.any(Number) as unknown },
+    });
+    client.dispose();
+  });
+});

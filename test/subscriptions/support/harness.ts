@@ -1,0 +1,183 @@
+import type { Clock } from '../../../src/shared/clock';
+import type { AdvancingClock } from '../../../src/sandbox/clock';
+import { make, type MoneyResult } from '../../support/calls';
+import { clientKeysFile, type TestClientKey } from '../../support/credentials';
+import { until } from '../../support/latch';
+import { CHANNEL, closeAfterTests, testGateway, type TestClient } from '../../support/gateway';
+import { movedClock } from '../../support/fake-clock';
+import { FakePaymentService, type Json } from '../../support/payment-service/fake-payment-service';
+
+export type Kind = 'payment' | 'payout';
+
+export const WAITING = { type: 'upi', state: 'waiting_for_utr', upi_id: 'shop@bank' };
+export const AT_PROVIDER = { ...WAITING, state: 'waiting_for_provider' };
+
+const document = (operation: string, kind: Kind, field: string): string =>
+  `${operation} Watch($channel: UUID!, $transactionId: UUID!) {
+    ${field}(channel: $channel, transactionId: $transactionId) {
+      ... on ${kind === 'payment' ? 'PaymentResource' : 'PayoutResource'} { status } } }`;
+
+/** A subscription to the status of a transaction. */
+export const subscription = (transactionId: string, kind: Kind = 'payment', channel: string = CHANNEL) => ({
+  query: document('subscription', kind, `${kind}Updated`),
+  variables: { channel, transactionId },
+});
+
+/** The query with the same variables. */
+export const lookupQuery = (kind: Kind = 'payment'): string => document('query', kind, kind);
+
+/** A result of the subscription. */
+export const statusResult = (status: string, kind: Kind = 'payment') => ({
+  data: { [`${kind}Updated`]: { status } },
+});
+
+/** A gateway before a fake payment service, both with the same clock. */
+export class LiveRig<C extends Clock = AdvancingClock & Clock> {
+  constructor(
+    readonly client: TestClient,
+    readonly service: FakePaymentService,
+    readonly clock: C,
+    readonly logLines: string[],
+  ) {}
+
+  /** The URL of /graphql. */
+  get url(): string {
+    return this.client.url;
+  }
+
+  /** Adds a payment to the service: by UPI and waiting for its payer, unless `fields` say otherwise. Returns its id. */
+  addPayment(fields: Json = {}): string {
+    return this.service.add({
+      status: 'pending',
+      amount: { currency: 'INR', value: '100.00' },
+      create_date: new Date(this.service.now()).toISOString(),
+      payment_method: WAITING,
+      ...fields,
+    });
+  }
+
+  /** Adds a payout that is being processed. Returns its id. */
+  addPayout(fields: Json = {}): string {
+    return this.service.add({ status: 'processing', external_id: null, ...fields });
+  }
+
+  add(kind: Kind, fields: Json): string {
+    return kind === 'payment' ? this.addPayment(fields) : this.addPayout(fields);
+  }
+
+  /** Number of lookups of a transaction by its id. */
+  lookups(id: string): number {
+    return this.service.lookupsOf(id).length;
+  }
+
+  /** Queries a transaction. */
+  lookUp(transactionId: string, kind: Kind = 'payment') {
+    return this.client.ask(lookupQuery(kind), { channel: CHANNEL, transactionId });
+  }
+
+  /** Changes a transaction, and queries it. */
+  change(id: string, fields: Json): Promise<unknown> {
+    this.service.update(id, fields);
+    return this.lookUp(id, 'create_date' in this.service.fieldsOf(id) ? 'payment' : 'payout');
+  }
+
+  /** Confirms a payment, which then has `fields`; the service responds with its id, its status and `response`. */
+  async confirm(
+    transactionId: string,
+    fields: Json = { status: 'processing', payment_method: AT_PROVIDER },
+    response: Json = fields,
+  ): Promise<MoneyResult | undefined> {
+    const { service } = this;
+    service.respond(({ method }) => {
+      if (method !== 'POST') return undefined;
+      service.update(transactionId, fields);
+      const { status } = service.fieldsOf(transactionId);
+      return { status: 200, json: { transaction_id: transactionId, status, ...response } };
+    });
+    const input = { channel: CHANNEL, transactionId, confirmation: { upi: { utr: '1234' } } };
+    const { result } = await make(this.client, { mutation: 'confirmPayment', input });
+    service.respond(() => undefined);
+    return result;
+  }
+
+  /** Advances the clock in steps until `isSo`. */
+  advanceUntil(this: LiveRig, isSo: () => boolean, stepMs = 1000): Promise<boolean> {
+    return until(() => {
+      if (isSo()) return true;
+      this.clock.advance(stepMs);
+      return false;
+    });
+  }
+
+  /** Advances the clock until a transaction has been looked up `times` more times. */
+  lookedUp(this: LiveRig, id: string, times = 1): Promise<boolean> {
+    const count = this.lookups(id) + times;
+    return this.advanceUntil(() => this.lookups(id) >= count, 200);
+  }
+
+  /** A request through gateway and service: lookups that were sent before it have arrived. */
+  roundTrip(): Promise<unknown> {
+    return this.lookUp(this.addPayment());
+  }
+
+  /** Asserts that nothing looks a transaction up any more, however much time passes. */
+  async expectNotPolled(this: LiveRig, id: string): Promise<void> {
+    await this.roundTrip();
+    const before = this.lookups(id);
+    for (let minute = 0; minute < 3; minute += 1) {
+      this.clock.advance(60_000);
+      await this.roundTrip();
+    }
+    expect(this.lookups(id)).toBe(before);
+  }
+
+  /** The log lines of subscriptions that have ended, in order. */
+  subscriptionLines(): Record<string, unknown>[] {
+    return this.logLines
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .filter(({ operation }) => operation === 'subscription');
+  }
+
+  /** Waits until `count` subscriptions have ended. */
+  subscriptionsEnded(count: number): Promise<number> {
+    return until(
+      () => this.subscriptionLines().length,
+      (lines) => lines >= count,
+    );
+  }
+}
+
+interface LiveOptions {
+  clients?: TestClientKey[];
+  env?: Record<string, string>;
+  /** Shared with another gateway; a new one otherwise. */
+  service?: FakePaymentService;
+}
+
+/** Clients have no time to answer pings while a test advances the clock by minutes. */
+const NO_HEARTBEAT = { SUBSCRIPTION_PING_SECONDS: '3600' };
+
+/** Settings with which a watch looks its transaction up once an hour. */
+export const NO_POLLING = {
+  POLL_INTERVALS_PAYER: '1h',
+  POLL_INTERVALS_PROVIDER: '1h',
+  POLL_INTERVALS_MISPAID: '1h',
+  PAYOUT_PREFLIGHT: 'off',
+};
+
+/** A rig whose time passes by the given clock. */
+export async function liveRigOn<C extends Clock>(clock: C, options: LiveOptions = {}): Promise<LiveRig<C>> {
+  const logLines: string[] = [];
+  const service = options.service ?? closeAfterTests(await FakePaymentService.start(() => clock.now()));
+  const env = {
+    CLIENT_KEYS_FILE: clientKeysFile(...(options.clients ?? [])),
+    SERVICE_TIMEOUT_MS: '20000',
+    ...NO_HEARTBEAT,
+    ...options.env,
+  };
+  return new LiveRig(await testGateway(service.url, { clock, logLines, env }), service, clock, logLines);
+}
+
+/** A rig whose clock only the test advances. */
+export const liveRig = (options?: LiveOptions): Promise<LiveRig> =>
+  liveRigOn(movedClock(Date.now()), options);

@@ -1,0 +1,226 @@
+import { startOpenGateway } from '../http/support/open-gateway';
+import { AUTHORIZED } from '../support/credentials';
+import { until } from '../support/latch';
+import { closeAfterTests } from '../support/gateway';
+import { Wire, exchange, requestText } from '../support/wire';
+import { liveRig, statusResult, subscription, type LiveRig } from './support/harness';
+import { upgradeLines } from './support/upgrade';
+import { WireClient } from './support/wire-client';
+
+const SHOP = 'https://shop.example';
+const INIT = { type: 'connection_init', payload: AUTHORIZED };
+const CANARY = 'CANARY4111111111111111';
+
+let rig: LiveRig;
+let url: string;
+/** A gateway with CORS_ORIGINS. */
+let listed: string;
+let payment: string;
+
+beforeAll(async () => {
+  rig = await liveRig();
+  url = rig.url;
+  listed = (await liveRig({ env: { CORS_ORIGINS: `${SHOP},https://other.example:8443` } })).client.url;
+  payment = rig.addPayment();
+});
+
+const ready = (): Promise<WireClient> => WireClient.ready(url, AUTHORIZED);
+
+describe('The upgrade of a connection', () => {
+  /** The HTTP status of an upgrade with changed headers. */
+  async function statusOf(changed: Record<string, string | undefined>, at = url): Promise<number> {
+    return (await exchange(at, upgradeLines(at, changed))).status;
+  }
+
+  test.each([undefined, 'own'])('is accepted from the origin %s', async (origin) => {
+    for (const at of [url, listed])
+      expect(await statusOf({ Origin: origin && new URL(at).origin }, at)).toBe(101);
+  });
+
+  test.each([SHOP, 'https://other.example:8443'])('is accepted from the listed origin %s', async (Origin) => {
+    expect(await statusOf({ Origin }, listed)).toBe(101);
+    expect(await statusOf({ Origin })).toBe(403);
+  });
+
+  test.each([
+    'https://evil.example',
+    'null',
+    '',
+    `${SHOP}.evil.example`,
+    'http://shop.example',
+    `${SHOP}:444`,
+    `${SHOP}, ${SHOP}`,
+  ])('is refused from the origin %j', async (Origin) => {
+    for (const at of [url, listed]) expect(await statusOf({ Origin }, at)).toBe(403);
+  });
+
+  test("is accepted from Apollo's explorers with the embedded sandbox only", async () => {
+    const open = closeAfterTests(await startOpenGateway(rig.service.url));
+    const at = `${open.url}/graphql`;
+    for (const Origin of ['https://studio.apollographql.com', 'https://sandbox.embed.apollographql.com']) {
+      expect(await statusOf({ Origin }, at)).toBe(101);
+      expect(await statusOf({ Origin })).toBe(403);
+    }
+    for (const Origin of [SHOP, 'null', 'https://apollographql.com'])
+      expect(await statusOf({ Origin }, at)).toBe(403);
+  });
+
+  test.each(['/', '/graphql/stream', '/graphqlx', '//graphql'])('is not made at %s', async (path) =>
+    expect([200, 400, 401, 404, 406]).toContain(await statusOf({ path })),
+  );
+
+  test('is made at /graphql with parameters', async () => {
+    expect(await statusOf({ path: '/graphql?x=1' })).toBe(101);
+  });
+
+  test('does not negotiate compression', async () => {
+    const extensions = { 'Sec-WebSocket-Extensions': 'permessage-deflate; client_max_window_bits' };
+    const { status, headers } = await exchange(url, upgradeLines(url, extensions));
+    expect([status, headers['sec-websocket-extensions']]).toEqual([101, undefined]);
+  });
+
+  test.each(['graphql-ws', undefined])('is closed with 4406 for the subprotocol %s', async (protocol) => {
+    const wire = await Wire.open(url);
+    const [line = '', ...headers] = upgradeLines(url, { 'Sec-WebSocket-Protocol': protocol });
+    wire.write(requestText(line, headers));
+    const frame = (): Buffer => Buffer.from(wire.received.split('\r\n\r\n')[1] ?? '', 'latin1');
+    await until(() => frame().length >= 4);
+    expect([frame()[0], frame().readUInt16BE(2)]).toEqual([0x88, 4406]);
+    wire.close();
+  });
+});
+
+describe('A WebSocket', () => {
+  test('sends each result and the completion in a message, and frees the id', async () => {
+    const client = await ready();
+    const id = rig.addPayment({ status: 'completed' });
+    for (let round = 0; round < 3; round += 1) {
+      client.subscribe('a', subscription(id));
+      expect([await client.next(), await client.next()]).toEqual([
+        { type: 'next', id: 'a', payload: statusResult('COMPLETED') },
+        { type: 'complete', id: 'a' },
+      ]);
+    }
+  });
+
+  test('sends nothing after the client completed a subscription, or one that does not exist', async () => {
+    const client = await ready();
+    const id = rig.addPayment();
+    client.subscribe('a', subscription(id));
+    await client.next();
+    for (const name of ['b', '__proto__', 'a']) client.complete(name);
+    await client.settled();
+    await rig.expectNotPolled(id);
+    expect(await client.settled()).toEqual([]);
+  });
+
+  test('returns the payload of a ping', async () => {
+    const client = await ready();
+    client.say({ type: 'ping', payload: { round: 1 } });
+    expect(await client.next()).toEqual({ type: 'pong', payload: { round: 1 } });
+  });
+
+  test('accepts any id of up to 256 characters, and messages of 100 KB', async () => {
+    const client = await ready();
+    const { query, variables } = subscription(payment);
+    for (const id of ['__proto__', '\u0000', '💸', 'x'.repeat(256)]) {
+      client.subscribe(id, { query, variables: { ...variables, filler: 'x'.repeat(99 * 1024) } });
+      expect(await client.next()).toMatchObject({ type: 'next', id });
+    }
+    client.subscribe('x'.repeat(257), subscription(payment));
+    expect(await client.closed).toMatchObject({ code: 4400 });
+  });
+
+  test('is closed with 4401 by a subscription before the acknowledgement', async () => {
+    const client = await WireClient.open(url);
+    client.subscribe('a', subscription(payment));
+    expect((await client.closed).code).toBe(4401);
+    expect(client.heard).toEqual([]);
+    const both = await WireClient.open(url);
+    both.say(INIT);
+    both.subscribe('a', subscription(payment));
+    // Acknowledged when the credentials are verified before the second message is read.
+    const first = await both.next().catch(() => undefined);
+    if (first) expect(both.heard.map(({ type }) => type)).toEqual(['connection_ack']);
+    else expect((await both.closed).code).toBe(4401);
+  });
+
+  test('is closed with 4429 by a second initialisation', async () => {
+    const client = await ready();
+    client.say(INIT);
+    expect((await client.closed).code).toBe(4429);
+    const both = await WireClient.open(url);
+    both.say({ ...INIT, payload: { authorization: 'Bearer nobody' } });
+    both.say(INIT);
+    expect([4401, 4429]).toContain((await both.closed).code);
+    expect(both.heard).toEqual([]);
+  });
+
+  test('is closed with 4409 by an id in use, and its subscriptions end', async () => {
+    const client = await ready();
+    client.subscribe('a', subscription(payment));
+    await client.next();
+    const ended = rig.subscriptionLines().length;
+    client.subscribe('a', subscription(payment));
+    expect((await client.closed).code).toBe(4409);
+    await rig.subscriptionsEnded(ended + 1);
+  });
+
+  test('is closed with 4408 when it is not initialised within 5 s, though it sends pings', async () => {
+    const set = globalThis.setTimeout;
+    // The timer belongs to the graphql-ws library.
+    const timers = jest
+      .spyOn(globalThis, 'setTimeout')
+      .mockImplementation(((run: () => void, ms?: number) =>
+        set(run, ms === 5000 ? 100 : ms)) as typeof setTimeout);
+    const clients = [await WireClient.open(url), await WireClient.open(url)];
+    clients[1]!.say({ type: 'ping' });
+    for (const client of clients) expect((await client.closed).code).toBe(4408);
+    timers.mockRestore();
+  });
+
+  const subscribe = (fields: string): string => `{"type":"subscribe",${fields}}`;
+  const INVALID: [string, string][] = [
+    ['that is no JSON', CANARY],
+    ['that is empty', ''],
+    ['that is a list', `["${CANARY}"]`],
+    ['of an unknown type', `{"type":"${CANARY}"}`],
+    ['of another protocol', '{"type":"start","id":"1","payload":{"query":"{ a }"}}'],
+    ['without an id', subscribe(`"payload":{"query":"${CANARY}"}`)],
+    ['with a list as query', subscribe(`"id":"1","payload":{"query":["${CANARY}"]}`)],
+    ['with a list as variables', subscribe('"id":"1","payload":{"query":"{ a }","variables":[1]}')],
+  ];
+
+  test.each(INVALID)('is closed with 4400 by a message %s, which is not repeated', async (_what, text) => {
+    const client = await ready();
+    client.say(text);
+    const { code, reason } = await client.closed;
+    expect(code).toBe(4400);
+    expect(reason + rig.logLines.join('')).not.toMatch(/CANARY|4111/);
+    expect(client.heard).toHaveLength(1);
+  });
+
+  test.each([
+    ['4400 by binary data', 4400, { binary: true }],
+    ['1007 by text that is not UTF-8', 1007, { binary: false }],
+  ])('is closed with %s', async (_what, code, options) => {
+    const client = await ready();
+    client.socket.send(Buffer.from([0xff, 0xfe, 0xc0, 0x80]), options);
+    expect((await client.closed).code).toBe(code);
+  });
+
+  test.each([true, false])('is closed with 1009 by more than 100 KB (initialised: %s)', async (isReady) => {
+    const [whole, parts] = [1, 2].map(() => (isReady ? ready() : WireClient.open(url)));
+    (await whole)!.say({ ...INIT, payload: { filler: 'x'.repeat(100 * 1024) } });
+    for (let part = 0; part < 11; part += 1)
+      (await parts)!.socket.send('x'.repeat(10 * 1024), { fin: false }, () => undefined);
+    for (const client of [whole, parts]) expect((await (await client)!.closed).code).toBe(1009);
+  });
+
+  test('of another client works after all this, and nothing was logged as an error', async () => {
+    const client = await ready();
+    client.subscribe('a', subscription(payment));
+    expect((await client.next()).type).toBe('next');
+    expect(rig.logLines.join('')).not.toMatch(/"level":[56]0/);
+  });
+});

@@ -1,0 +1,488 @@
+import { randomUUID } from 'node:crypto';
+import { ROOT_CONTEXT, SpanKind, trace, type Tracer } from '@opentelemetry/api';
+import { readConfig } from '../../src/config';
+import { CollectorExporter, type Lost } from '../../src/observability/tracing/exporter';
+import { tracerProvider } from '../../src/observability/tracing/provider';
+import { EventStream } from '../subscriptions/support/event-stream';
+import { graphqlWsClient } from '../subscriptions/support/graphql-ws-client';
+import { createInput } from '../support/caller';
+import { DOCUMENTS } from '../support/calls';
+import { AUTHORIZED, CLIENT_ID, CLIENT_KEY } from '../support/credentials';
+import { gate, until } from '../support/latch';
+import { API_KEY, CHANNEL, SECRET_KEY, closeAfterTests } from '../support/gateway';
+import { movedClock } from '../support/fake-clock';
+import { altered, reset, status } from '../support/payment-service/faults';
+import { FakePaymentService } from '../support/payment-service/fake-payment-service';
+import { raw } from '../support/raw';
+import { newKey } from '../support/harness';
+import { startCollector, type Collector } from './support/collector';
+import type { SeenSpan } from './support/otlp';
+import { below, only, traced, type Traced } from './support/traced';
+
+const PARENT = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' };
+const traceparent = (flags = '01'): Record<string, string> => ({
+  traceparent: `00-${PARENT.traceId}-${PARENT.spanId}-${flags}`,
+});
+const ASK = 'query Asked { __typename }';
+
+describe('Spans of a gateway', () => {
+  const PAN = '5555555555554444';
+  const CVC = '8351';
+  const GET = 'GET /api/v1/payment/';
+  const POST = 'POST /api/v1/payment/';
+  const lookup = (name: string): string =>
+    `query ${name}($c: UUID!, $t: UUID, $e: String) { payment(channel: $c, transactionId: $t, externalId: $e) { ... on PaymentResource { status } } }`;
+  const watch = (name: string, t: string) => ({
+    query: `subscription ${name}($c: UUID!, $t: UUID!) {
+      paymentUpdated(channel: $c, transactionId: $t) { ... on PaymentResource { status } } }`,
+    operationName: name,
+    variables: { c: CHANNEL, t },
+  });
+
+  let service: FakePaymentService;
+  let gateway: Traced;
+  let spans: SeenSpan[];
+  let lines: Record<string, unknown>[];
+  /** The bytes that the collector received. */
+  let bytes: string;
+  /** Values that must not be among them. */
+  const hidden: string[] = [];
+
+  const hide = <T extends string>(value: T): T => {
+    hidden.push(value);
+    return value;
+  };
+
+  async function pay(name: string, over: Record<string, unknown> = {}, key = newKey()): Promise<string> {
+    const input = createInput('payment', key, over);
+    const { text } = await gateway.client.ask(DOCUMENTS.createPayment.replace('Call', name), { input });
+    return /"transactionId":"([^"]+)"/.exec(text)?.[1] ?? 'none';
+  }
+
+  /** One operation of every kind. */
+  async function queries(t: string): Promise<void> {
+    const { client } = gateway;
+    const look = (name: string, headers: object = {}): Promise<unknown> =>
+      client.ask(lookup(name), { c: CHANNEL, t }, { ...AUTHORIZED, ...headers });
+    await look('Found');
+    await look('Continued', { ...traceparent(), tracestate: 'vendor=4711' });
+    await look('Unsampled', traceparent('00'));
+    await look('Garbled', { traceparent: '00-nothing-of-the-kind-01' });
+    const error = { code: 'DECLINED_GENERIC', message: hide('The payment was declined') };
+    const declined = { status: 'failed', error };
+    service.next('look-up-payment', { acts: true, reply: altered(declined) });
+    await look('Declined');
+    service.next('look-up-payment', { acts: true, reply: status(503) }, { acts: true, reply: status(503) });
+    await look('Retried');
+    const down = { acts: false, reply: reset };
+    service.next('look-up-payment', down, down, down);
+    await look('Down');
+    service.next('create-payment', { acts: false, reply: status(400) });
+    await pay('Refused');
+    await client.ask(lookup('Missing'), { c: CHANNEL, t: randomUUID() });
+    await client.ask(`query Invalid { ${hide('canaryField')} }`);
+    await client.ask('query NotLetIn { __typename }', {}, {});
+    await client.ask(`query TooLarge { ${'a: __typename '.repeat(2000)} }`);
+    await client.ask('{ __typename }');
+    for (let time = 0; time < 4; time += 1) await look('Again');
+  }
+
+  /** Secrets and personal data in every place where a caller or the service can write them. */
+  async function secrets(t: string): Promise<void> {
+    const { client } = gateway;
+    const key = hide(newKey());
+    const expiry = { expiryMonth: '12', expiryYear: '2099' };
+    const card = { pan: PAN, cvc: CVC, ...expiry, cardholder: 'CANARY HOLDERSON' };
+    const amount = { currency: 'EUR', value: hide('4711.47') };
+    const over = { method: { card }, amount, returnUrl: hide('https://shop.example/back/canary') };
+    hide(await pay('Card', over, key));
+    const e = hide(`order ${key}`);
+    await client.ask(lookup('ByExternalId'), { c: CHANNEL, e });
+    await client.ask(`query { payment(channel: "${CHANNEL}", externalId: "${e}") { __typename } }`);
+    await client.ask('query Attempt($key: ID!) { attempt(idempotencyKey: $key) { outcome } }', { key });
+    await client.ask(DOCUMENTS.confirmPayment.replace('Call', 'Confirm'), {
+      input: { channel: CHANNEL, transactionId: t, confirmation: { upi: { utr: '123456789012' } } },
+    });
+    await client.ask(DOCUMENTS.createPayout, { input: createInput('payout', newKey()) });
+    const said = altered({ message: hide('canary message'), status: hide('canary_word') });
+    service.next('look-up-payment', { acts: true, reply: said });
+    await client.ask(lookup('Changed'), { c: CHANNEL, t });
+    await client.ask(`query N${PAN} { a: __typename }`);
+    await pay('WrongCard', { method: { card: { pan: [PAN], cvc: { cvc: CVC } } } });
+    const agent = { 'user-agent': hide('canary-agent'), baggage: `user=${hide(randomUUID())}` };
+    await raw(`${client.url}?query=%7B__typename%7D&${hide('canary-query')}=1`, {
+      headers: { 'apollo-require-preflight': '1', ...agent },
+    });
+  }
+
+  beforeAll(async () => {
+    const clock = movedClock();
+    service = closeAfterTests(await FakePaymentService.start(() => clock.now()));
+    const env = { OTEL_EXPORTER_OTLP_HEADERS: 'x-key=collector-key-4711', SERVICE_TIMEOUT_MS: '20000' };
+    gateway = await traced(service.url, { env, clock });
+    const t = hide(await pay('Pay'));
+    await queries(t);
+    await secrets(t);
+    const url = `${gateway.client.url}/stream`;
+    const address = `${url}?secret=${hide('canary-parameter')}`;
+    const opening = { method: 'POST', headers: traceparent() } as const;
+    const stream = await EventStream.open(address, watch('BySse', t), opening);
+    await stream.nextData();
+    const { subscribe } = graphqlWsClient(gateway.client.url, { retryAttempts: 0 });
+    await new Promise((next, error) =>
+      subscribe(watch('ByWebSocket', t), { next, error, complete: () => undefined }),
+    );
+    await (await EventStream.open(url, { query: 'subscription Invalid { nothing }' })).rest();
+    const lookups = (): number => service.requestsTo('look-up-payment').length;
+    const before = lookups();
+    await until(
+      () => {
+        clock.advance(2000);
+        return lookups();
+      },
+      (count) => count > before,
+    );
+    spans = await gateway.spans();
+    lines = gateway.logLines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    bytes = Buffer.concat(gateway.collector.exports.map(({ body }) => body)).toString('latin1');
+  });
+
+  const names = (some: readonly SeenSpan[]): string[] => some.map(({ name }) => name).sort();
+
+  test('have one of kind server for an operation, with its type and name', () => {
+    const span = only(spans, 'query Found');
+    expect(span).toMatchObject({ kind: 'server', parentSpanId: '', status: { isError: false, message: '' } });
+    expect(span.attributes).toEqual({
+      'http.request.method': 'POST',
+      'http.route': '/graphql',
+      'http.response.status_code': 200,
+      'graphql.operation.type': 'query',
+      'graphql.operation.name': 'Found',
+    });
+    for (const unnamed of spans.filter(({ name }) => name === 'query'))
+      expect(unnamed.attributes).not.toHaveProperty('graphql.operation.name');
+  });
+
+  test('have one of kind client for a lookup, below its operation', () => {
+    const calls = below(spans, only(spans, 'query Found'));
+    expect(calls).toMatchObject([{ name: GET, kind: 'client', status: { isError: false } }]);
+    expect(calls[0]?.attributes).toEqual({
+      'http.request.method': 'GET',
+      'url.template': '/api/v1/payment/',
+      'server.address': '127.0.0.1',
+      'server.port': Number(new URL(service.url).port),
+      'http.response.status_code': 200,
+    });
+  });
+
+  test('have the journal calls and the request of a create', () => {
+    const calls = below(spans, only(spans, 'mutation Pay'));
+    expect(names(calls)).toEqual([POST, 'journal insertAttempt', 'journal recordOutcome']);
+    expect(calls[0]).toMatchObject({
+      name: 'journal insertAttempt',
+      kind: 'client',
+      attributes: { 'db.system.name': 'sqlite', 'db.operation.name': 'insertAttempt' },
+    });
+  });
+
+  const ERROR_CODE = expect.stringMatching(/^[A-Z_]+$/) as unknown;
+
+  test.each<[string, boolean, unknown[][]]>([
+    ['query Declined', false, [[200, undefined, undefined]]],
+    ['query Missing', false, [[404, undefined, undefined]]],
+    ['mutation Refused', false, [[400, undefined, '400']]],
+    [
+      'query Retried',
+      false,
+      [503, 503, 200].map((code, at) => [code, at || undefined, at < 2 ? '503' : undefined]),
+    ],
+    ['query Down', true, [undefined, 1, 2].map((at) => [undefined, at, ERROR_CODE])],
+  ])(
+    'have errors, the number of retries and codes where the service failed: %s',
+    (name, isError, expected) => {
+      const span = only(spans, name);
+      expect(span).toMatchObject({ status: { isError, message: '' }, events: 0 });
+      expect(span.attributes['error.type']).toBe(isError ? 'SERVICE_UNAVAILABLE' : undefined);
+      expect(span.attributes['paygraph.error.codes']).toEqual(isError ? ['SERVICE_UNAVAILABLE'] : undefined);
+      const calls = below(spans, span).filter((call) => [GET, POST].includes(call.name));
+      const shown = ['http.response.status_code', 'http.request.resend_count', 'error.type'];
+      expect(calls.map(({ attributes }) => shown.map((key) => attributes[key]))).toEqual(expected);
+      for (const { status: ended, attributes, events } of calls)
+        expect([ended, events]).toEqual([{ isError: 'error.type' in attributes, message: '' }, 0]);
+    },
+  );
+
+  test('have codes, but no error and no name, for invalid requests, and are missing for unauthenticated ones', () => {
+    const [invalid, tooLarge] = spans.filter(({ name }) => name === 'GraphQL Operation');
+    expect(invalid?.attributes['paygraph.error.codes']).toEqual(['GRAPHQL_VALIDATION_FAILED']);
+    for (const span of [invalid, tooLarge]) expect(span?.status.isError).toBe(false);
+    expect(JSON.stringify(spans)).not.toContain('NotLetIn');
+  });
+
+  test('continue the trace of a caller, unless its header is malformed', () => {
+    const span = only(spans, 'query Continued');
+    const continued = { traceId: PARENT.traceId, parentSpanId: PARENT.spanId, traceState: 'vendor=4711' };
+    expect(span).toMatchObject(continued);
+    expect(names(below(spans, span))).toEqual([GET]);
+    expect(only(spans, 'query Garbled').parentSpanId).toBe('');
+  });
+
+  test('are missing when the caller does not sample its trace, whose id is logged', () => {
+    expect(names(spans)).not.toContain('query Unsampled');
+    expect(lines).toContainEqual(expect.objectContaining({ name: 'Unsampled', trace_id: PARENT.traceId }));
+  });
+
+  test('are not known to the service', () => {
+    expect(service.requests.length).toBeGreaterThan(10);
+    for (const { headers } of service.requests) {
+      expect(Object.keys(headers)).not.toContain('traceparent');
+      expect(JSON.stringify(headers)).not.toContain(PARENT.traceId);
+    }
+  });
+
+  test('are the same for prepared operations', () => {
+    const again = spans.filter(({ name }) => name === 'query Again');
+    expect(again).toHaveLength(4);
+    const { attributes } = only(spans, 'query Found');
+    for (const span of again) {
+      expect(span.attributes).toEqual({ ...attributes, 'graphql.operation.name': 'Again' });
+      expect(names(below(spans, span))).toEqual([GET]);
+    }
+  });
+
+  test('all have a parent that exists', () => {
+    const known = new Set([...spans.map(({ spanId }) => spanId), PARENT.spanId, '']);
+    expect(spans.filter(({ parentSpanId }) => !known.has(parentSpanId))).toEqual([]);
+  });
+
+  test('have one for a subscription, which ends with its first result', () => {
+    const span = only(spans, 'subscription ByWebSocket');
+    expect(span).toMatchObject({ kind: 'server', parentSpanId: '', status: { isError: false } });
+    expect(span.attributes).toEqual({
+      'graphql.operation.type': 'subscription',
+      'graphql.operation.name': 'ByWebSocket',
+    });
+    expect(only(spans, 'subscription BySse')).toMatchObject({ parentSpanId: PARENT.spanId });
+    const [invalid] = spans.filter(({ name }) => name === 'subscription');
+    expect(invalid?.attributes['paygraph.error.codes']).toEqual(['GRAPHQL_VALIDATION_FAILED']);
+  });
+
+  test('have a trace of its own for every lookup of a watched payment', () => {
+    const looks = spans.filter(({ name }) => name === 'watch payment');
+    expect(looks.length).toBeGreaterThan(1);
+    for (const look of looks) {
+      expect(look).toMatchObject({ kind: 'internal', parentSpanId: '' });
+      expect(names(below(spans, look))).toEqual([GET]);
+    }
+  });
+
+  test('are named by the log lines of operations and of failed requests', () => {
+    const idsOf = (span: SeenSpan): object => ({ trace_id: span.traceId, span_id: span.spanId });
+    for (const name of ['Found', 'Continued', 'BySse', 'ByWebSocket']) {
+      const [span] = spans.filter((one) => one.name.endsWith(` ${name}`));
+      expect(lines.find((line) => line['name'] === name)).toMatchObject(idsOf(span!));
+    }
+    const down = idsOf(only(spans, 'query Down'));
+    const failed = lines.filter((line) => 'call' in line && line['event'] === 'service_request_failed');
+    expect(failed).toContainEqual(expect.objectContaining({ ...down, call: 'GET payment/' }));
+  });
+
+  test('hold no secret, personal data, document, id, amount or message', () => {
+    for (const name of ['mutation Card', 'query ByExternalId', 'query Attempt', 'mutation Confirm'])
+      expect(bytes).toContain(name);
+    expect(hidden.length).toBeGreaterThan(12);
+    const fixed = [PAN, CVC, API_KEY, SECRET_KEY, CLIENT_KEY, CLIENT_ID, CHANNEL, '000123456789'];
+    const texts = [
+      'HOLDERSON',
+      'ann@example.com',
+      '123456789012',
+      'collector-key',
+      '__typename',
+      'transaction_id=',
+    ];
+    const found = [...fixed, ...texts, ...hidden, 'declined_generic'].filter((secret) =>
+      bytes.toLowerCase().includes(secret.toLowerCase()),
+    );
+    expect(found).toEqual([]);
+  });
+});
+
+/** Makes spans and exports them, without a gateway. */
+function startTracer(settings: Record<string, string>) {
+  const { tracing } = readConfig(settings);
+  if (!tracing) throw new Error('Tracing is off.');
+  const time = { now: 0 };
+  const warnings: Lost[] = [];
+  const exporter = new CollectorExporter(
+    tracing,
+    () => time.now,
+    (lost) => warnings.push(lost),
+  );
+  const provider = tracerProvider(tracing, exporter);
+  closeAfterTests({
+    close: async () => {
+      await provider.shutdown().catch(() => undefined);
+      exporter.destroy();
+    },
+  });
+  const tracer: Tracer = provider.getTracer('test');
+  const make = (count: number): void => {
+    for (let made = 0; made < count; made += 1) tracer.startSpan('made', { kind: SpanKind.SERVER }).end();
+  };
+  return { time, warnings, tracer, make, flush: () => provider.forceFlush().catch(() => undefined) };
+}
+
+describe('OTEL_TRACES_SAMPLER', () => {
+  /** The half that is sampled has this trace. */
+  const KEPT = `00000001${'0'.repeat(24)}`;
+  const SAMPLED = 1;
+  const UNSAMPLED = 0;
+
+  test.each<[string | undefined, string, number | undefined, boolean]>([
+    [undefined, '', undefined, true],
+    [undefined, '', UNSAMPLED, false],
+    ['always_on', '', UNSAMPLED, true],
+    ['always_off', '', SAMPLED, false],
+    ['parentbased_always_on', '', UNSAMPLED, false],
+    ['parentbased_always_off', '', undefined, false],
+    ['parentbased_always_off', '', SAMPLED, true],
+    ['traceidratio', '0', SAMPLED, false],
+    ['traceidratio', '0.5', UNSAMPLED, true],
+    ['parentbased_traceidratio', '0', undefined, false],
+    ['parentbased_traceidratio', '0', SAMPLED, true],
+  ])('%s (%s) with a parent with flags %s records: %s', (name, ratio, traceFlags, expected) => {
+    const { tracer } = startTracer({
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
+      ...(name !== undefined && { OTEL_TRACES_SAMPLER: name }),
+      ...(ratio !== '' && { OTEL_TRACES_SAMPLER_ARG: ratio }),
+    });
+    const remote = { traceId: KEPT, spanId: PARENT.spanId, traceFlags: traceFlags ?? 0, isRemote: true };
+    const parent = traceFlags === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, remote);
+    expect(tracer.startSpan('made', {}, parent).isRecording()).toBe(expected);
+  });
+});
+
+describe('A collector', () => {
+  let service: FakePaymentService;
+
+  beforeAll(async () => {
+    service = closeAfterTests(await FakePaymentService.start());
+  });
+
+  test('receives protobuf at the configured endpoint, with headers and resource, whatever the environment says', async () => {
+    const [collector, other] = [await startCollector(), await startCollector()];
+    const environment = {
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${other.url}/v1/traces`,
+      OTEL_EXPORTER_OTLP_HEADERS: 'x-from-environment=2',
+      OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip',
+      OTEL_TRACES_SAMPLER: 'always_off',
+      OTEL_SERVICE_NAME: 'from-environment',
+      OTEL_SDK_DISABLED: 'true',
+    };
+    Object.assign(process.env, environment);
+    try {
+      const env = {
+        OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/below/`,
+        OTEL_EXPORTER_OTLP_HEADERS: 'Authorization=Bearer%20key-1, x-tenant = a%2Cb',
+        OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test%20bed,service.name=hidden',
+        OTEL_SERVICE_NAME: 'pay-eu',
+      };
+      const gateway = await traced(service.url, { collector, env });
+      for (let count = 0; count < 225; count += 1)
+        await gateway.client.ask(`query Op${count} { __typename }`);
+      const spans = await gateway.spans();
+      expect(spans).toHaveLength(225);
+      expect(new Set(spans.map(({ name }) => name)).size).toBe(201);
+      const { url, headers } = collector.exports[0]!;
+      const own = { authorization: 'Bearer key-1', 'x-tenant': 'a,b' };
+      expect(headers).toMatchObject({ 'content-type': 'application/x-protobuf', ...own });
+      expect(spans[0]?.resource).toMatchObject({
+        'service.name': 'pay-eu',
+        'service.instance.id': expect.stringMatching(/^[\da-f-]{36}$/) as unknown,
+        'deployment.environment.name': 'test bed',
+        'process.pid': process.pid,
+      });
+      const shown = JSON.stringify([spans[0], headers]);
+      expect(shown).not.toMatch(/host\.name|command|owner|argv|hidden|from-environment|gzip/);
+      expect([url, other.exports]).toEqual(['/below/v1/traces', []]);
+    } finally {
+      for (const name of Object.keys(environment)) delete process.env[name];
+    }
+  });
+
+  test('receives spans at the endpoint for traces when there is one', async () => {
+    const collector = await startCollector();
+    const OTEL_EXPORTER_OTLP_TRACES_ENDPOINT = `${collector.url}/take/these`;
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_EXPORTER_OTLP_TRACES_ENDPOINT };
+    const gateway = await traced(service.url, { collector, env });
+    await gateway.client.ask(ASK);
+    await gateway.spans();
+    expect(collector.exports[0]?.url).toBe('/take/these');
+  });
+
+  test.each<[string, (collector: Collector) => unknown]>([
+    ['answers 500', ({ answer }) => answer((response) => response.writeHead(500, 'canary').end('canary'))],
+    ['answers 200 with garbage', ({ answer }) => answer((response) => response.end('canary'))],
+    ['never answers', ({ answer }) => answer(() => undefined)],
+    ['is down', (collector) => collector.close()],
+  ])('that %s harms no operation and no shutdown', async (trouble, begin) => {
+    // The exporter retries for seconds after the gateway has closed: its timers must not keep jest running.
+    const { setTimeout: original } = globalThis;
+    const unreferenced = (run: () => void, ms?: number): NodeJS.Timeout => original(run, ms).unref();
+    jest.spyOn(globalThis, 'setTimeout').mockImplementation(unreferenced as typeof setTimeout);
+    const collector = await startCollector();
+    const env = { SHUTDOWN_GRACE_MS: '400', OTEL_EXPORTER_OTLP_HEADERS: 'x-key=canary-key' };
+    const gateway = await traced(service.url, { collector, env });
+    await begin(collector);
+    const { status: code, data } = await gateway.client.ask(ASK);
+    expect([code, data]).toEqual([200, { __typename: 'Query' }]);
+    await gateway.client.gateway.close();
+    const log = gateway.logLines.join('');
+    expect(log).not.toContain('canary');
+    jest.restoreAllMocks();
+    if (trouble === 'answers 500') expect(log).toMatch(/"level":40.*"spans":1,"why":"HTTP 500"/);
+  });
+
+  const settingsFor = ({ url }: Collector): Record<string, string> => ({
+    OTEL_EXPORTER_OTLP_ENDPOINT: url,
+    OTEL_EXPORTER_OTLP_HEADERS: 'x-key=canary-key',
+  });
+
+  test('that fails is reported once a minute, with the number of lost spans and the reason', async () => {
+    const collector = await startCollector();
+    collector.answer((response) => response.writeHead(413, 'canary').end('canary'));
+    const { time, warnings, make, flush } = startTracer(settingsFor(collector));
+    make(1);
+    await flush();
+    expect(warnings).toEqual([{ spans: 1, why: 'HTTP 413' }]);
+    make(2);
+    await flush();
+    time.now = 59_999;
+    make(3);
+    await flush();
+    expect(warnings).toHaveLength(1);
+    time.now = 60_000;
+    make(4);
+    await flush();
+    expect(warnings.slice(1)).toEqual([{ spans: 9, why: 'HTTP 413' }]);
+  });
+
+  test('that is slow costs the memory of 2560 spans at most, and receives later ones', async () => {
+    const collector = await startCollector();
+    const { opened, open } = gate();
+    collector.answer((response) => void opened.then(() => response.writeHead(200).end()));
+    const { make, flush } = startTracer(settingsFor(collector));
+    make(5_000);
+    await until(() => collector.exports.length > 0);
+    expect(collector.exports).toHaveLength(1);
+    open();
+    await flush();
+    // One batch in flight, and the queue.
+    const received = collector.spans().length;
+    expect(received).toBeGreaterThan(1000);
+    expect(received).toBeLessThanOrEqual(512 + 2048);
+    make(10);
+    await flush();
+    expect(collector.spans()).toHaveLength(received + 10);
+  });
+});
