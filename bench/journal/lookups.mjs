@@ -51,7 +51,7 @@ export async function countLookups(caller, gateway) {
   // A count that always says nothing would prove nothing: a create has to be seen.
   await caller.create();
   const calls = await gateway.ask();
-  if (calls.begin !== 1 || calls.settle !== 1)
+  if (calls.insertAttempt !== 1 || calls.recordOutcome !== 1)
     throw new Error(`A create was counted as ${JSON.stringify(calls)}.`);
   return counted;
 }
