@@ -9,15 +9,13 @@ export class Amount {
   currency!: string;
 
   @Field(() => Decimal, {
-    description:
-      'The amount of the order. On a MISPAID payment this is not what was paid: read received there.',
+    description: 'The amount of the order. Of a MISPAID payment the payer paid received instead.',
   })
   value!: string;
 
   @Field(() => Decimal, {
     nullable: true,
-    description:
-      'The amount actually paid. Present on a MISPAID payment, where it counts instead of value; null otherwise.',
+    description: 'The amount actually paid, in place of value: for MISPAID payments only, otherwise null.',
   })
   received?: string | null;
 }
@@ -26,7 +24,7 @@ export class Amount {
 export class AmountInput {
   @Field(() => CurrencyCode, {
     description:
-      'ISO 4217 code. Some methods take one currency only (spec section 8); another is an InvalidInputError.',
+      'ISO 4217 code. Some methods accept one currency only (spec section 8); another is an InvalidInputError.',
   })
   @ValidateBy({
     name: 'iso4217' satisfies InputRule,

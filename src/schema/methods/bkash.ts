@@ -21,8 +21,8 @@ export const bkash: MethodDefinition = {
   payout: walletPayout({
     name: 'BKASH',
     type: 'bkash',
-    arm: 'bkash',
-    title: 'bKash wallet (Bangladesh).',
+    field: 'bkash',
+    title: 'bKash wallet (Bangladesh)',
     currency: 'BDT',
     payout: BkashPayout,
   }),

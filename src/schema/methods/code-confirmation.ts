@@ -1,9 +1,8 @@
 import { Field, InputType } from 'type-graphql';
-import { Text } from '../rules';
+import { Text, TextField } from '../rules';
 
 @InputType({ description: 'Confirms a payment with the code that the payer received (spec 4.5).' })
 export class CodeConfirmationInput {
-  @Field(() => String, { description: 'The code, from the payer.' })
-  @Text(64)
+  @TextField('The code, from the payer.', Text(64))
   code!: string;
 }

@@ -21,8 +21,8 @@ export const nagad: MethodDefinition = {
   payout: walletPayout({
     name: 'NAGAD',
     type: 'nagad',
-    arm: 'nagad',
-    title: 'Nagad wallet (Bangladesh).',
+    field: 'nagad',
+    title: 'Nagad wallet (Bangladesh)',
     currency: 'BDT',
     payout: NagadPayout,
   }),

@@ -21,8 +21,8 @@ export const rocket: MethodDefinition = {
   payout: walletPayout({
     name: 'ROCKET',
     type: 'rocket',
-    arm: 'rocket',
-    title: 'Rocket wallet (Bangladesh).',
+    field: 'rocket',
+    title: 'Rocket wallet (Bangladesh)',
     currency: 'BDT',
     payout: RocketPayout,
   }),
