@@ -5,7 +5,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { diff, DiffRule } from '@graphql-inspector/core';
 import { buildSchema, validateSchema } from 'graphql';
-import { lacksOf } from './schema-lint.mjs';
+import { lintSchema } from './schema-lint.mjs';
 
 const CURRENT = 'schema.graphql';
 const RELEASED = 'api/released.graphql';
@@ -60,7 +60,7 @@ async function changes() {
   return {
     breaking: [...broken, ...dangerous.filter((change) => !promised.includes(change))],
     promised,
-    lacks: lacksOf(current),
+    lacks: lintSchema(current),
     count: all.length,
   };
 }

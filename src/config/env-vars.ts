@@ -22,8 +22,7 @@ export const SETTINGS = {
     parser: parse.onOff,
   },
   SERVICE_BASE_URL: {
-    description:
-      'URL of the payment service (specification: {base_url}). Plain http for loopback only.',
+    description: 'URL of the payment service (specification: {base_url}). Plain http for loopback only.',
     whenUnset: 'the embedded sandbox is started and used',
     parser: parse.baseUrl,
   },
@@ -51,8 +50,7 @@ export const SETTINGS = {
     parser: parse.wholeNumber(50, 120_000),
   },
   SERVICE_NOT_FOUND_STATUS: {
-    description:
-      'HTTP status of a lookup without a result. The specification does not state it.',
+    description: 'HTTP status of a lookup without a result. The specification does not state it.',
     default: '404',
     parser: parse.wholeNumber(400, 499),
   },
@@ -254,8 +252,7 @@ export const SETTINGS = {
     parser: parse.wholeNumber(0, 65535),
   },
   METRICS_TOKEN: {
-    description:
-      'Token for reading /metrics from other machines: Authorization: Bearer <token>.',
+    description: 'Token for reading /metrics from other machines: Authorization: Bearer <token>.',
     whenUnset: 'metrics are readable from this machine only, not through a proxy',
     parser: parse.apiCredential,
     secret: true,
@@ -284,7 +281,8 @@ export const SETTINGS = {
     parser: parse.onOff,
   },
   SANDBOX_PORT: {
-    description: 'Port of the embedded sandbox; 0 selects any free one. If unset and in use, any free one is selected.',
+    description:
+      'Port of the embedded sandbox; 0 selects any free one. If unset and in use, any free one is selected.',
     default: '4001',
     parser: parse.wholeNumber(0, 65535),
   },
@@ -294,8 +292,7 @@ export const SETTINGS = {
     parser: parse.onOff,
   },
   INTROSPECTION: {
-    description:
-      'Whether callers may introspect the schema and get suggestions for unknown names.',
+    description: 'Whether callers may introspect the schema and get suggestions for unknown names.',
     whenUnset: 'on with the embedded sandbox, off with a real service',
     parser: parse.onOff,
   },
