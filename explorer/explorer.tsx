@@ -16,7 +16,7 @@ const tabs = ready().tour.map(({ query, variables }) => ({
   variables: JSON.stringify(variables, null, 2),
 }));
 
-/** The page: a line about where one is, and GraphiQL with everything ready in it. */
+/** The page: a header, and GraphiQL with the examples. */
 export function Explorer() {
   const [credentials, setCredentials] = useState('');
   const fetcher = useMemo(() => gatewayFetcher(credentials, ids), [credentials]);
@@ -52,7 +52,7 @@ export function Explorer() {
   );
 }
 
-/** Scrolls the tab bar to the active tab, which may be a new one behind its edge. */
+/** Scrolls the tab bar to the active tab. */
 function ShowActiveTab() {
   const activeTab = useGraphiQL((state) => state.tabs[state.activeTabIndex]?.id);
   useEffect(() => {
@@ -68,7 +68,7 @@ const Service = () =>
     <p className="service real">Real service: what is run here moves money</p>
   );
 
-/** Asks for a key or a token; it is kept in memory alone, and goes with every request and every socket. */
+/** Input of a key or token, which is kept in memory and sent with every request and WebSocket. */
 function Credentials({ onChange }: { onChange(credentials: string): void }) {
   const [typed, setTyped] = useState('');
   return (

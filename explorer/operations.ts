@@ -1,27 +1,25 @@
 import { comment, indent, mutation, ofType, payment, payout } from './documents';
 import { payments, payouts } from './methods.json';
 
-/** An operation that can be run as it stands. */
+/** An example that can be run unchanged. */
 export interface ReadyOperation {
   /** The name of the operation in its document, and of its tab. */
   name: string;
-  /** What it does, in a few words. */
   title: string;
   query: string;
   variables: object;
 }
 
-/** One way to pay or to be paid, and what can be done with it. */
+/** The examples of one method. */
 export interface ReadyMethod {
-  /** The type of the schema that says what can be known of it. */
+  /** The object type of the method. */
   type: string;
   about: string;
   operations: ReadyOperation[];
 }
 
-/** Everything that stands ready. */
 export interface ReadyOperations {
-  /** The tabs: run one after the other, they lead through the gateway. */
+  /** The initial tabs, in the order in which to run them. */
   tour: ReadyOperation[];
   more: ReadyOperation[];
   payments: ReadyMethod[];
@@ -29,15 +27,15 @@ export interface ReadyOperations {
 }
 
 interface Given {
-  /** The merchant channel that everything happens on. */
+  /** The merchant channel of all examples. */
   channel: string;
   /** The external id of the payment that the tour creates and looks up. */
   externalId: string;
-  /** A text that was never used before: every create has an idempotency key of its own. */
+  /** A unique text, for example for an idempotency key. */
   fresh(): string;
 }
 
-/** The cents of an amount and what comes of them: the rules of the sandbox that are tried most (docs/sandbox.md). */
+/** The most important outcomes that the cents of an amount select in the sandbox (docs/sandbox.md). */
 export const AMOUNT_RULES: readonly (readonly [cents: string, outcome: string])[] = [
   ['01', 'FAILED: the payment was declined'],
   ['05', 'FAILED: 3-D Secure authentication failed'],
@@ -77,12 +75,11 @@ const createPayment = (given: Given, asked: Payment): ReadyOperation => ({
   },
 });
 
-/** The word of a type without what all of its kind end with: UpiPayment is Upi. */
+/** UpiPayment as Upi. */
 const wordOf = (type: string): string => type.replace(/Pay(ment|out)$/, '');
 
 type PaymentFacts = (typeof payments)[number];
 
-/** The title of operations after which the payer goes to the hosted page. */
 const REDIRECT = 'Redirect';
 
 const isRedirect = (method: object): boolean => 'redirect' in method;
@@ -108,7 +105,7 @@ function paymentMethod(given: Given, facts: PaymentFacts): ReadyMethod {
   const operations = samples.map(({ currency, method, nextActions }) => {
     const redirect = isRedirect(method);
     const name = `Create${wordOf(type)}${redirect ? 'Redirect' : ''}`;
-    // On the hosted page the payer says what these fields hold; who has no other way shows them at once.
+    // In the redirect flow these fields are null until the payer has entered them, unless there is no other flow.
     const own = redirect && samples.length > 1 ? '' : ofType(type, fields);
     const [said, title] = [`${about} ${ONCE}`, redirect ? REDIRECT : 'Create'];
     const amount = { currency, value: '100.00' };
@@ -148,7 +145,6 @@ const payoutMethod = (
   }),
 });
 
-/** A document that watches one payment or payout. */
 const watch = (given: Given, kind: 'Payment' | 'Payout'): ReadyOperation => {
   const word = kind.toLowerCase();
   return {
@@ -209,7 +205,7 @@ query Attempts($channel: UUID!, $outcome: AttemptOutcome, $operation: AttemptOpe
 
 const FOLLOW = 'Then run WatchPayment: the end comes within 5 seconds.';
 
-/** Every operation that stands ready, with idempotency keys that were never used. */
+/** All examples, with new idempotency keys. */
 export function readyOperations(given: Given): ReadyOperations {
   const methods = payments.map((facts) => paymentMethod(given, facts));
   const upi = methods.find(({ type }) => type === 'UpiPayment')?.operations ?? [];

@@ -1,8 +1,8 @@
-/** What the gateway says of itself in the page. */
+/** Settings of the gateway, from attributes of the page. */
 export interface Facts {
-  /** Whether the service behind it is the embedded sandbox: then nothing costs real money. */
+  /** Whether the gateway uses the embedded sandbox. */
   sandbox: boolean;
-  /** Whether callers must say who they are. */
+  /** Whether callers are authenticated. */
   credentials: boolean;
 }
 

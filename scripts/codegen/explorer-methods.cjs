@@ -48,7 +48,10 @@ const payouts = payoutMethods.map((definition) => ({
   type: definition.payout.name,
   about: definition.description,
   fields: ownFields(definition.payout.name, 'PayoutResource'),
-  samples: samplesOf(golden(definition.type).payout.create).map(({ currency, method }) => ({ currency, method })),
+  samples: samplesOf(golden(definition.type).payout.create).map(({ currency, method }) => ({
+    currency,
+    method,
+  })),
 }));
 
 const plugin = () => `${JSON.stringify({ payments, payouts }, null, 2)}\n`;

@@ -25,13 +25,19 @@ const confirmFields = ({ confirmation }) =>
 
 function paymentRows() {
   return paymentMethods.map((definition) => {
-    const redirect = definition.redirect ? `${code(`redirect: ${definition.name}`)} sends ${list(['type'])}` : '';
-    const direct = definition.input ? `${code(definition.input.field)} sends ${list(inputFields(definition.input))}` : '';
+    const redirect = definition.redirect
+      ? `${code(`redirect: ${definition.name}`)} sends ${list(['type'])}`
+      : '';
+    const direct = definition.input
+      ? `${code(definition.input.field)} sends ${list(inputFields(definition.input))}`
+      : '';
     return row([
       code(definition.type),
       definition.currency ?? 'any',
       [redirect, direct].filter(Boolean).join('<br>'),
-      definition.confirmation ? `${code(definition.confirmation.field)} sends ${list(confirmFields(definition))}` : '–',
+      definition.confirmation
+        ? `${code(definition.confirmation.field)} sends ${list(confirmFields(definition))}`
+        : '–',
       `${code(definition.payment.name)}: ${list(ownFields(definition))}`,
     ]);
   });
@@ -45,7 +51,12 @@ function payoutRows() {
     const type = schema.getType(definition.payout.name);
     const common = Object.keys(schema.getType('PayoutResource').getFields());
     const own = Object.keys(type.getFields()).filter((name) => !common.includes(name));
-    return row([code(definition.type), definition.currency ?? 'any', input, `${code(type.name)}: ${list(own)}`]);
+    return row([
+      code(definition.type),
+      definition.currency ?? 'any',
+      input,
+      `${code(type.name)}: ${list(own)}`,
+    ]);
   });
 }
 

@@ -139,7 +139,6 @@ export const SETTINGS = {
   TRUSTED_PROXIES: {
     description:
       'Addresses or networks of proxies whose X-Forwarded-For is trusted, without a limit of connections.',
-    whenUnset: 'none',
     parser: parse.listOf('IP addresses or networks such as 10.0.0.0/8', parse.ipNetwork),
   },
   RATE_LIMIT_PER_MINUTE: {
@@ -341,7 +340,6 @@ export const SETTINGS = {
   },
   OTEL_EXPORTER_OTLP_HEADERS: {
     description: 'Headers of export requests, such as the key of the collector.',
-    whenUnset: 'none',
     parser: parse.exporterHeaders,
     secret: true,
   },
@@ -352,7 +350,6 @@ export const SETTINGS = {
   },
   OTEL_RESOURCE_ATTRIBUTES: {
     description: 'Resource attributes of traces, such as deployment.environment.name=production.',
-    whenUnset: 'none',
     parser: parse.attributes,
   },
   OTEL_TRACES_SAMPLER: {

@@ -52,10 +52,7 @@ export class AttemptsArgs {
   })
   startedAfter?: string | null;
 
-  @Field(() => Timestamp, {
-    nullable: true,
-    description: 'Only attempts with startedAt before this time.',
-  })
+  @Field(() => Timestamp, { nullable: true, description: 'Only attempts with startedAt before this time.' })
   startedBefore?: string | null;
 
   @Field(() => Int, {

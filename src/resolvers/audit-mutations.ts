@@ -70,11 +70,7 @@ export function withAudit(
     };
     try {
       const result = (await work()) as MutationResult;
-      record({
-        ...call,
-        ...(isKeyRejected(result) && { key: null }),
-        ...resultSummary(result, input),
-      });
+      record({ ...call, ...(isKeyRejected(result) && { key: null }), ...resultSummary(result, input) });
       return result;
     } catch (error) {
       record({ ...call, outcome: errorName(error), transactionId: input.transactionId ?? null });

@@ -88,9 +88,7 @@ function serviceField(sdl: string): GraphQLFieldConfig<unknown, OperationContext
   const Service = new GraphQLObjectType({
     name: '_Service',
     description: 'The subgraph of Apollo Federation.',
-    fields: {
-      sdl: { type: new GraphQLNonNull(GraphQLString), description: 'The schema of this subgraph.' },
-    },
+    fields: { sdl: { type: new GraphQLNonNull(GraphQLString), description: 'The schema of this subgraph.' } },
   });
   return {
     type: new GraphQLNonNull(Service),

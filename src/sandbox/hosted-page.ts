@@ -62,8 +62,7 @@ function sendPayment(reply: FastifyReply, payment: Payment): FastifyReply {
     <p class="soft">Sandbox: no real money moves.</p>
     <p class="amount">${payment.amount.value} ${payment.amount.currency}</p>
     <dl>${details(payment)}</dl>
-    ${isSettled(payment) ? html`<p>It is settled already: there is nothing left to do.</p>` : choices(payment)}
-    ${wayBack(payment)}`;
+    ${isSettled(payment) ? html`<p>It is already settled.</p>` : choices(payment)} ${wayBack(payment)}`;
   return sendPage(reply, { status: 200, page: { title: `Payment ${payment.status}`, body }, formTarget });
 }
 

@@ -2,6 +2,8 @@ import {
   GraphQLError,
   GraphQLScalarType,
   Kind,
+  valueFromASTUntyped,
+  visit,
   type FloatValueNode,
   type IntValueNode,
   type ValueNode,
@@ -157,35 +159,11 @@ const significantDigits = (text: string): string =>
 /** Longer numbers are not exact and slow to compare. */
 const MAX_NUMBER_LENGTH = 64;
 
-function literalNumber(node: IntValueNode | FloatValueNode): number {
+function assertExactNumber(node: IntValueNode | FloatValueNode): void {
   const { value: text } = node;
-  const value = Number(text);
   const isExact =
-    text.length <= MAX_NUMBER_LENGTH && significantDigits(text) === significantDigits(String(value));
+    text.length <= MAX_NUMBER_LENGTH && significantDigits(text) === significantDigits(String(Number(text)));
   if (!isExact) throw invalidValue(NUMBER_RULE, node);
-  return value;
-}
-
-function literalToJson(node: ValueNode, variables: Record<string, unknown> | null | undefined): unknown {
-  switch (node.kind) {
-    case Kind.OBJECT:
-      return Object.fromEntries(
-        node.fields.map(({ name, value }) => [name.value, literalToJson(value, variables)]),
-      );
-    case Kind.LIST:
-      return node.values.map((value) => literalToJson(value, variables));
-    case Kind.INT:
-    case Kind.FLOAT:
-      return literalNumber(node);
-    case Kind.NULL:
-      return null;
-    case Kind.VARIABLE:
-      return variables?.[node.name.value];
-    case Kind.STRING:
-    case Kind.BOOLEAN:
-    case Kind.ENUM:
-      return node.value;
-  }
 }
 
 export const JSONObject = new GraphQLScalarType<Record<string, unknown>, unknown>({
@@ -194,7 +172,10 @@ export const JSONObject = new GraphQLScalarType<Record<string, unknown>, unknown
   specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc8259',
   serialize: (value) => value,
   parseValue: parseJsonObject,
-  parseLiteral: (node, variables) => parseJsonObject(literalToJson(node, variables), node),
+  parseLiteral: (node, variables) => {
+    visit(node, { IntValue: assertExactNumber, FloatValue: assertExactNumber });
+    return parseJsonObject(valueFromASTUntyped(node, variables), node);
+  },
 });
 
 /** A secret. Accepted through variables only, because documents are logged, cached and hashed by many programs. */

@@ -48,9 +48,7 @@ export class C2cPayment extends PaymentResource {
   @ServiceField("The sender's card number, masked; null if not given.", { read: readCardMask })
   cardMask?: string;
 
-  @ServiceField('The card number to transfer to; null in the redirect flow.', {
-    read: passThrough,
-  })
+  @ServiceField('The card number to transfer to; null in the redirect flow.', { read: passThrough })
   cardNumber?: Lazy<string>;
 
   @ServiceField("The recipient's name; null in the redirect flow.")

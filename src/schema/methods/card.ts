@@ -86,9 +86,7 @@ export class CardPayoutInput {
 export class CardPayment extends PaymentResource {
   @ServiceField(
     'The card number, masked but for its first and last four digits; null until a card was given.',
-    {
-      read: readCardMask,
-    },
+    { read: readCardMask },
   )
   cardMask?: string;
 

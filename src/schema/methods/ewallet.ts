@@ -28,11 +28,6 @@ export const ewallet: MethodDefinition = {
       input: EwalletPaymentInput,
       description: 'An e-wallet; redirect flow. IDR.',
     },
-    sandbox: {
-      type: 'ewallet',
-      currency: 'IDR',
-      redirect: ['ewallet'],
-      echo: ['ewallet'],
-    },
+    sandbox: { type: 'ewallet', currency: 'IDR', redirect: ['ewallet'], echo: ['ewallet'] },
   },
 };

@@ -34,10 +34,7 @@ export class OtherPayment extends PaymentResource {
   fields?: Record<string, unknown>;
 }
 
-@ObjectType({
-  implements: PayoutResource,
-  description: 'A payout whose method is unknown to this gateway.',
-})
+@ObjectType({ implements: PayoutResource, description: 'A payout whose method is unknown to this gateway.' })
 export class OtherPayout extends PayoutResource {
   @Field(() => String, {
     nullable: true,
