@@ -30,8 +30,7 @@ const RECORDED_OUTCOMES = new Map(
 
 @ArgsType()
 export class AttemptsArgs {
-  @Field(() => UUID, { description: 'The merchant channel.' })
-  channel!: string;
+  @Field(() => UUID, { description: 'The merchant channel.' }) channel!: string;
 
   @Field(() => AttemptOutcome, { nullable: true, description: 'Only attempts with this outcome.' })
   outcome?: AttemptOutcome | null;

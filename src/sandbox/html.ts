@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 
 /** Markup; `html` escapes everything else. */
@@ -103,7 +102,7 @@ export function document(page: Page): string {
 export interface Sent {
   status: number;
   page: Page;
-  /** Where a form's answer may lead beside the sandbox itself: browsers apply form-action to redirects too. */
+  /** Allowed target of redirects after a form, to which browsers apply form-action too. */
   formTarget?: string;
 }
 
@@ -118,7 +117,7 @@ export function sendPage(reply: FastifyReply, { status, page, formTarget }: Sent
       'content-security-policy': policy,
       'x-content-type-options': 'nosniff',
       'x-frame-options': 'DENY',
-      // Not no-referrer: forms would then be sent with the origin "null", which the console refuses.
+      // With no-referrer forms have the origin "null", which the console rejects.
       'referrer-policy': 'same-origin',
       'cache-control': 'no-store',
     })

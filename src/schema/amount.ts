@@ -5,8 +5,7 @@ import { CurrencyCode, Decimal } from './scalars';
 
 @ObjectType({ description: 'An amount of money (spec 2.2).' })
 export class Amount {
-  @Field(() => CurrencyCode, { description: 'ISO 4217 code, as the service sent it.' })
-  currency!: string;
+  @Field(() => CurrencyCode, { description: 'ISO 4217 code, as the service sent it.' }) currency!: string;
 
   @Field(() => Decimal, {
     description: 'The amount of the order. Of a MISPAID payment the payer paid received instead.',
@@ -35,6 +34,5 @@ export class AmountInput {
   })
   currency!: string;
 
-  @Field(() => Decimal, { description: 'Above zero, at most two decimals; sent with two.' })
-  value!: string;
+  @Field(() => Decimal, { description: 'Above zero, at most two decimals; sent with two.' }) value!: string;
 }

@@ -35,20 +35,17 @@ interface AttemptLookups {
 export class Attempt {
   constructor(private readonly lookups: AttemptLookups) {}
 
-  @Field(() => ID, { description: 'The idempotency key of the call.' })
-  idempotencyKey!: string;
+  @Field(() => ID, { description: 'The idempotency key of the call.' }) idempotencyKey!: string;
 
   @Field(() => AttemptOperation, { description: 'The mutation that was called.' })
   operation!: AttemptOperation;
 
-  @Field(() => UUID, { description: 'The merchant channel.' })
-  channel!: string;
+  @Field(() => UUID, { description: 'The merchant channel.' }) channel!: string;
 
   @Field(() => String, { description: 'The external id that was sent, also if the gateway generated it.' })
   externalId!: string;
 
-  @Field(() => AttemptOutcome, { description: 'The outcome of the call.' })
-  outcome!: AttemptOutcome;
+  @Field(() => AttemptOutcome, { description: 'The outcome of the call.' }) outcome!: AttemptOutcome;
 
   @Field(() => Timestamp, {
     description:
@@ -107,14 +104,12 @@ export class AttemptEdge {
   @Field(() => String, { description: 'Opaque position of the attempt, for the argument `after`.' })
   cursor!: string;
 
-  @Field(() => Attempt, { description: 'The attempt.' })
-  node!: Attempt;
+  @Field(() => Attempt, { description: 'The attempt.' }) node!: Attempt;
 }
 
 @ObjectType({ description: 'The position of a page (Relay cursor connections).' })
 export class PageInfo {
-  @Field(() => Boolean, { description: 'Whether older ones follow.' })
-  hasNextPage!: boolean;
+  @Field(() => Boolean, { description: 'Whether older ones follow.' }) hasNextPage!: boolean;
 
   @Field(() => String, {
     nullable: true,
@@ -125,9 +120,6 @@ export class PageInfo {
 
 @ObjectType({ description: 'A page of attempts, newest first.' })
 export class AttemptConnection {
-  @Field(() => [AttemptEdge], { description: 'The attempts of the page.' })
-  edges!: AttemptEdge[];
-
-  @Field(() => PageInfo, { description: 'The position of the page.' })
-  pageInfo!: PageInfo;
+  @Field(() => [AttemptEdge], { description: 'The attempts of the page.' }) edges!: AttemptEdge[];
+  @Field(() => PageInfo, { description: 'The position of the page.' }) pageInfo!: PageInfo;
 }

@@ -15,11 +15,8 @@ abstract class ConfirmableAction {
 
 @ObjectType({ description: 'Send the payer to url: the hosted page, or 3-D Secure (spec 2.5).' })
 export class RedirectAction {
-  @Field(() => HttpUrl, { description: 'The page for the payer.' })
-  url!: string;
-
-  @PollAfterMs()
-  pollAfterMs!: number;
+  @Field(() => HttpUrl, { description: 'The page for the payer.' }) url!: string;
+  @PollAfterMs() pollAfterMs!: number;
 }
 
 @ObjectType({
@@ -27,11 +24,8 @@ export class RedirectAction {
     'Let the payer pay by UPI, collect the UTR (reference number of the transfer), and call confirmPayment with it (spec 3.3, waiting_for_utr).',
 })
 export class ProvideUtrAction extends ConfirmableAction {
-  @NullableText('The UPI id to pay to; null if the service did not send one.')
-  upiId?: string | null;
-
-  @NullableText('A payment link for UPI apps; null if the service did not send one.')
-  upiLink?: string | null;
+  @NullableText('The UPI id to pay to; null if the service did not send one.') upiId?: string | null;
+  @NullableText('A payment link for UPI apps; null if the service did not send one.') upiLink?: string | null;
 }
 
 @ObjectType({
@@ -51,8 +45,7 @@ export class ConfirmTransferAction extends ConfirmableAction {
   @NullableText("The recipient's card number; null if the service did not send one.")
   cardNumber?: string | null;
 
-  @NullableText("The recipient's name; null if the service did not send one.")
-  recipient?: string | null;
+  @NullableText("The recipient's name; null if the service did not send one.") recipient?: string | null;
 }
 
 @ObjectType({ description: 'Let the payer transfer to this virtual account (spec 2.5).' })
@@ -63,26 +56,19 @@ export class PayVirtualAccountAction {
   @NullableText('The bank of the virtual account; null if the service did not send one.')
   bankCode?: string | null;
 
-  @PollAfterMs()
-  pollAfterMs!: number;
+  @PollAfterMs() pollAfterMs!: number;
 }
 
 @ObjectType({ description: 'Let the payer scan this QR code (spec 2.5).' })
 export class ScanQrCodeAction {
-  @Field(() => String, { description: 'The payload of the code.' })
-  qrCode!: string;
-
-  @Field(() => String, { description: 'The payload as an image: an SVG data URI.' })
-  qrCodeImage!: string;
-
-  @PollAfterMs()
-  pollAfterMs!: number;
+  @Field(() => String, { description: 'The payload of the code.' }) qrCode!: string;
+  @Field(() => String, { description: 'The payload as an image: an SVG data URI.' }) qrCodeImage!: string;
+  @PollAfterMs() pollAfterMs!: number;
 }
 
 @ObjectType({ description: 'Wait: the provider has to approve (spec 3.3, waiting_for_provider).' })
 export class AwaitProviderAction {
-  @PollAfterMs()
-  pollAfterMs!: number;
+  @PollAfterMs() pollAfterMs!: number;
 }
 
 export const NextAction = createUnionType({

@@ -25,8 +25,7 @@ export class CreatePaymentInput {
   @Text()
   idempotencyKey!: string;
 
-  @Field(() => UUID, { description: 'The merchant channel.' })
-  channel!: string;
+  @Field(() => UUID, { description: 'The merchant channel.' }) channel!: string;
 
   @Field(() => AmountInput, { description: 'What the payer has to pay.' })
   @ValidateNested()
@@ -53,17 +52,13 @@ export class CreatePaymentInput {
   })
   callbackUrl?: string;
 
-  @OptionalTextField('Free text, at most 1000 characters.', Text(1000))
-  description?: string;
+  @OptionalTextField('Free text, at most 1000 characters.', Text(1000)) description?: string;
 }
 
 @InputType({ description: 'The confirmation of a server-to-server payment in a waiting state (spec 4.5).' })
 export class ConfirmPaymentInput {
-  @Field(() => UUID, { description: 'The merchant channel of the payment.' })
-  channel!: string;
-
-  @Field(() => UUID, { description: 'The payment to confirm.' })
-  transactionId!: string;
+  @Field(() => UUID, { description: 'The merchant channel of the payment.' }) channel!: string;
+  @Field(() => UUID, { description: 'The payment to confirm.' }) transactionId!: string;
 
   @Field(() => ConfirmationInput, { description: 'The field that nextAction.confirmWith names.' })
   @ValidateNested()
@@ -74,8 +69,7 @@ export class ConfirmPaymentInput {
   description: 'The payment, created or confirmed. A decline is a success of the call: see payment.error.',
 })
 export class PaymentSuccess {
-  @Field(() => Payment, { description: 'The payment in its current state.' })
-  payment!: PaymentResource;
+  @Field(() => Payment, { description: 'The payment in its current state.' }) payment!: PaymentResource;
 
   @Field(() => Boolean, {
     description:

@@ -95,11 +95,8 @@ export abstract class PaymentResource extends Node {
     this.definition = definition;
   }
 
-  @Field(() => UUID, { description: 'The id of the payment at the service.' })
-  transactionId!: string;
-
-  @Field(() => UUID, { description: 'The merchant channel of the payment.' })
-  channel!: string;
+  @Field(() => UUID, { description: 'The id of the payment at the service.' }) transactionId!: string;
+  @Field(() => UUID, { description: 'The merchant channel of the payment.' }) channel!: string;
 
   @Field(() => String, {
     nullable: true,

@@ -14,8 +14,7 @@ export class CreatePayoutInput {
   @Text()
   idempotencyKey!: string;
 
-  @Field(() => UUID, { description: 'The merchant channel.' })
-  channel!: string;
+  @Field(() => UUID, { description: 'The merchant channel.' }) channel!: string;
 
   @Field(() => AmountInput, { description: 'What the recipient gets.' })
   @ValidateNested()
@@ -24,8 +23,7 @@ export class CreatePayoutInput {
   @TextField("The order or payout identifier in the client's system, at most 255 characters.")
   externalId!: string;
 
-  @OptionalTextField('Free text, at most 1000 characters.', Text(1000))
-  description?: string;
+  @OptionalTextField('Free text, at most 1000 characters.', Text(1000)) description?: string;
 
   @Field(() => PayoutMethodInput, { description: 'How the recipient gets the money.' })
   @ValidateNested()
@@ -40,8 +38,7 @@ export class CreatePayoutInput {
 
 @ObjectType({ description: 'The created payout. A decline is a success of the call: see payout.error.' })
 export class PayoutSuccess {
-  @Field(() => Payout, { description: 'The payout in its current state.' })
-  payout!: PayoutResource;
+  @Field(() => Payout, { description: 'The payout in its current state.' }) payout!: PayoutResource;
 
   @Field(() => Boolean, {
     description:

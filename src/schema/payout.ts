@@ -42,11 +42,8 @@ export abstract class PayoutResource extends Node {
     this.definition = definition;
   }
 
-  @Field(() => UUID, { description: 'The id of the payout at the service.' })
-  transactionId!: string;
-
-  @Field(() => UUID, { description: 'The merchant channel of the payout.' })
-  channel!: string;
+  @Field(() => UUID, { description: 'The id of the payout at the service.' }) transactionId!: string;
+  @Field(() => UUID, { description: 'The merchant channel of the payout.' }) channel!: string;
 
   @Field(() => String, {
     nullable: true,

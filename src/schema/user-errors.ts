@@ -20,11 +20,8 @@ export type UserErrorCode = EnumValue<typeof UserErrorCode>;
     'An expected failure that the caller can act on: data in a result union, never a GraphQL error.',
 })
 export abstract class UserError {
-  @Field(() => UserErrorCode, { description: 'The kind of failure.' })
-  code!: UserErrorCode;
-
-  @Field(() => String, { description: 'For developers; never contains an input value.' })
-  message!: string;
+  @Field(() => UserErrorCode, { description: 'The kind of failure.' }) code!: UserErrorCode;
+  @Field(() => String, { description: 'For developers; never contains an input value.' }) message!: string;
 }
 
 @ObjectType({ description: 'One mistake in an input.' })
@@ -37,8 +34,7 @@ export class FieldError {
   @Field(() => String, { description: 'Stable name of the violated rule, for example "luhn".' })
   rule!: string;
 
-  @Field(() => String, { description: 'The rule in words. Never contains the value.' })
-  message!: string;
+  @Field(() => String, { description: 'The rule in words. Never contains the value.' }) message!: string;
 }
 
 @ObjectType({
@@ -47,8 +43,7 @@ export class FieldError {
     'The input violates a rule; this call sent nothing. A create: its key created nothing and may be used again, but with the rule unused a payout with this external id and another key exists or may exist. A confirm: an earlier confirm may have been carried out.',
 })
 export class InvalidInputError extends UserError {
-  @Field(() => [FieldError], { description: 'All mistakes found, at least one.' })
-  fields!: FieldError[];
+  @Field(() => [FieldError], { description: 'All mistakes found, at least one.' }) fields!: FieldError[];
 }
 
 @ObjectType({
@@ -57,8 +52,7 @@ export class InvalidInputError extends UserError {
     'The service rejected the request (4xx except 401, 408, 409, 425, 429). A create: nothing was created, and the key may be used again. A confirm: this one was not carried out, but an earlier one may have been: look the payment up first.',
 })
 export class RejectedByServiceError extends UserError {
-  @Field(() => Int, { description: "HTTP status of the service's response." })
-  httpStatus!: number;
+  @Field(() => Int, { description: "HTTP status of the service's response." }) httpStatus!: number;
 }
 
 @ObjectType({

@@ -12,17 +12,10 @@ import { inState, type PaymentMethodDefinition } from './method-definition';
     'A mobile wallet of Bangladesh, server-to-server (spec 2.5): nextAction names the account to pay to, then the payer provides a code for confirmPayment.',
 })
 export class BangladeshWalletInput {
-  @TextField("The payer's first name.")
-  firstName!: string;
-
-  @TextField("The payer's surname.")
-  surname!: string;
-
-  @TextField("The payer's phone number, E.164; sent as given, with or without +.", Phone())
-  phone!: string;
-
-  @TextField("The payer's email address.", EmailText())
-  email!: string;
+  @TextField("The payer's first name.") firstName!: string;
+  @TextField("The payer's surname.") surname!: string;
+  @TextField("The payer's phone number, E.164; sent as given, with or without +.", Phone()) phone!: string;
+  @TextField("The payer's email address.", EmailText()) email!: string;
 }
 
 /** The common fields of bkash, nagad and rocket payments; each has its own object type, which extends this class. */

@@ -1,4 +1,4 @@
-import { Field, InputType, ObjectType } from 'type-graphql';
+import { InputType, ObjectType } from 'type-graphql';
 import { PayoutResource } from '../payout';
 import { EmailText, OptionalTextField, Phone, Text, TextField, TextRule } from '../rules';
 import { maskAllButLastFour, type MethodDefinition } from './method-definition';
@@ -11,44 +11,25 @@ const Iban = (): PropertyDecorator =>
 
 @InputType({ description: 'A payout to a bank account (spec 2.8).' })
 export class BankTransferPayoutInput {
-  @TextField('SWIFT, routing code, IFSC or MFO, depending on the region.', Text(64))
-  bankCode!: string;
-
-  @TextField("The bank's name.")
-  bankName!: string;
-
-  @TextField("The recipient's account number.", Text(64))
-  accountNumber!: string;
-
-  @TextField("The recipient's first name.")
-  firstName!: string;
-
-  @TextField("The recipient's last name.")
-  lastName!: string;
-
-  @OptionalTextField("The recipient's IBAN; spaces allowed, sent as given.", Iban())
-  iban?: string;
-
-  @OptionalTextField("The code of the bank's branch.", Text(64))
-  branchCode?: string;
+  @TextField('SWIFT, routing code, IFSC or MFO, depending on the region.', Text(64)) bankCode!: string;
+  @TextField("The bank's name.") bankName!: string;
+  @TextField("The recipient's account number.", Text(64)) accountNumber!: string;
+  @TextField("The recipient's first name.") firstName!: string;
+  @TextField("The recipient's last name.") lastName!: string;
+  @OptionalTextField("The recipient's IBAN; spaces allowed, sent as given.", Iban()) iban?: string;
+  @OptionalTextField("The code of the bank's branch.", Text(64)) branchCode?: string;
 
   @OptionalTextField("The recipient's phone number, E.164; sent as given, with or without +.", Phone())
   phone?: string;
 
-  @OptionalTextField("The recipient's email address.", EmailText())
-  email?: string;
+  @OptionalTextField("The recipient's email address.", EmailText()) email?: string;
 }
 
 @ObjectType({ implements: PayoutResource, description: 'A payout to a bank account (spec 2.8).' })
 export class BankTransferPayout extends PayoutResource {
-  @PayoutDetailField('As given')
-  bankCode?: string | null;
-
-  @PayoutDetailField('As given')
-  bankName?: string | null;
-
-  @AccountMaskField()
-  accountMask?: string | null;
+  @PayoutDetailField('As given') bankCode?: string | null;
+  @PayoutDetailField('As given') bankName?: string | null;
+  @AccountMaskField() accountMask?: string | null;
 }
 
 export const bankTransfer: MethodDefinition = {

@@ -12,14 +12,9 @@ import { inState, type MethodDefinition } from './method-definition';
     'Card-to-card transfer, server-to-server (spec 2.5): nextAction names the card to transfer to; then confirmPayment. At least one field.',
 })
 export class C2cPaymentInput {
-  @OptionalTextField("The sender's first name.")
-  firstName?: string;
-
-  @OptionalTextField("The sender's surname.")
-  surname?: string;
-
-  @OptionalTextField("The sender's email address.", EmailText())
-  email?: string;
+  @OptionalTextField("The sender's first name.") firstName?: string;
+  @OptionalTextField("The sender's surname.") surname?: string;
+  @OptionalTextField("The sender's email address.", EmailText()) email?: string;
 
   @OptionalTextField(
     'The sender\'s card number, masked, for example "440043******1234". A full card number is rejected.',
@@ -36,14 +31,9 @@ export const C2cConfirmation = registerEnum(
 
 @ObjectType({ implements: PaymentResource, description: 'A payment by card-to-card transfer (spec 2.5).' })
 export class C2cPayment extends PaymentResource {
-  @ServiceField("The sender's first name; null if not given.")
-  firstName?: string;
-
-  @ServiceField("The sender's surname; null if not given.")
-  surname?: string;
-
-  @ServiceField("The sender's email address; null if not given.")
-  email?: string;
+  @ServiceField("The sender's first name; null if not given.") firstName?: string;
+  @ServiceField("The sender's surname; null if not given.") surname?: string;
+  @ServiceField("The sender's email address; null if not given.") email?: string;
 
   @ServiceField("The sender's card number, masked; null if not given.", { read: readCardMask })
   cardMask?: string;
@@ -51,11 +41,8 @@ export class C2cPayment extends PaymentResource {
   @ServiceField('The card number to transfer to; null in the redirect flow.', { read: passThrough })
   cardNumber?: Lazy<string>;
 
-  @ServiceField("The recipient's name; null in the redirect flow.")
-  recipient?: Lazy<string>;
-
-  @StateField()
-  declare state?: Lazy<PaymentState>;
+  @ServiceField("The recipient's name; null in the redirect flow.") recipient?: Lazy<string>;
+  @StateField() declare state?: Lazy<PaymentState>;
 }
 
 export const c2c: MethodDefinition = {

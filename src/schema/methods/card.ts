@@ -34,43 +34,26 @@ export class CardPaymentInput {
   @Pan()
   pan!: string;
 
-  @TextField('MM, 01 to 12.', ExpiryMonth())
-  expiryMonth!: string;
-
-  @TextField('YYYY; with expiryMonth not in the past.', ExpiryYear())
-  expiryYear!: string;
+  @TextField('MM, 01 to 12.', ExpiryMonth()) expiryMonth!: string;
+  @TextField('YYYY; with expiryMonth not in the past.', ExpiryYear()) expiryYear!: string;
 
   @Field(() => CardSecurityCode, { description: 'The security code, 3 or 4 digits.' })
   @SecurityCode()
   cvc!: string;
 
-  @TextField('The name on the card.')
-  cardholder!: string;
-
-  @OptionalTextField("The payer's email address.", EmailText())
-  email?: string;
-
-  @OptionalTextField("The payer's phone number, E.164.", Phone())
-  phone?: string;
+  @TextField('The name on the card.') cardholder!: string;
+  @OptionalTextField("The payer's email address.", EmailText()) email?: string;
+  @OptionalTextField("The payer's phone number, E.164.", Phone()) phone?: string;
 
   @OptionalTextField('The full address, instead of countryCode, city, street and postalCode.', Text(512))
   @InsteadOf('countryCode', 'city', 'street', 'postalCode')
   address?: string;
 
-  @OptionalTextField('ISO 3166-1 alpha-2, for example "DE".', CountryCode())
-  countryCode?: string;
-
-  @OptionalTextField("The payer's city.")
-  city?: string;
-
-  @OptionalTextField("The payer's street and house number.")
-  street?: string;
-
-  @OptionalTextField("The payer's postal code.", Text(32))
-  postalCode?: string;
-
-  @OptionalTextField("The payer's date of birth, YYYY-MM-DD.", PastDate())
-  birthDate?: string;
+  @OptionalTextField('ISO 3166-1 alpha-2, for example "DE".', CountryCode()) countryCode?: string;
+  @OptionalTextField("The payer's city.") city?: string;
+  @OptionalTextField("The payer's street and house number.") street?: string;
+  @OptionalTextField("The payer's postal code.", Text(32)) postalCode?: string;
+  @OptionalTextField("The payer's date of birth, YYYY-MM-DD.", PastDate()) birthDate?: string;
 }
 
 @InputType({ description: 'A payout to a bank card (spec 2.8).' })
@@ -90,14 +73,9 @@ export class CardPayment extends PaymentResource {
   )
   cardMask?: string;
 
-  @ServiceField('The name on the card; null until a card was given.')
-  cardholder?: string;
-
-  @ServiceField('The bank that issued the card; null if not sent.')
-  bankName?: string;
-
-  @ServiceField('The kind of card as the service sent it; null if not sent.')
-  cardType?: string;
+  @ServiceField('The name on the card; null until a card was given.') cardholder?: string;
+  @ServiceField('The bank that issued the card; null if not sent.') bankName?: string;
+  @ServiceField('The kind of card as the service sent it; null if not sent.') cardType?: string;
 
   @ServiceField("The user agent of the payer's browser; sent in lookups only, otherwise null.")
   userAgent?: string;
@@ -108,8 +86,7 @@ export class CardPayment extends PaymentResource {
 
 @ObjectType({ implements: PayoutResource, description: 'A payout to a bank card (spec 2.8).' })
 export class CardPayout extends PayoutResource {
-  @PayoutDetailField('The last four digits of the card, the others masked')
-  cardMask?: string | null;
+  @PayoutDetailField('The last four digits of the card, the others masked') cardMask?: string | null;
 }
 
 const ADDRESS_FIELDS = ['address', 'country_code', 'city', 'street', 'postal_code'];

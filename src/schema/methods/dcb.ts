@@ -1,4 +1,4 @@
-import { Field, InputType, ObjectType } from 'type-graphql';
+import { InputType, ObjectType } from 'type-graphql';
 import { ProvideCodeAction } from '../next-action';
 import { PaymentResource, PaymentState, StateField } from '../payment';
 import { PayoutResource } from '../payout';
@@ -13,17 +13,13 @@ import { inState, type MethodDefinition } from './method-definition';
     'Direct carrier billing (spec 2.5). With userId only: redirect flow. With phone and names: server-to-server, confirmed with a code.',
 })
 export class DcbPaymentInput {
-  @TextField("The payer's identifier in the client's own system.")
-  userId!: string;
+  @TextField("The payer's identifier in the client's own system.") userId!: string;
 
   @OptionalTextField("The payer's phone number, E.164; sent as given, with or without +.", Phone())
   phone?: string;
 
-  @OptionalTextField("The payer's first name.")
-  firstName?: string;
-
-  @OptionalTextField("The payer's last name.")
-  lastName?: string;
+  @OptionalTextField("The payer's first name.") firstName?: string;
+  @OptionalTextField("The payer's last name.") lastName?: string;
 }
 
 @InputType({ description: 'A payout by direct carrier billing (spec 2.8).' })
@@ -31,11 +27,8 @@ export class DcbPayoutInput {
   @TextField("The recipient's phone number, E.164; sent as given, with or without +.", Phone())
   phone!: string;
 
-  @TextField("The recipient's first name.")
-  firstName!: string;
-
-  @TextField("The recipient's last name.")
-  lastName!: string;
+  @TextField("The recipient's first name.") firstName!: string;
+  @TextField("The recipient's last name.") lastName!: string;
 }
 
 @ObjectType({ implements: PaymentResource, description: 'A payment by direct carrier billing (spec 2.5).' })
@@ -43,17 +36,10 @@ export class DcbPayment extends PaymentResource {
   @ServiceField("The payer's identifier in the client's own system; null if not sent.", { read: passThrough })
   userId?: string;
 
-  @ServiceField("The payer's phone number; null if not given.", { read: readPhone })
-  phone?: string;
-
-  @ServiceField("The payer's first name; null if not given.")
-  firstName?: string;
-
-  @ServiceField("The payer's last name; null if not given.")
-  lastName?: string;
-
-  @StateField()
-  declare state?: Lazy<PaymentState>;
+  @ServiceField("The payer's phone number; null if not given.", { read: readPhone }) phone?: string;
+  @ServiceField("The payer's first name; null if not given.") firstName?: string;
+  @ServiceField("The payer's last name; null if not given.") lastName?: string;
+  @StateField() declare state?: Lazy<PaymentState>;
 }
 
 @ObjectType({ implements: PayoutResource, description: 'A payout by direct carrier billing (spec 2.8).' })

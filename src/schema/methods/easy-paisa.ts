@@ -6,14 +6,12 @@ import { AccountMaskField, WalletAccountField, walletPayment, walletPayout } fro
 
 @ObjectType({ implements: PaymentResource, description: 'A payment by EasyPaisa (spec 2.5).' })
 export class EasyPaisaPayment extends PaymentResource {
-  @WalletAccountField()
-  account?: string;
+  @WalletAccountField() account?: string;
 }
 
 @ObjectType({ implements: PayoutResource, description: 'A payout to an EasyPaisa account (spec 2.8).' })
 export class EasyPaisaPayout extends PayoutResource {
-  @AccountMaskField()
-  accountMask?: string | null;
+  @AccountMaskField() accountMask?: string | null;
 }
 
 const wallet = {

@@ -1,4 +1,4 @@
-import { Field, InputType, ObjectType } from 'type-graphql';
+import { InputType, ObjectType } from 'type-graphql';
 import { PaymentResource } from '../payment';
 import { Text, TextField } from '../rules';
 import { ServiceField } from '../lazy-field';
@@ -12,8 +12,7 @@ export class EwalletPaymentInput {
 
 @ObjectType({ implements: PaymentResource, description: 'A payment by e-wallet (spec 2.5).' })
 export class EwalletPayment extends PaymentResource {
-  @ServiceField('The e-wallet; null if not sent.')
-  ewallet?: string;
+  @ServiceField('The e-wallet; null if not sent.') ewallet?: string;
 }
 
 export const ewallet: MethodDefinition = {

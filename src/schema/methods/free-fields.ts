@@ -15,8 +15,7 @@ export const FreeFieldsField = (): PropertyDecorator => (prototype, key) => {
 
 @InputType({ description: 'A method whose fields the service does not document (spec 2.5).' })
 export class CustomFieldsInput {
-  @FreeFieldsField()
-  fields!: WireObject;
+  @FreeFieldsField() fields!: WireObject;
 }
 
 export const customFieldsToWire = (input: CustomFieldsInput): WireObject => ({ ...input.fields });

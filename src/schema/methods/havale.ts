@@ -5,8 +5,7 @@ import type { MethodDefinition } from './method-definition';
 
 @ObjectType({ implements: PaymentResource, description: 'A payment by havale, a bank transfer (spec 2.5).' })
 export class HavalePayment extends PaymentResource {
-  @OtherFieldsField()
-  fields?: Record<string, unknown>;
+  @OtherFieldsField() fields?: Record<string, unknown>;
 }
 
 export const havale: MethodDefinition = {

@@ -6,14 +6,12 @@ import { AccountMaskField, WalletAccountField, walletPayment, walletPayout } fro
 
 @ObjectType({ implements: PaymentResource, description: 'A payment by JazzCash (spec 2.5).' })
 export class JazzCashPayment extends PaymentResource {
-  @WalletAccountField()
-  account?: string;
+  @WalletAccountField() account?: string;
 }
 
 @ObjectType({ implements: PayoutResource, description: 'A payout to a JazzCash account (spec 2.8).' })
 export class JazzCashPayout extends PayoutResource {
-  @AccountMaskField()
-  accountMask?: string | null;
+  @AccountMaskField() accountMask?: string | null;
 }
 
 const wallet = {

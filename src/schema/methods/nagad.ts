@@ -12,8 +12,7 @@ export class NagadPayment extends BangladeshWalletPayment {}
 
 @ObjectType({ implements: PayoutResource, description: 'A payout to a Nagad account (spec 2.8).' })
 export class NagadPayout extends PayoutResource {
-  @AccountMaskField()
-  accountMask?: string | null;
+  @AccountMaskField() accountMask?: string | null;
 }
 
 export const nagad: MethodDefinition = {

@@ -16,8 +16,7 @@ export class OtherPayoutInput {
   )
   type!: string;
 
-  @FreeFieldsField()
-  fields!: WireObject;
+  @FreeFieldsField() fields!: WireObject;
 }
 
 @ObjectType({
@@ -30,8 +29,7 @@ export class OtherPayment extends PaymentResource {
     return this.wireType;
   }
 
-  @OtherFieldsField()
-  fields?: Record<string, unknown>;
+  @OtherFieldsField() fields?: Record<string, unknown>;
 }
 
 @ObjectType({ implements: PayoutResource, description: 'A payout whose method is unknown to this gateway.' })

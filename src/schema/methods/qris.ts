@@ -9,8 +9,7 @@ import type { MethodDefinition } from './method-definition';
 
 @ObjectType({ implements: PaymentResource, description: 'A payment by QR code (spec 2.5).' })
 export class QrisPayment extends PaymentResource {
-  @ServiceField('The payload of the QR code; null if not sent.', { read: passThrough })
-  qrCode?: Lazy<string>;
+  @ServiceField('The payload of the QR code; null if not sent.', { read: passThrough }) qrCode?: Lazy<string>;
 
   @Field(() => String, {
     nullable: true,
@@ -20,8 +19,7 @@ export class QrisPayment extends PaymentResource {
     return mapLazy(this.qrCode, drawQrCode);
   }
 
-  @PaymentDataField()
-  paymentData?: Record<string, unknown>;
+  @PaymentDataField() paymentData?: Record<string, unknown>;
 }
 
 export const qris: MethodDefinition = {

@@ -12,8 +12,7 @@ export class RocketPayment extends BangladeshWalletPayment {}
 
 @ObjectType({ implements: PayoutResource, description: 'A payout to a Rocket account (spec 2.8).' })
 export class RocketPayout extends PayoutResource {
-  @AccountMaskField()
-  accountMask?: string | null;
+  @AccountMaskField() accountMask?: string | null;
 }
 
 export const rocket: MethodDefinition = {

@@ -1,4 +1,4 @@
-import { Field, InputType, ObjectType } from 'type-graphql';
+import { InputType, ObjectType } from 'type-graphql';
 import { ProvideUtrAction } from '../next-action';
 import { PaymentResource, PaymentState, StateField } from '../payment';
 import { EmailText, OptionalTextField, Phone, Text, TextField } from '../rules';
@@ -11,14 +11,9 @@ import { inState, type MethodDefinition } from './method-definition';
     'UPI, server-to-server (spec 2.5): the payer pays to a UPI id and provides the UTR for confirmPayment. At least one field.',
 })
 export class UpiPaymentInput {
-  @OptionalTextField("The payer's email address.", EmailText())
-  email?: string;
-
-  @OptionalTextField("The payer's first name.")
-  firstName?: string;
-
-  @OptionalTextField("The payer's last name.")
-  lastName?: string;
+  @OptionalTextField("The payer's email address.", EmailText()) email?: string;
+  @OptionalTextField("The payer's first name.") firstName?: string;
+  @OptionalTextField("The payer's last name.") lastName?: string;
 
   @OptionalTextField("The payer's phone number, E.164; sent as given, with or without +.", Phone())
   phone?: string;
@@ -26,8 +21,7 @@ export class UpiPaymentInput {
 
 @InputType({ description: 'Confirms a UPI payment (spec 4.5).' })
 export class UtrConfirmationInput {
-  @TextField('The UTR: the reference number of the transfer, from the payer.', Text(64))
-  utr!: string;
+  @TextField('The UTR: the reference number of the transfer, from the payer.', Text(64)) utr!: string;
 }
 
 @ObjectType({ implements: PaymentResource, description: 'A payment by UPI (spec 2.5).' })
@@ -38,20 +32,11 @@ export class UpiPayment extends PaymentResource {
   @ServiceField('A payment link for UPI apps; null in the redirect flow.', { read: passThrough })
   upiLink?: Lazy<string>;
 
-  @StateField()
-  declare state?: Lazy<PaymentState>;
-
-  @ServiceField("The payer's email address; null if not given.")
-  email?: string;
-
-  @ServiceField("The payer's first name; null if not given.")
-  firstName?: string;
-
-  @ServiceField("The payer's last name; null if not given.")
-  lastName?: string;
-
-  @ServiceField("The payer's phone number; null if not given.", { read: readPhone })
-  phone?: string;
+  @StateField() declare state?: Lazy<PaymentState>;
+  @ServiceField("The payer's email address; null if not given.") email?: string;
+  @ServiceField("The payer's first name; null if not given.") firstName?: string;
+  @ServiceField("The payer's last name; null if not given.") lastName?: string;
+  @ServiceField("The payer's phone number; null if not given.", { read: readPhone }) phone?: string;
 }
 
 export const upi: MethodDefinition = {

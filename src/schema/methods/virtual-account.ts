@@ -1,4 +1,4 @@
-import { Field, InputType, ObjectType } from 'type-graphql';
+import { InputType, ObjectType } from 'type-graphql';
 import { PayVirtualAccountAction } from '../next-action';
 import { PaymentResource } from '../payment';
 import { Text, TextField } from '../rules';
@@ -15,14 +15,12 @@ export class VirtualAccountPaymentInput {
   )
   bankCode!: string;
 
-  @TextField('The account from which the payer intends to pay.', Text(64))
-  accountNumber!: string;
+  @TextField('The account from which the payer intends to pay.', Text(64)) accountNumber!: string;
 }
 
 @ObjectType({ implements: PaymentResource, description: 'A payment to a virtual account (spec 2.5).' })
 export class VirtualAccountPayment extends PaymentResource {
-  @ServiceField('The bank of the virtual account; null if not sent.')
-  bankCode?: Lazy<string>;
+  @ServiceField('The bank of the virtual account; null if not sent.') bankCode?: Lazy<string>;
 
   @ServiceField('The account from which the payer intends to pay; null if not sent.', { read: passThrough })
   accountNumber?: string;
@@ -30,8 +28,7 @@ export class VirtualAccountPayment extends PaymentResource {
   @ServiceField('The number of the virtual account to pay to; null if not sent.', { read: passThrough })
   virtualAccount?: Lazy<string>;
 
-  @PaymentDataField()
-  paymentData?: Record<string, unknown>;
+  @PaymentDataField() paymentData?: Record<string, unknown>;
 }
 
 export const virtualAccount: MethodDefinition = {

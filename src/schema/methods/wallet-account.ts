@@ -12,14 +12,12 @@ import {
 
 @InputType({ description: 'A mobile wallet, server-to-server (spec 2.5).' })
 export class WalletAccountInput {
-  @TextField("The payer's account number at the wallet.", Text(64))
-  account!: string;
+  @TextField("The payer's account number at the wallet.", Text(64)) account!: string;
 }
 
 @InputType({ description: 'A payout to a mobile wallet (spec 2.8).' })
 export class WalletPayoutInput {
-  @TextField("The recipient's account number at the wallet.", Text(64))
-  accountNumber!: string;
+  @TextField("The recipient's account number at the wallet.", Text(64)) accountNumber!: string;
 }
 
 /** The field `account` of payments from a wallet. */
