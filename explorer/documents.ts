@@ -47,27 +47,27 @@ export const payout = (own = ''): string => `... on PayoutResource {
 }${own}`;
 
 /** Comment lines, short enough for a narrow editor. */
-export const comment = (said: string): string => said.replace(/(?=\S)(.{1,46})(\s+|$)/g, '# $1\n').trimEnd();
+export const comment = (text: string): string => text.replace(/(?=\S)(.{1,46})(\s+|$)/g, '# $1\n').trimEnd();
 
 interface Mutation {
   name: string;
   field: 'createPayment' | 'confirmPayment' | 'createPayout';
   /** The comment above the operation. */
-  said: string;
+  comment: string;
   /** The selection of the payment or payout. */
-  shown: string;
+  selection: string;
 }
 
 /** A document with one mutation. */
-export function mutation({ name, field, said, shown }: Mutation): string {
+export function mutation({ name, field, comment: text, selection }: Mutation): string {
   const result = field === 'createPayout' ? 'payout' : 'payment';
-  return `${comment(said)}
+  return `${comment(text)}
 mutation ${name}($input: ${capital(field)}Input!) {
   ${field}(input: $input) {
     ... on ${capital(result)}Success {
       replayed
       ${result} {
-        ${indent(shown, 4)}
+        ${indent(selection, 4)}
       }
     }
     ${indent(FAILURES, 2)}

@@ -1,17 +1,11 @@
 import { DOC_EXPLORER_PLUGIN, useDocExplorerActions } from '@graphiql/plugin-doc-explorer';
 import { useGraphiQL, useGraphiQLActions, type GraphiQLPlugin } from '@graphiql/react';
-import { FACTS } from './page-config';
+import { PAGE_CONFIG } from './page-config';
 import { isNarrow } from './narrow';
-import {
-  AMOUNT_RULES,
-  readyOperations,
-  type ReadyMethod,
-  type ReadyOperation,
-  type ReadyOperations,
-} from './operations';
+import { AMOUNT_RULES, createExamples, type MethodExamples, type Example, type Examples } from './operations';
 
 /** In the sandbox every channel exists. */
-const CHANNEL = FACTS.sandbox ? '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10' : 'the UUID of your channel';
+const CHANNEL = PAGE_CONFIG.sandbox ? '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10' : 'the UUID of your channel';
 
 /** Without randomUUID, which does not exist on pages loaded over plain HTTP from another host. */
 const fresh = (): string => {
@@ -24,11 +18,11 @@ const fresh = (): string => {
 const externalId = fresh();
 
 /** The examples, with new idempotency keys on each call. */
-export const ready = (): ReadyOperations => readyOperations({ channel: CHANNEL, externalId, fresh });
+export const currentExamples = (): Examples => createExamples({ channel: CHANNEL, externalId, fresh });
 
 /** One example, with new idempotency keys. */
-const exampleNamed = (name: string): ReadyOperation | undefined => {
-  const { tour, more, payments, payouts } = ready();
+const exampleNamed = (name: string): Example | undefined => {
+  const { tour, more, payments, payouts } = currentExamples();
   const all = [...tour, ...more, ...[...payments, ...payouts].flatMap(({ operations }) => operations)];
   return all.find((operation) => operation.name === name);
 };
@@ -52,7 +46,7 @@ function useOpen(): (name: string) => void {
   };
 }
 
-function Operation({ name, title }: ReadyOperation) {
+function Operation({ name, title }: Example) {
   const open = useOpen();
   return (
     <button type="button" className="open" title={`Opens ${name} in a new tab`} onClick={() => open(name)}>
@@ -85,7 +79,7 @@ function Docs({ type }: { type: string }) {
   );
 }
 
-const Methods = ({ title, methods }: { title: string; methods: ReadyMethod[] }) => (
+const Methods = ({ title, methods }: { title: string; methods: MethodExamples[] }) => (
   <section>
     <h3>{title}</h3>
     <ul className="methods">
@@ -122,7 +116,7 @@ const AmountRules = () => (
 );
 
 function ReadyPanel() {
-  const { tour, more, payments, payouts } = ready();
+  const { tour, more, payments, payouts } = currentExamples();
   return (
     <div className="ready">
       <h2>Ready to run</h2>
@@ -137,7 +131,7 @@ function ReadyPanel() {
           </li>
         ))}
       </ul>
-      {FACTS.sandbox && <AmountRules />}
+      {PAGE_CONFIG.sandbox && <AmountRules />}
       <Methods title="Payments, by method" methods={payments} />
       <Methods title="Payouts, by method" methods={payouts} />
     </div>

@@ -2,16 +2,16 @@ import { HISTORY_PLUGIN } from '@graphiql/plugin-history';
 import { useGraphiQL } from '@graphiql/react';
 import { GraphiQL } from 'graphiql';
 import { useEffect, useMemo, useState } from 'react';
-import { FACTS } from './page-config';
+import { PAGE_CONFIG } from './page-config';
 import { gatewayFetcher } from './fetcher';
 import { KnownIds } from './known-ids';
 import { isNarrow } from './narrow';
-import { ready, READY_PLUGIN } from './examples-panel';
+import { currentExamples, READY_PLUGIN } from './examples-panel';
 import { createStorage } from './storage';
 
 const ids = new KnownIds();
 const storage = createStorage(localStorage);
-const tabs = ready().tour.map(({ query, variables }) => ({
+const tabs = currentExamples().tour.map(({ query, variables }) => ({
   query,
   variables: JSON.stringify(variables, null, 2),
 }));
@@ -27,7 +27,7 @@ export function Explorer() {
           paygraph <span>explorer</span>
         </h1>
         <Service />
-        {FACTS.credentials && <Credentials onChange={setCredentials} />}
+        {PAGE_CONFIG.credentials && <Credentials onChange={setCredentials} />}
       </header>
       <main>
         <GraphiQL
@@ -62,7 +62,7 @@ function ShowActiveTab() {
 }
 
 const Service = () =>
-  FACTS.sandbox ? (
+  PAGE_CONFIG.sandbox ? (
     <p className="service sandbox">Embedded sandbox: no real money</p>
   ) : (
     <p className="service real">Real service: what is run here moves money</p>

@@ -1,5 +1,5 @@
 /** Settings of the gateway, from attributes of the page. */
-export interface Facts {
+export interface PageConfig {
   /** Whether the gateway uses the embedded sandbox. */
   sandbox: boolean;
   /** Whether callers are authenticated. */
@@ -8,4 +8,4 @@ export interface Facts {
 
 const { service, callers } = document.documentElement.dataset;
 
-export const FACTS: Facts = { sandbox: service === 'sandbox', credentials: callers === 'known' };
+export const PAGE_CONFIG: PageConfig = { sandbox: service === 'sandbox', credentials: callers === 'known' };
