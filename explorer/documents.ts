@@ -1,6 +1,6 @@
-/** The parts that the documents of the ready operations are put together from. */
+/** Parts of the documents of the examples. */
 
-/** What is shown of everything that a payer may have to do next. */
+/** The selected fields of each next action. */
 const NEXT_ACTIONS: Readonly<Record<string, string>> = {
   RedirectAction: 'url pollAfterMs',
   ProvideUtrAction: 'upiId upiLink confirmWith',
@@ -14,15 +14,15 @@ const NEXT_ACTIONS: Readonly<Record<string, string>> = {
 const FAILURES = `... on UserError { code message }
 ... on InvalidInputError { fields { path rule message } }`;
 
-/** Puts lines that many levels further in. */
+/** Indents all lines but the first. */
 export const indent = (text: string, levels: number): string =>
   text.replaceAll('\n', `\n${'  '.repeat(levels)}`);
 
-/** The fields that a type has for itself. */
+/** A fragment with the fields of one type. */
 export const ofType = (type: string, fields: readonly string[]): string =>
   fields.length > 0 ? `\n... on ${type} { ${fields.join(' ')} }` : '';
 
-/** What is shown of a payment: of what comes next only the actions that are named, or all. */
+/** The selection of a payment, with the given next actions or all of them. */
 export const payment = (own = '', actions = Object.keys(NEXT_ACTIONS)): string => `... on PaymentResource {
   transactionId
   externalId
@@ -36,7 +36,7 @@ export const payment = (own = '', actions = Object.keys(NEXT_ACTIONS)): string =
   }
 }${own}`;
 
-/** What is shown of a payout. */
+/** The selection of a payout. */
 export const payout = (own = ''): string => `... on PayoutResource {
   transactionId
   externalId
@@ -47,27 +47,27 @@ export const payout = (own = ''): string => `... on PayoutResource {
 }${own}`;
 
 /** Comment lines, short enough for a narrow editor. */
-export const comment = (said: string): string => said.replace(/(?=\S)(.{1,46})(\s+|$)/g, '# $1\n').trimEnd();
+export const comment = (text: string): string => text.replace(/(?=\S)(.{1,46})(\s+|$)/g, '# $1\n').trimEnd();
 
 interface Mutation {
   name: string;
   field: 'createPayment' | 'confirmPayment' | 'createPayout';
-  /** What is said of it, above it. */
-  said: string;
-  /** What is shown of the payment or payout. */
-  shown: string;
+  /** The comment above the operation. */
+  comment: string;
+  /** The selection of the payment or payout. */
+  selection: string;
 }
 
 /** A document with one mutation. */
-export function mutation({ name, field, said, shown }: Mutation): string {
+export function mutation({ name, field, comment: text, selection }: Mutation): string {
   const result = field === 'createPayout' ? 'payout' : 'payment';
-  return `${comment(said)}
+  return `${comment(text)}
 mutation ${name}($input: ${capital(field)}Input!) {
   ${field}(input: $input) {
     ... on ${capital(result)}Success {
       replayed
       ${result} {
-        ${indent(shown, 4)}
+        ${indent(selection, 4)}
       }
     }
     ${indent(FAILURES, 2)}

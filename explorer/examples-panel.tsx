@@ -1,19 +1,13 @@
 import { DOC_EXPLORER_PLUGIN, useDocExplorerActions } from '@graphiql/plugin-doc-explorer';
 import { useGraphiQL, useGraphiQLActions, type GraphiQLPlugin } from '@graphiql/react';
-import { FACTS } from './page-config';
+import { PAGE_CONFIG } from './page-config';
 import { isNarrow } from './narrow';
-import {
-  AMOUNT_RULES,
-  readyOperations,
-  type ReadyMethod,
-  type ReadyOperation,
-  type ReadyOperations,
-} from './operations';
+import { AMOUNT_RULES, createExamples, type MethodExamples, type Example, type Examples } from './operations';
 
-/** Any channel exists in the sandbox; a real one is for the user to say. */
-const CHANNEL = FACTS.sandbox ? '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10' : 'the UUID of your channel';
+/** In the sandbox every channel exists. */
+const CHANNEL = PAGE_CONFIG.sandbox ? '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10' : 'the UUID of your channel';
 
-/** Not randomUUID: a page that came over plain HTTP from another machine has none. */
+/** Without randomUUID, which does not exist on pages loaded over plain HTTP from another host. */
 const fresh = (): string => {
   const digits = [...crypto.getRandomValues(new Uint8Array(8))].map((byte) =>
     byte.toString(16).padStart(2, '0'),
@@ -23,23 +17,23 @@ const fresh = (): string => {
 
 const externalId = fresh();
 
-/** The ready operations of this page, with new idempotency keys every time. */
-export const ready = (): ReadyOperations => readyOperations({ channel: CHANNEL, externalId, fresh });
+/** The examples, with new idempotency keys on each call. */
+export const currentExamples = (): Examples => createExamples({ channel: CHANNEL, externalId, fresh });
 
-/** Finds an operation again, with keys that have not been used. */
-const again = (name: string): ReadyOperation | undefined => {
-  const { tour, more, payments, payouts } = ready();
+/** One example, with new idempotency keys. */
+const exampleNamed = (name: string): Example | undefined => {
+  const { tour, more, payments, payouts } = currentExamples();
   const all = [...tour, ...more, ...[...payments, ...payouts].flatMap(({ operations }) => operations)];
   return all.find((operation) => operation.name === name);
 };
 
-/** Opens a ready operation in a tab of its own. */
+/** Opens an example in a new tab. */
 function useOpen(): (name: string) => void {
   const { addTab, updateActiveTabValues, setVisiblePlugin } = useGraphiQLActions();
   const queryEditor = useGraphiQL((state) => state.queryEditor);
   const variableEditor = useGraphiQL((state) => state.variableEditor);
   return (name) => {
-    const operation = again(name);
+    const operation = exampleNamed(name);
     if (!operation) return;
     const { query } = operation;
     const variables = JSON.stringify(operation.variables, null, 2);
@@ -47,12 +41,12 @@ function useOpen(): (name: string) => void {
     updateActiveTabValues({ query, variables, operationName: name });
     queryEditor?.setValue(query);
     variableEditor?.setValue(variables);
-    // There the panel covers the operation.
+    // On narrow pages the panel covers the operation.
     if (isNarrow()) setVisiblePlugin(null);
   };
 }
 
-function Operation({ name, title }: ReadyOperation) {
+function Operation({ name, title }: Example) {
   const open = useOpen();
   return (
     <button type="button" className="open" title={`Opens ${name} in a new tab`} onClick={() => open(name)}>
@@ -72,11 +66,11 @@ function Docs({ type }: { type: string }) {
     <button
       type="button"
       className="docs"
-      title={`What ${type} says`}
+      title={`Documentation of ${type}`}
       onClick={() => {
         push({ name: type, def });
         setVisiblePlugin(DOC_EXPLORER_PLUGIN);
-        // The pane stays as far down as the list was.
+        // The pane keeps the scroll position of the list.
         document.querySelector('.graphiql-plugin')?.scrollTo(0, 0);
       }}
     >
@@ -85,7 +79,7 @@ function Docs({ type }: { type: string }) {
   );
 }
 
-const Methods = ({ title, methods }: { title: string; methods: ReadyMethod[] }) => (
+const Methods = ({ title, methods }: { title: string; methods: MethodExamples[] }) => (
   <section>
     <h3>{title}</h3>
     <ul className="methods">
@@ -122,13 +116,13 @@ const AmountRules = () => (
 );
 
 function ReadyPanel() {
-  const { tour, more, payments, payouts } = ready();
+  const { tour, more, payments, payouts } = currentExamples();
   return (
     <div className="ready">
       <h2>Ready to run</h2>
       <p>
-        The tabs lead through the gateway, from left to right. Here everything opens again, with keys that
-        were never used. <code>{'{{payment}}'}</code> is the id of the newest one.
+        Run the tabs from left to right. The examples below open in new tabs, with new idempotency keys.{' '}
+        <code>{'{{payment}}'}</code> is the id of the newest payment.
       </p>
       <ul className="tour">
         {[...tour, ...more].map((operation) => (
@@ -137,7 +131,7 @@ function ReadyPanel() {
           </li>
         ))}
       </ul>
-      {FACTS.sandbox && <AmountRules />}
+      {PAGE_CONFIG.sandbox && <AmountRules />}
       <Methods title="Payments, by method" methods={payments} />
       <Methods title="Payouts, by method" methods={payouts} />
     </div>

@@ -2,21 +2,21 @@ import { HISTORY_PLUGIN } from '@graphiql/plugin-history';
 import { useGraphiQL } from '@graphiql/react';
 import { GraphiQL } from 'graphiql';
 import { useEffect, useMemo, useState } from 'react';
-import { FACTS } from './page-config';
+import { PAGE_CONFIG } from './page-config';
 import { gatewayFetcher } from './fetcher';
 import { KnownIds } from './known-ids';
 import { isNarrow } from './narrow';
-import { ready, READY_PLUGIN } from './examples-panel';
+import { currentExamples, READY_PLUGIN } from './examples-panel';
 import { createStorage } from './storage';
 
 const ids = new KnownIds();
 const storage = createStorage(localStorage);
-const tabs = ready().tour.map(({ query, variables }) => ({
+const tabs = currentExamples().tour.map(({ query, variables }) => ({
   query,
   variables: JSON.stringify(variables, null, 2),
 }));
 
-/** The page: a line about where one is, and GraphiQL with everything ready in it. */
+/** The page: a header, and GraphiQL with the examples. */
 export function Explorer() {
   const [credentials, setCredentials] = useState('');
   const fetcher = useMemo(() => gatewayFetcher(credentials, ids), [credentials]);
@@ -27,7 +27,7 @@ export function Explorer() {
           paygraph <span>explorer</span>
         </h1>
         <Service />
-        {FACTS.credentials && <Credentials onChange={setCredentials} />}
+        {PAGE_CONFIG.credentials && <Credentials onChange={setCredentials} />}
       </header>
       <main>
         <GraphiQL
@@ -52,7 +52,7 @@ export function Explorer() {
   );
 }
 
-/** Scrolls the tab bar to the active tab, which may be a new one behind its edge. */
+/** Scrolls the tab bar to the active tab. */
 function ShowActiveTab() {
   const activeTab = useGraphiQL((state) => state.tabs[state.activeTabIndex]?.id);
   useEffect(() => {
@@ -62,13 +62,13 @@ function ShowActiveTab() {
 }
 
 const Service = () =>
-  FACTS.sandbox ? (
+  PAGE_CONFIG.sandbox ? (
     <p className="service sandbox">Embedded sandbox: no real money</p>
   ) : (
     <p className="service real">Real service: what is run here moves money</p>
   );
 
-/** Asks for a key or a token; it is kept in memory alone, and goes with every request and every socket. */
+/** Input of a key or token, which is kept in memory and sent with every request and WebSocket. */
 function Credentials({ onChange }: { onChange(credentials: string): void }) {
   const [typed, setTyped] = useState('');
   return (

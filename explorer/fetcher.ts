@@ -2,7 +2,7 @@ import { createGraphiQLFetcher, type Fetcher, type FetcherParams } from '@graphi
 import { Kind, parse, type DocumentNode } from 'graphql';
 import type { KnownIds } from './known-ids';
 
-/** The gateway that served the page, wherever a proxy put the two. */
+/** Relative to the page, so that a proxy may serve both below a path. */
 const ENDPOINT = new URL('graphql', document.baseURI);
 const SOCKET = new URL(ENDPOINT);
 SOCKET.protocol = ENDPOINT.protocol.replace('http', 'ws');
@@ -10,14 +10,17 @@ SOCKET.protocol = ENDPOINT.protocol.replace('http', 'ws');
 const hasAuthorization = (headers: object): boolean =>
   Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
 
-/** The document, and which of its operations is asked; the document is undefined where it does not parse. */
-function readAsked({ query, operationName }: FetcherParams): [DocumentNode | undefined, string | undefined] {
+/** The document, undefined if it is invalid, and the name of the operation to execute. */
+function readOperation({
+  query,
+  operationName,
+}: FetcherParams): [DocumentNode | undefined, string | undefined] {
   try {
     const document = parse(query);
     const names = document.definitions.flatMap((one) =>
       one.kind === Kind.OPERATION_DEFINITION ? one.name?.value : [],
     );
-    // For a moment after another tab was chosen GraphiQL still names the operation of the one before.
+    // After a change of tabs GraphiQL briefly has the operation name of the previous tab.
     return [document, names.length === 1 ? names[0] : (operationName ?? undefined)];
   } catch {
     return [undefined, operationName ?? undefined];
@@ -25,11 +28,11 @@ function readAsked({ query, operationName }: FetcherParams): [DocumentNode | und
 }
 
 /**
- * Asks the gateway: operations over HTTP, subscriptions over its WebSocket, both with the same headers.
- * @param credentials a key or a token; the Authorization header of a tab comes first. Empty: none
+ * Sends operations over HTTP and subscriptions over WebSocket, with the same headers.
+ * @param credentials a key or a token, unless the tab has an Authorization header; empty: none
  */
 export function gatewayFetcher(credentials: string, ids: KnownIds): Fetcher {
-  const ask = createGraphiQLFetcher({
+  const send = createGraphiQLFetcher({
     url: ENDPOINT.href,
     subscriptionUrl: SOCKET.href,
     enableIncrementalDelivery: false,
@@ -38,10 +41,10 @@ export function gatewayFetcher(credentials: string, ids: KnownIds): Fetcher {
     const given: object = options?.headers ?? {};
     const authorization = /\s/.test(credentials) ? credentials : `Bearer ${credentials}`;
     const headers = { ...given, ...(credentials && !hasAuthorization(given) && { authorization }) };
-    const [documentAST, operationName] = readAsked(params);
+    const [documentAST, operationName] = readOperation(params);
     const variables: unknown = ids.fillIn(params.variables);
-    const answer = await ask({ ...params, operationName, variables }, { headers, documentAST });
-    if (operationName && 'data' in answer) ids.learn(operationName, answer.data);
-    return answer;
+    const response = await send({ ...params, operationName, variables }, { headers, documentAST });
+    if (operationName && 'data' in response) ids.learn(operationName, response.data);
+    return response;
   };
 }

@@ -1,8 +1,8 @@
-/** The ids that answers have brought, for the operations that come after them. */
+/** Transaction ids from responses, for the variables of later operations. */
 export class KnownIds {
   readonly #ids = new Map<string, string>();
 
-  /** Keeps what a mutation created or confirmed: under its name, and as the newest of its kind. */
+  /** Stores the id that a mutation created or confirmed by operation name and by kind. */
   learn(operationName: string, data: unknown): void {
     if (!isObject(data)) return;
     for (const result of Object.values(data)) {
@@ -17,8 +17,8 @@ export class KnownIds {
   }
 
   /**
-   * Puts ids in the place of {{payment}}, {{payout}} and {{an operation's name}}. Throws an Error that says what to
-   * run first where nothing is known.
+   * Replaces {{payment}}, {{payout}} and {{<operation name>}} by ids. Throws an Error that names the operation to run first
+   * if there is none.
    */
   fillIn(value: unknown): unknown {
     if (typeof value === 'string') return this.#filledIn(value);

@@ -1,2 +1,2 @@
-/** Whether the page is too narrow for panel, operation and answer side by side; the same width as in style.css. */
+/** Whether the page is too narrow for three columns; the same width as in style.css. */
 export const isNarrow = (): boolean => matchMedia('(width < 760px)').matches;

@@ -1,43 +1,41 @@
 import { comment, indent, mutation, ofType, payment, payout } from './documents';
 import { payments, payouts } from './methods.json';
 
-/** An operation that can be run as it stands. */
-export interface ReadyOperation {
+/** An example that can be run unchanged. */
+export interface Example {
   /** The name of the operation in its document, and of its tab. */
   name: string;
-  /** What it does, in a few words. */
   title: string;
   query: string;
   variables: object;
 }
 
-/** One way to pay or to be paid, and what can be done with it. */
-export interface ReadyMethod {
-  /** The type of the schema that says what can be known of it. */
+/** The examples of one method. */
+export interface MethodExamples {
+  /** The object type of the method. */
   type: string;
   about: string;
-  operations: ReadyOperation[];
+  operations: Example[];
 }
 
-/** Everything that stands ready. */
-export interface ReadyOperations {
-  /** The tabs: run one after the other, they lead through the gateway. */
-  tour: ReadyOperation[];
-  more: ReadyOperation[];
-  payments: ReadyMethod[];
-  payouts: ReadyMethod[];
+export interface Examples {
+  /** The initial tabs, in the order in which to run them. */
+  tour: Example[];
+  more: Example[];
+  payments: MethodExamples[];
+  payouts: MethodExamples[];
 }
 
-interface Given {
-  /** The merchant channel that everything happens on. */
+interface ExampleContext {
+  /** The merchant channel of all examples. */
   channel: string;
   /** The external id of the payment that the tour creates and looks up. */
   externalId: string;
-  /** A text that was never used before: every create has an idempotency key of its own. */
+  /** A unique text, for example for an idempotency key. */
   fresh(): string;
 }
 
-/** The cents of an amount and what comes of them: the rules of the sandbox that are tried most (docs/sandbox.md). */
+/** The most important outcomes that the cents of an amount select in the sandbox (docs/sandbox.md). */
 export const AMOUNT_RULES: readonly (readonly [cents: string, outcome: string])[] = [
   ['01', 'FAILED: the payment was declined'],
   ['05', 'FAILED: 3-D Secure authentication failed'],
@@ -54,74 +52,80 @@ const ONCE = 'Run it again: the same key creates no second one.';
 interface Payment {
   name: string;
   title: string;
-  said: string;
+  comment: string;
   amount: { currency: string; value: string };
   method: object;
   externalId?: string;
-  shown?: string;
+  selection?: string;
 }
 
 /** An operation that creates a payment. */
-const createPayment = (given: Given, asked: Payment): ReadyOperation => ({
-  name: asked.name,
-  title: asked.title,
-  query: mutation({ shown: payment('', ['RedirectAction']), ...asked, field: 'createPayment' }),
+const createPayment = (context: ExampleContext, example: Payment): Example => ({
+  name: example.name,
+  title: example.title,
+  query: mutation({ selection: payment('', ['RedirectAction']), ...example, field: 'createPayment' }),
   variables: {
     input: {
-      idempotencyKey: given.fresh(),
-      channel: given.channel,
-      externalId: asked.externalId ?? given.fresh(),
-      amount: asked.amount,
-      method: asked.method,
+      idempotencyKey: context.fresh(),
+      channel: context.channel,
+      externalId: example.externalId ?? context.fresh(),
+      amount: example.amount,
+      method: example.method,
     },
   },
 });
 
-/** The word of a type without what all of its kind end with: UpiPayment is Upi. */
+/** UpiPayment as Upi. */
 const wordOf = (type: string): string => type.replace(/Pay(ment|out)$/, '');
 
 type PaymentFacts = (typeof payments)[number];
 
-/** The title of operations after which the payer goes to the hosted page. */
 const REDIRECT = 'Redirect';
 
 const isRedirect = (method: object): boolean => 'redirect' in method;
 
-const confirmPayment = (given: Given, { type, confirmation, fields }: PaymentFacts): ReadyOperation => {
+const confirmPayment = (context: ExampleContext, { type, confirmation, fields }: PaymentFacts): Example => {
   const [create, name] = [`Create${wordOf(type)}`, `Confirm${wordOf(type)}`];
-  const said = `Run ${create} first: its id is filled in.`;
+  const text = `Run ${create} first: its id is filled in.`;
   return {
     name,
     title: 'Confirm',
     query: mutation({
       name,
       field: 'confirmPayment',
-      said,
-      shown: payment(ofType(type, fields), ['AwaitProviderAction']),
+      comment: text,
+      selection: payment(ofType(type, fields), ['AwaitProviderAction']),
     }),
-    variables: { input: { channel: given.channel, transactionId: `{{${create}}}`, confirmation } },
+    variables: { input: { channel: context.channel, transactionId: `{{${create}}}`, confirmation } },
   };
 };
 
-function paymentMethod(given: Given, facts: PaymentFacts): ReadyMethod {
+function paymentMethod(context: ExampleContext, facts: PaymentFacts): MethodExamples {
   const { type, about, fields, samples, confirmation } = facts;
   const operations = samples.map(({ currency, method, nextActions }) => {
     const redirect = isRedirect(method);
     const name = `Create${wordOf(type)}${redirect ? 'Redirect' : ''}`;
-    // On the hosted page the payer says what these fields hold; who has no other way shows them at once.
+    // In the redirect flow these fields are null until the payer has entered them, unless there is no other flow.
     const own = redirect && samples.length > 1 ? '' : ofType(type, fields);
-    const [said, title] = [`${about} ${ONCE}`, redirect ? REDIRECT : 'Create'];
+    const [text, title] = [`${about} ${ONCE}`, redirect ? REDIRECT : 'Create'];
     const amount = { currency, value: '100.00' };
-    return createPayment(given, { name, title, said, shown: payment(own, nextActions), amount, method });
+    return createPayment(context, {
+      name,
+      title,
+      comment: text,
+      selection: payment(own, nextActions),
+      amount,
+      method,
+    });
   });
-  if (confirmation) operations.push(confirmPayment(given, facts));
+  if (confirmation) operations.push(confirmPayment(context, facts));
   return { type, about, operations };
 }
 
 const payoutMethod = (
-  given: Given,
+  context: ExampleContext,
   { type, about, fields, samples }: (typeof payouts)[number],
-): ReadyMethod => ({
+): MethodExamples => ({
   type,
   about,
   operations: samples.map(({ currency, method }) => {
@@ -132,14 +136,14 @@ const payoutMethod = (
       query: mutation({
         name,
         field: 'createPayout',
-        said: `${about} ${ONCE}`,
-        shown: payout(ofType(type, fields)),
+        comment: `${about} ${ONCE}`,
+        selection: payout(ofType(type, fields)),
       }),
       variables: {
         input: {
-          idempotencyKey: given.fresh(),
-          channel: given.channel,
-          externalId: given.fresh(),
+          idempotencyKey: context.fresh(),
+          channel: context.channel,
+          externalId: context.fresh(),
           amount: { currency, value: '1500.00' },
           method,
         },
@@ -148,8 +152,7 @@ const payoutMethod = (
   }),
 });
 
-/** A document that watches one payment or payout. */
-const watch = (given: Given, kind: 'Payment' | 'Payout'): ReadyOperation => {
+const watch = (context: ExampleContext, kind: 'Payment' | 'Payout'): Example => {
   const word = kind.toLowerCase();
   return {
     name: `Watch${kind}`,
@@ -161,11 +164,11 @@ subscription Watch${kind}($channel: UUID!, $transactionId: UUID!) {
   }
 }
 `,
-    variables: { channel: given.channel, transactionId: `{{${word}}}` },
+    variables: { channel: context.channel, transactionId: `{{${word}}}` },
   };
 };
 
-const lookUp = ({ channel, externalId }: Given): ReadyOperation => ({
+const lookUp = ({ channel, externalId }: ExampleContext): Example => ({
   name: 'LookUp',
   title: 'Look up by external id',
   query: `${comment("By the shop's own number, here that of CreateRedirect. Null when there is none.")}
@@ -178,7 +181,7 @@ query LookUp($channel: UUID!, $externalId: String!) {
   variables: { channel, externalId },
 });
 
-const attempts = ({ channel }: Given): ReadyOperation => ({
+const attempts = ({ channel }: ExampleContext): Example => ({
   name: 'Attempts',
   title: 'What was created here',
   query: `${comment('What became of every create, newest first, whether or not its answer arrived. Empty filters show all.')}
@@ -209,46 +212,47 @@ query Attempts($channel: UUID!, $outcome: AttemptOutcome, $operation: AttemptOpe
 
 const FOLLOW = 'Then run WatchPayment: the end comes within 5 seconds.';
 
-/** Every operation that stands ready, with idempotency keys that were never used. */
-export function readyOperations(given: Given): ReadyOperations {
-  const methods = payments.map((facts) => paymentMethod(given, facts));
+/** All examples, with new idempotency keys. */
+export function createExamples(context: ExampleContext): Examples {
+  const methods = payments.map((facts) => paymentMethod(context, facts));
   const upi = methods.find(({ type }) => type === 'UpiPayment')?.operations ?? [];
   return {
     tour: [
-      createPayment(given, {
+      createPayment(context, {
         name: 'CreateRedirect',
         title: 'Create a payment with redirect',
-        said: 'The payer pays on the hosted page, nextAction.url. Run WatchPayment, open that page and press Pay.',
-        externalId: given.externalId,
+        comment:
+          'The payer pays on the hosted page, nextAction.url. Run WatchPayment, open that page and press Pay.',
+        externalId: context.externalId,
         amount: { currency: 'EUR', value: '10.00' },
         method: { redirect: 'CARD' },
       }),
-      watch(given, 'Payment'),
+      watch(context, 'Payment'),
       ...upi
         .filter(({ title }) => title !== REDIRECT)
         .map((operation) => ({ ...operation, title: `${operation.title} UPI` })),
-      createPayment(given, {
+      createPayment(context, {
         name: 'Declined',
         title: 'A decline',
-        said: `In the sandbox cents choose the outcome: .51 is insufficient funds. A decline is data, no GraphQL error. ${FOLLOW}`,
+        comment: `In the sandbox cents choose the outcome: .51 is insufficient funds. A decline is data, no GraphQL error. ${FOLLOW}`,
         amount: { currency: 'EUR', value: '25.51' },
         method: { redirect: 'CARD' },
       }),
-      createPayment(given, {
+      createPayment(context, {
         name: 'Mispaid',
         title: 'A mispaid payment',
-        said: `In the sandbox cents choose the outcome: of .70 half arrives; amount.received says how much. ${FOLLOW}`,
+        comment: `In the sandbox cents choose the outcome: of .70 half arrives; amount.received says how much. ${FOLLOW}`,
         amount: { currency: 'KZT', value: '100.70' },
         method: { redirect: 'C2C' },
       }),
-      lookUp(given),
+      lookUp(context),
       ...payouts
         .filter(({ type }) => type === 'BkashPayout')
-        .flatMap((facts) => payoutMethod(given, facts).operations)
+        .flatMap((facts) => payoutMethod(context, facts).operations)
         .map((operation) => ({ ...operation, title: 'Create a payout' })),
     ],
-    more: [watch(given, 'Payout'), attempts(given)],
+    more: [watch(context, 'Payout'), attempts(context)],
     payments: methods,
-    payouts: payouts.map((facts) => payoutMethod(given, facts)),
+    payouts: payouts.map((facts) => payoutMethod(context, facts)),
   };
 }

@@ -1,11 +1,11 @@
-/** What the gateway says of itself in the page. */
-export interface Facts {
-  /** Whether the service behind it is the embedded sandbox: then nothing costs real money. */
+/** Settings of the gateway, from attributes of the page. */
+export interface PageConfig {
+  /** Whether the gateway uses the embedded sandbox. */
   sandbox: boolean;
-  /** Whether callers must say who they are. */
+  /** Whether callers are authenticated. */
   credentials: boolean;
 }
 
 const { service, callers } = document.documentElement.dataset;
 
-export const FACTS: Facts = { sandbox: service === 'sandbox', credentials: callers === 'known' };
+export const PAGE_CONFIG: PageConfig = { sandbox: service === 'sandbox', credentials: callers === 'known' };

@@ -1,7 +1,7 @@
-/** The addresses of Monaco's workers, which the build puts in. */
+/** URLs of Monaco's workers, defined by the build. */
 declare const WORKERS: Record<'editor' | 'json' | 'graphql', string>;
 
-/** Where Monaco gets its workers from: this gateway. */
+/** Monaco loads its workers from this gateway. */
 window.MonacoEnvironment = {
   getWorker: (_id: string, label: string) => {
     const file = label === 'json' || label === 'graphql' ? WORKERS[label] : WORKERS.editor;

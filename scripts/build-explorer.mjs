@@ -1,4 +1,4 @@
-// Bundles explorer/ into the directory that is named: the page and every asset it needs, workers and fonts too, each also compressed.
+// Bundles explorer/ with its workers and fonts into a directory, also compressed.
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -8,7 +8,7 @@ import * as esbuild from 'esbuild';
 const root = path.resolve(import.meta.dirname, '..');
 const sources = path.join(root, 'explorer');
 
-/** GraphiQL's own style sheet holds Monaco's already. */
+/** GraphiQL's style sheet already contains Monaco's. */
 const withoutMonacoStyles = {
   name: 'without-monaco-styles',
   setup: ({ onLoad }) =>
@@ -21,7 +21,7 @@ const bundle = (outdir, options) =>
     bundle: true,
     minify: true,
     metafile: true,
-    // The names say what is in a file: it can be kept for ever.
+    // Names contain a hash of the content, so files can be cached forever.
     entryNames: '[name]-[hash]',
     assetNames: '[name]-[hash]',
     chunkNames: 'chunk-[hash]',
@@ -33,10 +33,10 @@ const bundle = (outdir, options) =>
     ...options,
   });
 
-/** The file that an entry point was made into. */
-const madeOf = ({ outputs }, entry) => {
+/** The output of an entry point. */
+const outputOf = ({ outputs }, entry) => {
   const found = Object.keys(outputs).find((name) => outputs[name].entryPoint?.endsWith(entry));
-  if (!found) throw new Error(`Nothing was made of ${entry}.`);
+  if (!found) throw new Error(`${entry} has no output.`);
   return { file: path.basename(found), style: outputs[found].cssBundle };
 };
 
@@ -46,7 +46,7 @@ const WORKERS = {
   graphql: 'monaco-graphql/esm/graphql.worker.js',
 };
 
-/** What the licences of everything in the bundle ask for: their texts. */
+/** The licence texts of all packages in the bundle. */
 function licences(inputs) {
   const packages = new Set(
     inputs.flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []),
@@ -77,7 +77,7 @@ async function buildExplorer(outdir) {
   const workers = await bundle(outdir, { format: 'iife', entryPoints: Object.values(WORKERS) });
   const addresses = Object.entries(WORKERS).map(([label, entry]) => [
     label,
-    `explorer/${madeOf(workers.metafile, entry).file}`,
+    `explorer/${outputOf(workers.metafile, entry).file}`,
   ]);
   const page = await bundle(outdir, {
     format: 'esm',
@@ -91,7 +91,7 @@ async function buildExplorer(outdir) {
       'process.env.USE_IMPORT': '"true"',
     },
   });
-  const { file, style } = madeOf(page.metafile, 'main.tsx');
+  const { file, style } = outputOf(page.metafile, 'main.tsx');
   const names = {
     script: file,
     style: path.basename(style),
@@ -105,7 +105,7 @@ async function buildExplorer(outdir) {
   const inputs = [workers, page].flatMap(({ metafile }) => Object.keys(metafile.inputs));
   writeFileSync(path.join(outdir, 'licences.txt'), licences(inputs).join(`\n\n${'-'.repeat(80)}\n\n`));
   await compress(outdir);
-  // Last, as it stands for the whole: without it there is no explorer.
+  // Last: the gateway serves the explorer only if this file exists.
   writeFileSync(path.join(outdir, 'index.html'), html);
 }
 

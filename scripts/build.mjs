@@ -1,5 +1,5 @@
-// Compiles src into dist, and bundles the explorer beside it. The new tree is made beside the old one and swapped in, so that a gateway which
-// starts meanwhile from the same checkout never sees half of it.
+// Compiles src and bundles the explorer into a new directory, which then replaces dist, so that a gateway that starts
+// meanwhile never loads an incomplete build.
 import { spawnSync } from 'node:child_process';
 import {
   existsSync,
@@ -26,7 +26,7 @@ const newestChange = (place) => {
   return Math.max(found.mtimeMs, ...readdirSync(place).map((name) => newestChange(path.join(place, name))));
 };
 
-/** Whether dist holds what src says. Where there is no src (a production image), dist is all there is. */
+/** Whether dist is up to date. Always true without src, in a production image. */
 export function isFresh() {
   if (!existsSync(path.join(root, 'src'))) return true;
   const built = statSync(stamp, { throwIfNoEntry: false });
@@ -42,7 +42,7 @@ export function isFresh() {
   return sources.every((name) => newestChange(path.join(root, name)) <= built.mtimeMs);
 }
 
-/** Another build may end in the same moment: whichever comes second leaves the first one's tree. */
+/** If another build has finished at the same time, its result stays. */
 function swapIn(fresh, old) {
   try {
     if (existsSync(dist)) renameSync(dist, old);
@@ -52,7 +52,7 @@ function swapIn(fresh, old) {
   }
 }
 
-/** A process of its own: where nothing is built, as in a production image, there need be no bundler. */
+/** In a child process, because production images have no bundler. */
 function bundleExplorer(into) {
   if (!existsSync(path.join(root, 'explorer'))) return true;
   const program = path.join(import.meta.dirname, 'build-explorer.mjs');
@@ -73,10 +73,10 @@ export function build() {
     mkdirSync(fresh, { recursive: true });
     writeFileSync(path.join(fresh, '.built'), '');
     utimesSync(path.join(fresh, '.built'), startedAt, startedAt);
-    // Another start may have built the same sources meanwhile: then that one stays.
+    // Another process has built the same sources meanwhile.
     if (isFresh()) return true;
     swapIn(fresh, old);
-    // Sources that changed meanwhile are for the next start.
+    // Sources that changed meanwhile are built by the next start.
     return existsSync(stamp);
   } finally {
     rmSync(fresh, { recursive: true, force: true });

@@ -5,13 +5,13 @@
 // there. Results:
 //   caught    a test failed
 //   survived  every test passed: the tests have a gap
-//   error     nothing can be said: `find` does not occur exactly once, or no test ran to its end
+//   error     no result: `find` does not occur exactly once, or the tests could not be run
 // Before the bugs, all the tests are run once without any: they have to pass (--no-baseline leaves that out).
 // A bug is { id, promise, file, find, replace, tests, name? }:
 //   promise   the promise that it breaks, as a sentence
 //   file      the source file; `find` occurs in it exactly once and is replaced by `replace`
 //   tests     path patterns of the test files that are expected to catch it, as few as possible
-//   name      a pattern of test titles (jest -t), where running all tests of the files would take long
+//   name      a pattern of test titles (jest -t), if running all tests of the files is slow
 // Tests of the PostgreSQL journal need the server that `npm test` needs (TEST_DATABASE_URL).
 // Exit codes: 0 every bug was caught, 1 otherwise.
 import { execFileSync, spawn } from 'node:child_process';
@@ -58,7 +58,7 @@ async function readBugs() {
   return bugs.filter(({ id }) => wanted.includes(id));
 }
 
-/** The text of a bug's file with the bug in it. Throws where `find` does not occur exactly once. */
+/** The text of a file with its bug. Throws unless `find` occurs exactly once. */
 function withBug({ file, find, replace }, root) {
   const source = path.join(root, file);
   if (!existsSync(source)) throw new Error(`${file} does not exist`);
@@ -72,7 +72,7 @@ function withBug({ file, find, replace }, root) {
 function copyWorkingTree() {
   const copy = mkdtempSync(path.join(tmpdir(), 'deliberate-bugs-'));
   const listed = execFileSync('git', ['ls-files', '-z', '-co', '--exclude-standard'], { cwd: ROOT });
-  // Tests that start the program build dist where the sources are newer.
+  // Tests that start the program build dist if the sources are newer.
   const names = [...listed.toString().split('\0'), 'dist'];
   for (const name of names.filter((each) => each !== '' && existsSync(path.join(ROOT, each))))
     cpSync(path.join(ROOT, name), path.join(copy, name), { recursive: true, preserveTimestamps: true });
@@ -80,7 +80,7 @@ function copyWorkingTree() {
   return copy;
 }
 
-/** The process group of jest and what its tests have started; undefined while none runs. */
+/** The process group of jest and of processes that tests start; undefined if none runs. */
 let group;
 
 function killGroup() {
@@ -117,7 +117,7 @@ function runJest(args, cwd, limitMs) {
   });
 }
 
-/** Runs tests in the copy: the titles of those that failed, and what kept jest from running all of them. */
+/** Runs tests in the copy. Returns the titles of failed tests, and why jest could not run all of them. */
 async function runTests(copy, tests, name) {
   const report = path.join(copy, 'jest-report.json');
   rmSync(report, { force: true });

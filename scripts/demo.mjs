@@ -1,6 +1,5 @@
-// A guided tour: every flow against a running gateway with the embedded sandbox. Prints each query and answer.
-// PAYGRAPH_URL, or PORT on this machine, says where the gateway is; where none answers, one is started for the tour, on PORT
-// or any free port, and stopped after it.
+// Runs the main flows against a gateway with the embedded sandbox, and prints each query and response. The gateway is at
+// PAYGRAPH_URL or at PORT of this machine; if none responds, one is started at PORT or any free port, and stopped at the end.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:os';
@@ -71,9 +70,9 @@ function send(path, query, variables, headers = {}) {
   });
 }
 
-/** Prints an answer, and returns what its one root field holds. */
+/** Prints a response. Returns the value of its root field. */
 function show({ data, errors }) {
-  if (errors) throw new Error(`The gateway answered errors: ${JSON.stringify(errors)}`);
+  if (errors) throw new Error(`The gateway responded with errors: ${JSON.stringify(errors)}`);
   print(`→ ${JSON.stringify(data, null, 2)}\n`);
   return Object.values(data)[0];
 }
@@ -91,18 +90,18 @@ const createPayment = async (value, currency, method) => {
   return (await ask(CREATE_PAYMENT, { input })).payment;
 };
 
-/** Watches over server-sent events, and prints every state until the status is the expected one. */
+/** Subscribes with server-sent events and prints every state until the expected status. */
 async function watch(query, transactionId, status) {
   const accept = { accept: 'text/event-stream' };
   const { body } = await send('/stream', query, { channel: CHANNEL, transactionId }, accept);
-  const patience = setTimeout(() => void body.cancel(), 15_000);
+  const timer = setTimeout(() => void body.cancel(), 15_000);
   let text = '';
   for await (const piece of body.pipeThrough(new TextDecoderStream())) {
     const events = (text + piece).split('\n\n');
     text = events.pop();
     const results = events.flatMap((event) => /^event: next\ndata: (.*)$/.exec(event)?.[1] ?? []);
     const isThere = results.map((result) => show(JSON.parse(result)).status).includes(status);
-    if (isThere) return clearTimeout(patience);
+    if (isThere) return clearTimeout(timer);
   }
   throw new Error(`${transactionId} did not become ${status} in time.`);
 }
@@ -140,14 +139,14 @@ const TOUR = [
     },
   ],
   [
-    'Declined: the amount ends in .51, so the sandbox says insufficient funds',
+    'Declined: the amount ends in .51, which the sandbox declines: insufficient funds',
     async () => {
       const payment = await createPayment('25.51', 'EUR', { redirect: 'CARD' });
       await watch(WATCH_PAYMENT, payment.transactionId, 'FAILED');
     },
   ],
   [
-    'Mispaid: the amount ends in .70, so less is received than asked',
+    'Mispaid: the amount ends in .70, so the sandbox receives less',
     async () => {
       const payment = await createPayment('100.70', 'KZT', { redirect: 'C2C' });
       await watch(WATCH_PAYMENT, payment.transactionId, 'MISPAID');
@@ -168,7 +167,7 @@ const TOUR = [
     },
   ],
   [
-    'A mistake: a wrong currency and a wrong phone number; nothing is sent',
+    'Invalid input: a wrong currency and a wrong phone number; nothing is sent',
     async () => {
       const input = {
         idempotencyKey: randomUUID(),
@@ -181,17 +180,17 @@ const TOUR = [
   ],
 ];
 
-const answers = () =>
+const isReady = () =>
   fetch(endpoint.replace(/graphql$/, 'readyz')).then(
     ({ ok }) => ok,
     () => false,
   );
 
-/** The gateway of the tour's own, where there is one. */
+/** The gateway that this script has started. */
 let own;
 let isEnding = false;
 
-/** Ends the process once the gateway of its own has ended. */
+/** Stops the started gateway, then exits. */
 function end(code) {
   isEnding = true;
   if (!own || own.exitCode !== null) process.exit(code);
@@ -199,7 +198,7 @@ function end(code) {
   own.kill('SIGTERM');
 }
 
-/** Starts a gateway for the tour, and waits until it says where it is. */
+/** Starts a gateway and reads its URL from its output. */
 async function startOwn() {
   const program = path.join(import.meta.dirname, '../bin/paygraph.mjs');
   const env = { ...process.env, PORT: PORT ?? '0', SANDBOX_PORT: '0', LOG_LEVEL: 'info' };
@@ -213,22 +212,22 @@ async function startOwn() {
   throw new Error('The gateway did not start.');
 }
 
-// EPIPE: nobody reads on, as with `| head`.
+// EPIPE: for example when piped to `head`.
 process.stdout.on('error', ({ code }) => end(code === 'EPIPE' ? 0 : 1));
 for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'])
   process.once(signal, () => end(128 + constants.signals[signal]));
 
 try {
-  if (!(await answers())) await startOwn();
+  if (!(await isReady())) await startOwn();
   print(`The tour talks to ${endpoint}.`);
   for (const [place, [title, run]] of TOUR.entries()) {
     print(`\n${bold(`${place + 1}. ${title}`)}\n`);
     await run();
   }
-  print(`All ${TOUR.length} flows went as they should.`);
+  print(`All ${TOUR.length} flows succeeded.`);
   end(0);
 } catch (error) {
-  // What is under way fails when its gateway ends.
+  // After a signal, requests in flight fail.
   if (!isEnding) {
     process.stderr.write(`${error.message}\n`);
     end(1);

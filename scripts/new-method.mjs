@@ -1,5 +1,5 @@
-// npm run new-method -- <wire_type>: begins a method. Makes its room, its line in the registry and its golden bodies;
-// everything else (enums, unions, inputs, the sandbox, the docs' tables) follows from those.
+// npm run new-method -- <wire_type>: creates a method: its definition, its entry in the registry and its golden bodies.
+// Enums, unions, inputs, the sandbox and the tables of the docs are built from these.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
@@ -21,25 +21,23 @@ const camel = type.replace(/_(.)/g, (_, letter) => letter.toUpperCase());
 const pascal = camel.charAt(0).toUpperCase() + camel.slice(1);
 const upper = type.toUpperCase();
 
-const room = `import { Field, InputType, ObjectType } from 'type-graphql';
+const definition = `import { InputType, ObjectType } from 'type-graphql';
 import { PaymentResource } from '../payment';
 import { PayoutResource } from '../payout';
-import { Text } from '../rules';
+import { Text, TextField } from '../rules';
 import { ServiceField } from '../lazy-field';
 import { maskAllButLastFour, type MethodDefinition } from './method-definition';
 import { AccountMaskField } from './wallet-account';
 
 @InputType({ description: 'A payment by ${pascal}, server-to-server.' })
 export class ${pascal}PaymentInput {
-  @Field(() => String, { description: "The payer's account number." })
-  @Text(64)
+  @TextField("The payer's account number.", Text(64))
   account!: string;
 }
 
 @InputType({ description: 'A payout by ${pascal}.' })
 export class ${pascal}PayoutInput {
-  @Field(() => String, { description: "The recipient's account number." })
-  @Text(64)
+  @TextField("The recipient's account number.", Text(64))
   accountNumber!: string;
 }
 
@@ -62,7 +60,7 @@ export const ${camel}: MethodDefinition = {
     description: '${pascal}.',
     payment: ${pascal}Payment,
     redirect: 'The payer finishes on the hosted page.',
-    input: { arm: '${camel}', input: ${pascal}PaymentInput, description: '${pascal}, its account given.' },
+    input: { field: '${camel}', input: ${pascal}PaymentInput, description: '${pascal}, with the account number.' },
     sandbox: { type: '${type}', redirect: [], direct: { required: ['account'] }, echo: ['account'] },
   },
   payout: {
@@ -70,14 +68,14 @@ export const ${camel}: MethodDefinition = {
     type: '${type}',
     description: '${pascal}.',
     payout: ${pascal}Payout,
-    input: { arm: '${camel}', input: ${pascal}PayoutInput, description: 'To an account at ${pascal}.' },
+    input: { field: '${camel}', input: ${pascal}PayoutInput, description: 'To an account at ${pascal}.' },
     show: (input: ${pascal}PayoutInput) => ({ accountMask: maskAllButLastFour(input.accountNumber) }),
     sandbox: { type: '${type}', required: ['account_number'] },
   },
 };
 `;
 
-/** The golden bodies of a room that has both: copied from the one whose fields this scaffold starts with, less its currency. */
+/** The golden bodies: those of jazz_cash, which has the fields of this scaffold. */
 const golden = readFileSync(path.join(root, 'test/methods/golden/jazz_cash.json'), 'utf8')
   .replaceAll('jazz_cash', type)
   .replaceAll('jazzCash', camel)
@@ -85,11 +83,11 @@ const golden = readFileSync(path.join(root, 'test/methods/golden/jazz_cash.json'
   .replaceAll('JAZZ_CASH', upper);
 
 const made = {
-  [`src/schema/methods/${kebab}.ts`]: room,
+  [`src/schema/methods/${kebab}.ts`]: definition,
   [`test/methods/golden/${type}.json`]: golden,
 };
 for (const file of Object.keys(made)) {
-  if (existsSync(path.join(root, file))) stop(`${file} is there already.`);
+  if (existsSync(path.join(root, file))) stop(`${file} already exists.`);
 }
 for (const [file, text] of Object.entries(made)) writeFileSync(path.join(root, file), text);
 
@@ -108,6 +106,6 @@ ${Object.keys(made)
   .map((file) => `  ${file}\n`)
   .join('')}  an import and an entry in src/schema/methods/registry.ts
 
-Now make the room say what the specification says, and the golden bodies too; delete the half (payment or payout) that
-the method does not have. Then: npm run codegen && npm run check
+Now change the definition and the golden bodies to what the specification says, and delete the half (payment or payout)
+that the method does not have. Then: npm run codegen && npm run check
 `);

@@ -1,11 +1,11 @@
 // npm run schema-check [-- --release]: compares schema.graphql with the released SDL, as docs/api-stability.md promises.
-// Exit codes: 0 nothing that clients were not promised, 1 a change or a lack that is not allowed, 2 it cannot be checked.
+// Exit codes: 0 compatible, 1 an incompatible change or a lint error, 2 the check failed.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { diff, DiffRule } from '@graphql-inspector/core';
 import { buildSchema, validateSchema } from 'graphql';
-import { lacksOf } from './schema-lint.mjs';
+import { lintSchema } from './schema-lint.mjs';
 
 const CURRENT = 'schema.graphql';
 const RELEASED = 'api/released.graphql';
@@ -23,8 +23,8 @@ function growing() {
 
 const interfacesOf = (schema, name) => schema.getType(name).getInterfaces?.() ?? [];
 
-/** A new member must be met by the fragments that clients were told to write: on the interfaces that the others share. */
-function isMet(schema, { unionName, addedUnionMemberTypeName: added }) {
+/** Fragments of clients are on the interfaces that all members share, which a new member must implement. */
+function implementsSharedInterfaces(schema, { unionName, addedUnionMemberTypeName: added }) {
   const [first = [], ...others] = schema
     .getType(unionName)
     .getTypes()
@@ -35,10 +35,11 @@ function isMet(schema, { unionName, addedUnionMemberTypeName: added }) {
   return shared.every((each) => interfacesOf(schema, added).includes(each));
 }
 
-/** Whether clients were told that such a change may come at any time. */
-function isPromised({ type, meta }, schema, mayGrow) {
+/** Whether docs/api-stability.md allows such a change. */
+function isAllowed({ type, meta }, schema, mayGrow) {
   if (type === 'FIELD_ARGUMENT_ADDED') return true;
-  if (type === 'UNION_MEMBER_ADDED') return mayGrow.has(meta.unionName) && isMet(schema, meta);
+  if (type === 'UNION_MEMBER_ADDED')
+    return mayGrow.has(meta.unionName) && implementsSharedInterfaces(schema, meta);
   if (type === 'ENUM_VALUE_ADDED') return mayGrow.has(meta.enumName);
   return type === 'OBJECT_TYPE_INTERFACE_ADDED' && mayGrow.has(meta.addedInterfaceName);
 }
@@ -55,12 +56,12 @@ async function changes() {
   const mayGrow = growing();
   const all = await diff(released, current, [DiffRule.ignoreDescriptionChanges, DiffRule.simplifyChanges]);
   const dangerous = all.filter(({ criticality }) => criticality.level === 'DANGEROUS');
-  const promised = dangerous.filter((change) => isPromised(change, current, mayGrow));
+  const promised = dangerous.filter((change) => isAllowed(change, current, mayGrow));
   const broken = all.filter(({ criticality }) => criticality.level === 'BREAKING');
   return {
     breaking: [...broken, ...dangerous.filter((change) => !promised.includes(change))],
     promised,
-    lacks: lacksOf(current),
+    lacks: lintSchema(current),
     count: all.length,
   };
 }

@@ -1,5 +1,5 @@
-// npm run example:checkout: builds the page and serves it, on PORT (4100 unless set). PAYGRAPH_URL says where the gateway
-// is, which has to let the page in: CORS_ORIGINS. Where it is not set, a gateway with its sandbox is started for the page.
+// npm run example:checkout: builds the page and serves it at PORT (default 4100). PAYGRAPH_URL is the URL of the gateway,
+// which has to allow the page's origin (CORS_ORIGINS). If it is not set, a gateway with its sandbox is started.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { build } from 'esbuild';
 
 const here = import.meta.dirname;
 
-/** Every file of the page: what it is, and how it is made anew when the page is opened. */
+/** The files of the page: content type, and a function that builds the content for each request. */
 async function pageFiles(gateway) {
   const { outputFiles } = await build({
     entryPoints: { page: path.join(here, 'src/main.tsx') },

@@ -13,7 +13,7 @@ interface GatewayErrorFacts {
   retryAfterMs: number | null;
 }
 
-/** Why a call has no data: what the gateway answered, or that it answered nothing. */
+/** Why a call has no data: the errors of the response, or a network error. */
 export class GatewayError extends Error {
   readonly code: GatewayErrorFacts['code'];
   /** Whether the same call may be repeated with the same key. */
@@ -34,7 +34,7 @@ const TIMEOUT_MS = 60_000;
 const noAnswer = (what: string): GatewayError =>
   new GatewayError(what, { code: 'NO_ANSWER', retryable: true, retryAfterMs: null });
 
-/** The gateway, asked with typed documents over plain HTTP. */
+/** A client for typed documents over HTTP. */
 export class Gateway {
   readonly #url: string;
   readonly #headers: Record<string, string>;
@@ -65,7 +65,7 @@ export class Gateway {
         body: JSON.stringify(body),
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
-      // Whatever stands in between, a proxy for example, may answer too: that is no JSON.
+      // A proxy may respond with something else than JSON.
       return ((await response.json()) ?? {}) as Answer<D>;
     } catch (cause) {
       throw noAnswer(`No answer (${cause instanceof Error ? cause.name : 'unknown'}).`);

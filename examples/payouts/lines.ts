@@ -4,14 +4,14 @@ import { parse } from 'csv-parse/sync';
 
 /** One payout of the list. */
 export interface Line {
-  /** What it is called in your books; unique. Both the external id and the idempotency key come from it. */
+  /** Your unique reference: external id and idempotency key are derived from it. */
   reference: string;
   currency: string;
   value: string;
   method: PayoutMethodInput;
 }
 
-/** The list cannot be used; the message is for the person who wrote it. */
+/** The list is invalid; the message is for its author. */
 export class ListError extends Error {}
 
 /** A row of a CSV file: the columns after `method` are the fields of that method. Empty ones are left out. */
@@ -36,7 +36,7 @@ function parsed(file: string): unknown[] {
   }
 }
 
-/** Whether it has what every line has. What is in the fields of a method, the gateway says. */
+/** Whether the required columns are present. The gateway validates the fields of the method. */
 function isLine(value: unknown): value is Line {
   const line = Object(value) as Record<keyof Line, unknown>;
   const texts = [line.reference, line.currency, line.value];

@@ -1,5 +1,5 @@
 // npm run example:payouts -- <list.csv|list.json>: pays out a list through the gateway. It may be killed at any moment
-// and run again: what was paid is not paid twice.
+// and can be repeated: no payout is created twice.
 import { readFileSync } from 'node:fs';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
@@ -29,7 +29,7 @@ const AT_ONCE = 4;
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
-/** Runs a task over all items, a few at a time, and returns what it returned in their order. */
+/** Maps all items with limited concurrency; returns the results in order. */
 async function eachOf<T, R>(items: readonly T[], task: (item: T) => Promise<R>): Promise<R[]> {
   const results = new Array<R>(items.length);
   const rest = items.entries();
@@ -51,7 +51,7 @@ interface Run {
   waitMs: number;
 }
 
-/** What was asked for. @throws ListError, or what parseArgs throws */
+/** The command line. Throws a ListError, or an error of parseArgs. */
 function readRun(): Run {
   const { positionals, values } = parseArgs({
     allowPositionals: true,

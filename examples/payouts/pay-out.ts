@@ -3,7 +3,7 @@ import { CreatePayoutDocument, type CreatePayoutMutation, type PayoutFieldsFragm
 import { GatewayError, type Gateway } from './gateway.ts';
 import { inputOf, type Line } from './lines.ts';
 
-/** What became of a line, as far as it is known. */
+/** The outcome of a line. */
 export type Outcome =
   /** The service has it; by now or by an earlier run. It may still be declined. */
   | { kind: 'created'; payout: PayoutFieldsFragment; replayed: boolean }
@@ -12,7 +12,7 @@ export type Outcome =
   /** It may or may not have been created. Only another run of the same list may ask again. */
   | { kind: 'unknown'; why: string };
 
-/** An answer that says to ask again, and when where it says so. */
+/** A response after which the call has to be repeated, and the delay if it has one. */
 interface NotYet {
   kind: 'not yet';
   why: string;
@@ -24,7 +24,7 @@ export interface PayOutOptions {
   channel: string;
   /** How long a line is tried for, in milliseconds. */
   patienceMs: number;
-  /** Is told why a line is tried again. */
+  /** Called before a line is retried. */
   onRetry(line: Line, why: string): void;
 }
 
@@ -53,7 +53,7 @@ async function tryOnce(line: Line, { gateway, channel }: PayOutOptions): Promise
     if (!(error instanceof GatewayError)) throw error;
     const { code, retryable, retryAfterMs, message } = error;
     if (retryable) return { kind: 'not yet', why: code, retryAfterMs };
-    // The line does not fit the schema, so it was not sent. Of every other fault one cannot say so from here.
+    // The line is invalid for the schema, so it was not sent. After any other error it may have been.
     return { kind: code === 'BAD_USER_INPUT' ? 'refused' : 'unknown', why: `${code}: ${message}` };
   }
 }

@@ -2,13 +2,13 @@ import type { PayoutFieldsFragment } from '@paygraph/client';
 import type { Line } from './lines.ts';
 import type { Outcome } from './pay-out.ts';
 
-/** What is said of a line in the end. */
+/** The report of one line. */
 export type Verdict = 'paid' | 'under way' | 'declined' | 'refused' | 'unknown';
 
 export interface Entry {
   line: Line;
   verdict: Verdict;
-  /** What else is known; empty where that is all. */
+  /** Details; may be empty. */
   detail: string;
 }
 
@@ -31,7 +31,7 @@ export function entryOf(line: Line, outcome: Outcome, newest: Map<string, Payout
 export const exitCodeOf = (entries: Entry[]): number =>
   Math.max(0, ...entries.map(({ verdict }) => EXIT_CODES[verdict]));
 
-/** The report: a line for each payout, then how many of each kind, and what to do. */
+/** A line for each payout, then the number of each outcome and what to do. */
 export function reportOf(entries: Entry[]): string {
   const lines = entries.map(
     ({ line, verdict, detail }) => `${verdict.padEnd(9)}  ${line.reference}  ${detail}`,

@@ -27,7 +27,7 @@ export async function settled(
   }
 }
 
-/** What can be seen of them now; nothing where the gateway cannot say, as there is a next time. */
+/** The current states; empty if the gateway does not respond, because there will be another poll. */
 async function look(gateway: Gateway, open: PayoutFieldsFragment[]): Promise<PayoutFieldsFragment[]> {
   const [{ channel }] = open as [PayoutFieldsFragment];
   const transactionIds = open.map(({ transactionId }) => transactionId);

@@ -1,7 +1,7 @@
-// explorer/methods.json, from the registry and the golden bodies: what the explorer makes its ready operations of.
+// explorer/methods.json, from the registry and the golden bodies: the data of the explorer's examples.
 const { getNamedType, isLeafType } = require('graphql');
 const schema = require('./schema.cjs')();
-const { paymentRooms, payoutRooms } = require('../../dist/schema/methods/index.js');
+const { paymentMethods, payoutMethods } = require('../../dist/schema/methods/index.js');
 
 const golden = (type) => require(`../../test/methods/golden/${type}.json`);
 
@@ -14,15 +14,15 @@ const ownFields = (typeName, resource) => {
 
 const size = ({ input }) => JSON.stringify(input.method).length;
 
-const armOf = ({ input }) => Object.keys(input.method)[0];
+const fieldOf = ({ input }) => Object.keys(input.method)[0];
 
-/** One sample per way to ask for the method; of several the shortest, or the fullest where it can be confirmed. */
+/** One sample per input field: the shortest create, or the longest if it can be confirmed. */
 function samplesOf(creates, confirmed) {
-  const ways = Map.groupBy(creates, armOf);
-  return [...ways.values()].map((way) => {
-    const [shortest, ...longer] = way.toSorted((one, other) => size(one) - size(other));
+  const byField = Map.groupBy(creates, fieldOf);
+  return [...byField.values()].map((group) => {
+    const [shortest, ...longer] = group.toSorted((one, other) => size(one) - size(other));
     const { input } = confirmed ? (longer.at(-1) ?? shortest) : shortest;
-    const actions = way.flatMap(({ data }) => data.nextAction?.__typename ?? []);
+    const actions = group.flatMap(({ data }) => data.nextAction?.__typename ?? []);
     return {
       currency: input.amount.currency,
       method: input.method,
@@ -31,24 +31,27 @@ function samplesOf(creates, confirmed) {
   });
 }
 
-const payments = paymentRooms.map((room) => {
-  const { create, confirm = [] } = golden(room.type).payment;
-  const type = room.payment.name;
-  const confirmation = room.confirmation && confirm[0].input.confirmation;
+const payments = paymentMethods.map((definition) => {
+  const { create, confirm = [] } = golden(definition.type).payment;
+  const type = definition.payment.name;
+  const confirmation = definition.confirmation && confirm[0].input.confirmation;
   return {
     type,
-    about: room.description,
+    about: definition.description,
     fields: ownFields(type, 'PaymentResource'),
     samples: samplesOf(create, confirmation),
     confirmation,
   };
 });
 
-const payouts = payoutRooms.map((room) => ({
-  type: room.payout.name,
-  about: room.description,
-  fields: ownFields(room.payout.name, 'PayoutResource'),
-  samples: samplesOf(golden(room.type).payout.create).map(({ currency, method }) => ({ currency, method })),
+const payouts = payoutMethods.map((definition) => ({
+  type: definition.payout.name,
+  about: definition.description,
+  fields: ownFields(definition.payout.name, 'PayoutResource'),
+  samples: samplesOf(golden(definition.type).payout.create).map(({ currency, method }) => ({
+    currency,
+    method,
+  })),
 }));
 
 const plugin = () => `${JSON.stringify({ payments, payouts }, null, 2)}\n`;

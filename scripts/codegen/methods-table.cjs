@@ -1,6 +1,6 @@
-// docs/methods.md, from the registry: what each arm sends and what each type reads back.
+// docs/methods.md, from the registry: what each input field sends and which fields each type has.
 const schema = require('./schema.cjs')();
-const { paymentRooms, payoutRooms } = require('../../dist/schema/methods/index.js');
+const { paymentMethods, payoutMethods } = require('../../dist/schema/methods/index.js');
 const { serviceFieldsOf } = require('../../dist/schema/lazy-field.js');
 const { snakeCase } = require('../../dist/shared/wire-object.js');
 
@@ -17,35 +17,46 @@ const inputFields = ({ input, toWire }) => {
   ];
 };
 
-const ownFields = (room) =>
-  serviceFieldsOf(room.payment.prototype).map(({ name, wireName }) => `${name} ← ${wireName}`);
+const ownFields = (definition) =>
+  serviceFieldsOf(definition.payment.prototype).map(({ name, wireName }) => `${name} ← ${wireName}`);
 
 const confirmFields = ({ confirmation }) =>
   confirmation ? ['id', ...Object.keys(confirmation.toWire({ utr: '', code: '' }))] : [];
 
 function paymentRows() {
-  return paymentRooms.map((room) => {
-    const redirect = room.redirect ? `${code(`redirect: ${room.name}`)} sends ${list(['type'])}` : '';
-    const direct = room.input ? `${code(room.input.arm)} sends ${list(inputFields(room.input))}` : '';
+  return paymentMethods.map((definition) => {
+    const redirect = definition.redirect
+      ? `${code(`redirect: ${definition.name}`)} sends ${list(['type'])}`
+      : '';
+    const direct = definition.input
+      ? `${code(definition.input.field)} sends ${list(inputFields(definition.input))}`
+      : '';
     return row([
-      code(room.type),
-      room.currency ?? 'any',
+      code(definition.type),
+      definition.currency ?? 'any',
       [redirect, direct].filter(Boolean).join('<br>'),
-      room.confirmation ? `${code(room.confirmation.arm)} sends ${list(confirmFields(room))}` : '–',
-      `${code(room.payment.name)}: ${list(ownFields(room))}`,
+      definition.confirmation
+        ? `${code(definition.confirmation.field)} sends ${list(confirmFields(definition))}`
+        : '–',
+      `${code(definition.payment.name)}: ${list(ownFields(definition))}`,
     ]);
   });
 }
 
 function payoutRows() {
-  return payoutRooms.map((room) => {
-    const arm = room.typeOnly
-      ? `${code(`typeOnly: ${room.name}`)} sends ${list(['type'])}`
-      : `${code(room.input.arm)} sends ${list(inputFields(room.input))}`;
-    const type = schema.getType(room.payout.name);
+  return payoutMethods.map((definition) => {
+    const input = definition.typeOnly
+      ? `${code(`typeOnly: ${definition.name}`)} sends ${list(['type'])}`
+      : `${code(definition.input.field)} sends ${list(inputFields(definition.input))}`;
+    const type = schema.getType(definition.payout.name);
     const common = Object.keys(schema.getType('PayoutResource').getFields());
     const own = Object.keys(type.getFields()).filter((name) => !common.includes(name));
-    return row([code(room.type), room.currency ?? 'any', arm, `${code(type.name)}: ${list(own)}`]);
+    return row([
+      code(definition.type),
+      definition.currency ?? 'any',
+      input,
+      `${code(type.name)}: ${list(own)}`,
+    ]);
   });
 }
 

@@ -4,7 +4,7 @@ const { SETTINGS } = require('../../dist/config/env-vars.js');
 
 const rows = Object.entries(SETTINGS).map(
   ([name, { description, default: value, whenUnset, parser, secret }]) =>
-    `| \`${name}\`${secret ? ` or \`${name}_FILE\`` : ''} | ${description} | ${parser.expected} | ${value === undefined ? whenUnset : `\`${value}\``} |`,
+    `| \`${name}\`${secret ? ` or \`${name}_FILE\`` : ''} | ${description} | ${parser.expected} | ${value === undefined ? (whenUnset ?? 'none') : `\`${value}\``} |`,
 );
 
 const plugin = () => `# Configuration

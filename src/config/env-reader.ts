@@ -7,25 +7,24 @@ import type { Parser } from './parsers';
 export interface Setting<T> {
   /** The description in docs/configuration.md. */
   description: string;
-  /** The text that is parsed when the variable is not set. */
+  /** Parsed if the variable is not set. */
   default?: string;
-  /** In words, what happens when it is not set and has no default. */
+  /** What happens if it is not set and has no default, in words; by default 'none'. */
   whenUnset?: string;
   parser: Parser<T>;
-  /** Whether it may also be given as the path of a file in <NAME>_FILE. Secret values are never printed. */
+  /** Whether <NAME>_FILE may name a file with the value. Secret values are never printed. */
   secret?: true;
 }
 
 export type AnySetting = Setting<unknown>;
 
-/** The value of a setting: never undefined where there is a default. */
+/** The value of a setting; not undefined if there is a default. */
 export type ValueOf<S extends AnySetting> =
   S extends Setting<infer T> ? (S extends { default: string } ? T : T | undefined) : never;
 
-/** The environment, or anything like it. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads environment variables and collects what is wrong with them, without printing a value. An empty one counts as not set. */
+/** Reads environment variables and collects errors, which contain no values. An empty variable counts as not set. */
 export class EnvReader<Table extends Readonly<Record<string, AnySetting>>> {
   readonly errors: string[] = [];
   readonly #env: Environment;
@@ -36,14 +35,14 @@ export class EnvReader<Table extends Readonly<Record<string, AnySetting>>> {
     this.#table = table;
   }
 
-  /** Whether a variable is set, or its <NAME>_FILE where it may have one. */
+  /** Whether a variable, or the <NAME>_FILE of a secret, is set. */
   has(name: keyof Table & string): boolean {
     return (
       this.#read(name) !== undefined || (this.#isSecret(name) && this.#read(`${name}_FILE`) !== undefined)
     );
   }
 
-  /** The value of a setting, or its default. Undefined without either, and when it is wrong; that is added to `errors`. */
+  /** The value of a setting, otherwise its default. Adds to `errors` if the value is invalid. */
   get<N extends keyof Table & string>(name: N): ValueOf<Table[N]> {
     const { parser, default: fallback } = this.#setting(name);
     const text = this.text(name);
@@ -53,7 +52,7 @@ export class EnvReader<Table extends Readonly<Record<string, AnySetting>>> {
     return (value ?? (fallback === undefined ? undefined : parser.parse(fallback))) as ValueOf<Table[N]>;
   }
 
-  /** The text of a setting, from the variable or from its file, without its default; undefined when neither can be read. */
+  /** The text of a variable or of its file, without the default. */
   text(name: keyof Table & string): string | undefined {
     const text = this.#read(name);
     if (!this.#isSecret(name) || this.#read(`${name}_FILE`) === undefined) return text;
@@ -67,8 +66,8 @@ export class EnvReader<Table extends Readonly<Record<string, AnySetting>>> {
   }
 
   /**
-   * A message for each variable that looks like a setting of this program but is none.
-   * @param others variables that are set for other purposes
+   * A warning for each variable that looks like a misspelt setting.
+   * @param others names of variables that other programs use
    */
   unknownNames(prefixes: readonly string[], others: readonly string[]): string[] {
     const known = Object.keys(this.#table).flatMap((name) => [name, `${name}_FILE`]);
@@ -103,23 +102,22 @@ export class EnvReader<Table extends Readonly<Record<string, AnySetting>>> {
     try {
       return readFileSync(this.#read(name) ?? '', 'utf8').replace(/\r?\n$/, '');
     } catch (error) {
-      this.addError(name, `expected a file that can be read (${errorCode(error)})`);
+      this.addError(name, `expected a readable file (${errorCode(error)})`);
       return undefined;
     }
   }
 }
 
-/** Whether Kubernetes or Docker sets a variable for another service: MY_API_SERVICE_HOST, MY_API_PORT=tcp://…, MY_API_PORT_80_TCP. */
+/** Variables that Kubernetes and Docker set: MY_API_SERVICE_HOST, MY_API_PORT=tcp://…, MY_API_PORT_80_TCP. */
 const isServiceVariable = (name: string, value = ''): boolean =>
   /_SERVICE_(HOST|PORT(_\w+)?)$|_PORT_\d+_(TCP|UDP)(_\w+)?$/.test(name) ||
   (name.endsWith('_PORT') && /^(tcp|udp):/.test(value));
 
-/** Names shorter than this resemble too many others. */
+/** Shorter names are similar to too many others. */
 const MIN_LENGTH = 6;
-/** From this length on a name may have two typos. */
+/** Names of this length may have two typos. */
 const LONG = 9;
 
-/** The setting of which a name is probably a misspelling. */
 function similarName(name: string, known: readonly string[]): string | undefined {
   if (name.length < MIN_LENGTH) return undefined;
   const candidate = closest(name, known);

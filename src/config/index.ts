@@ -18,29 +18,27 @@ import type {
 export type * from './types';
 export type { Environment } from './env-reader';
 
-/** What is wrong with the settings; contains no values. */
+/** Wrong settings; the message contains no values. */
 export class ConfigError extends Error {
-  /** @param errors one sentence each, which begins with the name of the setting */
+  /** @param errors sentences that start with the name of the setting */
   constructor(readonly errors: readonly string[]) {
     super(`The settings are wrong:\n${errors.map((error) => `  ${error}`).join('\n')}`);
     this.name = 'ConfigError';
   }
 }
 
-/** The credentials of the embedded sandbox. They protect nothing: it holds no money and listens on loopback only. */
+/** The credentials of the embedded sandbox, which has no money and listens on loopback only. */
 export const SANDBOX_CREDENTIALS = {
   apiKey: new Secret('sandbox-api-key'),
   secretKey: new Secret('sandbox-secret-key'),
 };
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-const SANDBOX_PORT = 4001;
-/** Pages of Apollo's explorers. */
 const APOLLO_ORIGINS = ['https://studio.apollographql.com', 'https://sandbox.embed.apollographql.com'];
 
 type Reader = EnvReader<typeof SETTINGS>;
 
-/** Reads single settings, without the rules between them. */
+/** Reads single settings without cross-checks. */
 export const settingsReader = (env: Environment): Reader => new EnvReader(env, SETTINGS);
 
 function readService(env: Reader): ServiceConfig {
@@ -87,7 +85,7 @@ function readJournal(env: Reader, { secretKey }: ServiceConfig): JournalConfig {
 }
 
 function readSandbox(env: Reader): SandboxConfig | null {
-  const port = env.get('SANDBOX_PORT') ?? SANDBOX_PORT;
+  const port = env.get('SANDBOX_PORT');
   const control = env.get('SANDBOX_CONTROL');
   if (env.has('SERVICE_BASE_URL')) return null;
   // The URL of the development issuer's keys contains the port.
@@ -118,7 +116,7 @@ function readAccess(env: Reader): AccessConfig {
   if (env.has('SERVICE_BASE_URL') && !env.has('CLIENT_KEYS_FILE') && given.length === 0) {
     env.addError(
       'CLIENT_KEYS_FILE',
-      'required with SERVICE_BASE_URL, or else AUTH_JWKS_URL, AUTH_ISSUER and AUTH_AUDIENCE: with a real service every caller is authenticated (npm run client-key -- new <id> creates a key)',
+      'required with SERVICE_BASE_URL, or else AUTH_JWKS_URL, AUTH_ISSUER and AUTH_AUDIENCE (npm run client-key -- new <id> creates a key)',
     );
   }
   return { clientKeysFile, tokens };
@@ -127,7 +125,7 @@ function readAccess(env: Reader): AccessConfig {
 const readLimits = (env: Reader, isSandbox: boolean): LimitsConfig => ({
   corsOrigins: env.get('CORS_ORIGINS') ?? (isSandbox ? APOLLO_ORIGINS : []),
   trustedProxies: env.get('TRUSTED_PROXIES') ?? [],
-  ratePerMinute: env.get('RATE_LIMIT_PER_MINUTE') ?? (isSandbox ? 0 : 60_000),
+  ratePerMinute: isSandbox && !env.has('RATE_LIMIT_PER_MINUTE') ? 0 : env.get('RATE_LIMIT_PER_MINUTE'),
   maxEventLoopLagMs: env.get('MAX_EVENT_LOOP_LAG_MS'),
   clientTimeoutMs: env.get('CLIENT_TIMEOUT_MS'),
   maxConnections: env.get('MAX_CONNECTIONS') ?? null,
@@ -141,7 +139,6 @@ const readLimits = (env: Reader, isSandbox: boolean): LimitsConfig => ({
   },
 });
 
-/** Null where nothing is exported. */
 function readTracing(env: Reader): TracingSettings | null {
   env.get('OTEL_EXPORTER_OTLP_PROTOCOL');
   const base = env.get('OTEL_EXPORTER_OTLP_ENDPOINT');
@@ -158,7 +155,7 @@ function readTracing(env: Reader): TracingSettings | null {
   return url === undefined ? null : { url, ...settings };
 }
 
-/** Variables whose names begin so are probably meant for the gateway. */
+/** Unknown variables with these prefixes are probably misspelt settings. */
 const OWN_PREFIXES = [
   ...['SERVICE_', 'SANDBOX_', 'JOURNAL_', 'DATABASE_', 'PAYOUT_', 'UNKNOWN_', 'FINGERPRINT_', 'AUTH_'],
   ...['CLIENT_KEYS', 'CORS_', 'PERSISTED_', 'RATE_LIMIT', 'AUDIT_', 'TRUSTED_PROX', 'ALLOWED_URL'],
@@ -166,7 +163,7 @@ const OWN_PREFIXES = [
   ...['SUBGRAPH', 'OTEL_', 'METRICS_'],
 ];
 
-/** systemd sets JOURNAL_STREAM. */
+/** JOURNAL_STREAM is set by systemd. */
 const unknownNames = (env: Reader): string[] => env.unknownNames(OWN_PREFIXES, ['JOURNAL_STREAM']);
 
 function warningsOf(
@@ -180,9 +177,7 @@ function warningsOf(
     );
   }
   if (sandbox && (env.has('SERVICE_API_KEY') || env.has('SERVICE_SECRET_KEY'))) {
-    warnings.push(
-      'SERVICE_BASE_URL is not set although credentials are: this is the sandbox, no real service.',
-    );
+    warnings.push('SERVICE_BASE_URL is not set although credentials are: the gateway uses the sandbox.');
   }
   return warnings;
 }
@@ -193,7 +188,7 @@ export const isOpen = ({ clientKeysFile, tokens }: AccessConfig): boolean => !cl
 /** The environment of this process. */
 export const environment = (): Environment => process.env;
 
-/** Reads and checks every setting. Throws one ConfigError that names everything that is wrong. */
+/** Reads and checks every setting. Throws one ConfigError with all errors. */
 export function readConfig(source: Environment = process.env): Config {
   const env = settingsReader(source);
   const sandbox = readSandbox(env);
@@ -236,44 +231,43 @@ export function readConfig(source: Environment = process.env): Config {
     shutdownGraceMs: env.get('SHUTDOWN_GRACE_MS'),
     logLevel: env.get('LOG_LEVEL'),
   };
-  // Used by commands only, and read here so that a wrong value is found at start.
+  // Used by commands only; validated at start.
   env.get('SETTLE_APPROVAL');
   if (isOpen(access) && !isLoopback(config.host)) {
     env.addError(
       'HOST',
-      'expected a loopback address: callers are not authenticated, so nobody else may reach the gateway; set CLIENT_KEYS_FILE or AUTH_JWKS_URL to allow others',
+      'expected a loopback address, because callers are not authenticated; set CLIENT_KEYS_FILE or AUTH_JWKS_URL to allow others',
     );
   }
-  // A missing setting may be a misspelt one.
+  // A required setting may be missing because its name is misspelt.
   if (env.errors.length > 0) throw new ConfigError([...env.errors, ...unknownNames(env)]);
   return Object.freeze({ ...config, warnings: warningsOf(env, config) });
 }
 
-/** What the sandbox reads where it is a program of its own. */
 const SANDBOX_SETTINGS = [
   ...['SANDBOX_PORT', 'SANDBOX_CONTROL', 'LOG_LEVEL'],
   ...['SERVICE_API_KEY', 'SERVICE_API_KEY_FILE', 'SERVICE_SECRET_KEY', 'SERVICE_SECRET_KEY_FILE'],
 ];
 
-/** Reads the settings of the sandbox alone; those of a gateway may stand beside them. Throws a ConfigError. */
+/** Reads the settings of the standalone sandbox and ignores all others. Throws a ConfigError. */
 export const readSandboxConfig = (env: Environment = process.env): Config =>
   readConfig(Object.fromEntries(SANDBOX_SETTINGS.map((name) => [name, env[name]])));
 
-/** The files that hold secrets, by the names of their settings. */
+/** The files with secrets. */
 export const secretFiles = (env: Environment = process.env): { setting: string; path: string }[] =>
   Object.entries(SETTINGS).flatMap(([name, setting]) => {
     const path = env[`${name}_FILE`];
     return 'secret' in setting && path ? [{ setting: `${name}_FILE`, path }] : [];
   });
 
-/** Reads only the settings that the operator's commands use. Throws a ConfigError. */
+/** Reads the settings of the operator's commands. Throws a ConfigError. */
 export function readToolConfig(source: Environment = process.env): ToolConfig {
   const env = settingsReader(source);
   const config = {
     journalUrl: env.get('DATABASE_URL'),
     serviceBaseUrl: env.get('SERVICE_BASE_URL') ?? null,
     auditFile: env.get('AUDIT_LOG_FILE'),
-    sandboxPort: env.get('SANDBOX_PORT') ?? SANDBOX_PORT,
+    sandboxPort: env.get('SANDBOX_PORT'),
     settleApproval: env.get('SETTLE_APPROVAL'),
     metricsToken: env.get('METRICS_TOKEN') ?? null,
     sudoUser: source['SUDO_USER'] || null,

@@ -4,13 +4,12 @@ import { parsePollIntervals } from '../shared/poll-intervals';
 import { PostgresUrlError, checkPostgresUrl } from '../shared/postgres-url';
 import { Secret } from '../shared/secret';
 
-/** How the text of an environment variable is read. */
 export interface Parser<T> {
-  /** The expected form; completes the sentence "expected …". */
+  /** Completes the sentence "expected …". */
   expected: string;
-  /** The value, or undefined when the text is not as expected. */
+  /** The value; undefined for an invalid text. */
   parse(text: string): T | undefined;
-  /** A message for a text that cannot be parsed, in place of `expected`; it contains no part of the text. */
+  /** Replaces `expected` in the error; must not contain any part of the text. */
   describeError?(text: string): string;
 }
 
@@ -19,7 +18,6 @@ const matching = (expected: string, pattern: RegExp): Parser<string> => ({
   parse: (text) => (pattern.test(text) ? text : undefined),
 });
 
-/** A whole number between two bounds. */
 export const wholeNumber = (min: number, max: number): Parser<number> => ({
   expected: `a whole number from ${min} to ${max}`,
   parse: (text) => {
@@ -28,13 +26,11 @@ export const wholeNumber = (min: number, max: number): Parser<number> => ({
   },
 });
 
-/** A number from 0 to 1. */
 export const decimalFraction: Parser<number> = {
   expected: 'a number from 0 to 1',
   parse: (text) => (/^(0?\.\d{1,9}|0|1(\.0{1,9})?)$/.test(text) ? Number(text) : undefined),
 };
 
-/** One of a few words. */
 export const oneOf = <W extends string>(...words: readonly W[]): Parser<W> => ({
   expected: `one of: ${words.join(', ')}`,
   parse: (text) => words.find((word) => word === text),
@@ -45,7 +41,6 @@ export const onOff: Parser<boolean> = {
   parse: (text) => ({ on: true, off: false })[text],
 };
 
-/** Several values separated by commas. */
 export const listOf = <T>(what: string, item: (text: string) => T | undefined): Parser<readonly T[]> => ({
   expected: `${what}, separated by commas`,
   parse: (text) => {
@@ -58,7 +53,7 @@ export const printableText: Parser<string> = matching('printable text', /^[^\p{C
 export const filePath: Parser<string> = matching('the path of a file', /^[^\p{Cc}]{1,4096}$/u);
 export const hostName: Parser<string> = matching('an IP address or a host name', /^[\w.:-]{1,253}$/);
 
-/** A key or token: it goes into a header or a hash, so it is printable ASCII without blanks. */
+/** Printable ASCII without blanks, because it is sent in a header. */
 export const apiCredential: Parser<Secret> = {
   expected: 'printable ASCII characters without blanks',
   parse: (text) => (/^[\x21-\x7e]{1,1024}$/.test(text) ? new Secret(text) : undefined),
@@ -94,7 +89,7 @@ function checkDatabaseUrl(text: string): string | undefined {
   }
 }
 
-/** The URL may hold a password. */
+/** The URL may contain a password. */
 export const databaseUrl: Parser<Secret> = {
   expected: 'file:<path> or postgres://<user>@<host>:<port>/<database>',
   parse: (text) => (checkDatabaseUrl(text) === undefined ? new Secret(text) : undefined),
@@ -103,11 +98,10 @@ export const databaseUrl: Parser<Secret> = {
 
 interface UrlRules {
   expected: string;
-  /** Whether a query is allowed. */
   query?: boolean;
-  /** Whether plain http is allowed to other hosts than loopback. */
+  /** Whether plain http is allowed for other hosts than loopback. */
   anyHttp?: boolean;
-  /** Further conditions, and the value. */
+  /** The value; undefined if a further condition is not met. */
   value(url: URL, text: string): string | undefined;
 }
 
@@ -142,7 +136,7 @@ export const publicUrl = url({
   value: ({ href }) => href.replace(/\/+$/, ''),
 });
 
-/** A collector often runs on the same host or network, so plain http is allowed to any host; a key belongs into a header. */
+/** Plain http is allowed, because collectors are often in the same network; credentials belong in a header. */
 export const collectorUrl = url({
   expected: 'an http or https URL without credentials, query or fragment',
   anyHttp: true,
@@ -163,7 +157,7 @@ function percentDecoded(text: string): string | undefined {
   }
 }
 
-/** The pairs of a list such as a=1,b=2%2C3; undefined when one is malformed. */
+/** Pairs such as a=1,b=2%2C3; undefined if one is malformed. */
 function parsePairs(text: string, namePattern: RegExp, valuePattern: RegExp): [string, string][] | undefined {
   const pairs = text.split(',').map((part): [string, string] | undefined => {
     const [, name = '', encoded = ''] = /^\s*([^=]*?)\s*=\s*(.*?)\s*$/s.exec(part) ?? [];
@@ -175,7 +169,7 @@ function parsePairs(text: string, namePattern: RegExp, valuePattern: RegExp): [s
   return pairs.every((pair) => pair !== undefined) ? pairs : undefined;
 }
 
-/** Header names, but for those that say how a request is written. */
+/** Header names except those that describe the body and the connection. */
 const HEADER_NAME =
   /^(?!(host|connection|keep-alive|transfer-encoding|content-(length|type|encoding))$)[!#$%&'*+.^`|~\w-]{1,256}$/i;
 

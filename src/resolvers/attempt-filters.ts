@@ -11,7 +11,6 @@ import { badArgument, checkedExternalId } from './bad-request';
 
 const { default: DEFAULT_PAGE, max: MAX_PAGE } = ATTEMPTS_PAGE;
 
-/** The outcomes of the journal as the schema spells them. */
 export const OUTCOMES: Record<RecordedOutcome, AttemptOutcome> = {
   in_progress: AttemptOutcome.IN_PROGRESS,
   succeeded: AttemptOutcome.SUCCEEDED,
@@ -20,54 +19,53 @@ export const OUTCOMES: Record<RecordedOutcome, AttemptOutcome> = {
   unknown: AttemptOutcome.UNKNOWN,
 };
 
-/** The kinds of attempts of the journal as the schema spells them. */
 export const OPERATIONS: Record<AttemptKind, AttemptOperation> = {
   payment: AttemptOperation.CREATE_PAYMENT,
   payout: AttemptOperation.CREATE_PAYOUT,
 };
 
-const RECORDED = new Map(
+const RECORDED_OUTCOMES = new Map(
   Object.entries(OUTCOMES).map(([recorded, outcome]) => [outcome, recorded as RecordedOutcome]),
 );
 
 @ArgsType()
 export class AttemptsArgs {
-  @Field(() => UUID, { description: 'The merchant channel.' })
-  channel!: string;
+  @Field(() => UUID, { description: 'The merchant channel.' }) channel!: string;
 
-  @Field(() => AttemptOutcome, { nullable: true, description: 'Only those with this outcome.' })
+  @Field(() => AttemptOutcome, { nullable: true, description: 'Only attempts with this outcome.' })
   outcome?: AttemptOutcome | null;
 
-  @Field(() => AttemptOperation, { nullable: true, description: 'Only those of this operation.' })
+  @Field(() => AttemptOperation, { nullable: true, description: 'Only attempts of this operation.' })
   operation?: AttemptOperation | null;
 
   @Field(() => String, {
     nullable: true,
-    description: 'Only those with exactly this external id, 1 to 255 characters.',
+    description: 'Only attempts with exactly this external id, 1 to 255 characters.',
   })
   externalId?: string | null;
 
   @Field(() => Timestamp, {
     nullable: true,
     description:
-      'Only those whose startedAt is this time or later (inclusive); must be before startedBefore. Consecutive ranges, each from the startedBefore of the previous one, contain every attempt once, but for those whose key was used again in between (startedAt).',
+      'Only attempts with startedAt at or after this time, which must be before startedBefore. Consecutive ranges contain every attempt once, except those whose key is reused meanwhile (see startedAt).',
   })
   startedAfter?: string | null;
 
-  @Field(() => Timestamp, {
-    nullable: true,
-    description: 'Only those whose startedAt is before this time (exclusive).',
-  })
+  @Field(() => Timestamp, { nullable: true, description: 'Only attempts with startedAt before this time.' })
   startedBefore?: string | null;
 
-  @Field(() => Int, { nullable: true, defaultValue: DEFAULT_PAGE, description: 'How many, 1 to 100.' })
+  @Field(() => Int, {
+    nullable: true,
+    defaultValue: DEFAULT_PAGE,
+    description: 'Size of the page, 1 to 100.',
+  })
   first?: number | null;
 
-  @Field(() => String, { nullable: true, description: 'Only those older than this cursor.' })
+  @Field(() => String, { nullable: true, description: 'Only attempts older than this cursor.' })
   after?: string | null;
 }
 
-/** How many attempts a page holds. Throws BAD_USER_INPUT. */
+/** The size of a page. Throws BAD_USER_INPUT. */
 export function pageSize({ first }: AttemptsArgs): number {
   const size = first ?? DEFAULT_PAGE;
   if (size < 1 || size > MAX_PAGE)
@@ -75,20 +73,19 @@ export function pageSize({ first }: AttemptsArgs): number {
   return size;
 }
 
-/** The cursor of an attempt in a list. */
 export const cursorOf = ({ startedAt, seq }: AttemptPosition): string =>
   Buffer.from(`attempt:${startedAt}:${seq}`).toString('base64url');
 
 function positionOf(cursor: string): AttemptPosition {
   const [, startedAt, seq] =
     /^attempt:(\d{1,15}):(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
-  if (!seq) throw badArgument('after', 'cursor', 'after is not a cursor that this gateway made.');
+  if (!seq) throw badArgument('after', 'cursor', 'after is not a cursor of this gateway.');
   return { startedAt: Number(startedAt), seq: Number(seq) };
 }
 
 const HAS_FRACTION_OF_MS = /\.\d{3}\d*[1-9]/;
 
-/** The first whole millisecond since 1970 at or after a time; attempts begin at whole milliseconds. Null where none is given. */
+/** The first millisecond since 1970 at or after a time: startedAt is in whole milliseconds. Null for no time. */
 function millisecondsOf(name: string, time: string | null | undefined): number | null {
   if (typeof time !== 'string') return null;
   const ms = Date.parse(time.toUpperCase());
@@ -106,10 +103,7 @@ type AttemptFilters = Required<
   Pick<AttemptPage, 'kinds' | 'outcome' | 'externalId' | 'startedFrom' | 'before'>
 >;
 
-/**
- * The filters of a list, as the journal takes them. Throws BAD_USER_INPUT where a value breaks a rule.
- * @param visibleKinds the kinds that the caller may see; the result has no other
- */
+/** The filters of the journal, restricted to the kinds that the caller may read. Throws BAD_USER_INPUT. */
 export function attemptFilters(args: AttemptsArgs, visibleKinds: readonly AttemptKind[]): AttemptFilters {
   const { operation, outcome, externalId, after } = args;
   const startedFrom = millisecondsOf('startedAfter', args.startedAfter);
@@ -120,7 +114,7 @@ export function attemptFilters(args: AttemptsArgs, visibleKinds: readonly Attemp
   const end = startedBefore === null ? null : { startedAt: startedBefore, seq: 0 };
   return {
     kinds: visibleKinds.filter((kind) => !operation || OPERATIONS[kind] === operation),
-    outcome: (outcome && RECORDED.get(outcome)) ?? null,
+    outcome: (outcome && RECORDED_OUTCOMES.get(outcome)) ?? null,
     externalId: typeof externalId === 'string' ? checkedExternalId(externalId) : null,
     startedFrom,
     before: cursor && end && isEarlier(end, cursor) ? end : (cursor ?? end),

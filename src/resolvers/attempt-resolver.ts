@@ -12,14 +12,16 @@ import { RequiresScope } from './root-fields';
 
 const timestamp = (ms: number): string => new Date(ms).toISOString();
 
-/** What a caller may create it may also see of its own creates. */
+/** A caller that may create a kind may also read its own attempts of that kind. */
 const visibleKinds = ({ scopes }: Caller): AttemptKind[] =>
   (['payment', 'payout'] as const).filter((kind) =>
     (['read', 'read:own', 'create'] as const).some((right) => scopes.has(`${kind}s:${right}`)),
   );
 
-/** An attempt of the journal, ready to be answered. */
-function shown(recorded: RecordedAttempt, { visiblePayments, visiblePayouts }: OperationContext): Attempt {
+function toAttempt(
+  recorded: RecordedAttempt,
+  { visiblePayments, visiblePayouts }: OperationContext,
+): Attempt {
   const { kind, channel, transactionId, settledAt, method, currency, value } = recorded;
   const key = transactionId === null ? null : { channel, transactionId };
   const attempt = new Attempt({
@@ -47,26 +49,25 @@ export class AttemptResolver {
   @Query(() => Attempt, {
     nullable: true,
     description:
-      'What became of a create call, by the key it was made with. Null for a key that this caller never used, may not see now, or used so long ago that the record is deleted (JOURNAL_RETENTION_DAYS after it was settled).',
+      'The outcome of a create call, by its key. Null for a key that this caller never used or may not read now, and after the record was deleted (JOURNAL_RETENTION_DAYS after settledAt).',
   })
   async attempt(
     @Ctx() context: OperationContext,
     @Arg('idempotencyKey', () => ID, { description: 'The key of the create call.' }) idempotencyKey: string,
   ): Promise<Attempt | null> {
-    // Half of a surrogate pair becomes U+FFFD in UTF-8: two keys would be one.
+    // A lone surrogate becomes U+FFFD in UTF-8: different keys would collide.
     if (!idempotencyKey.isWellFormed())
       throw badArgument('idempotencyKey', 'printable', 'idempotencyKey must be well-formed Unicode.');
     const { caller, attempts } = context;
     const found = await attempts.find(caller.id, idempotencyKey);
     const isVisible =
       found && mayUseChannel(caller, found.channel) && visibleKinds(caller).includes(found.kind);
-    return isVisible ? shown(found, context) : null;
+    return isVisible ? toAttempt(found, context) : null;
   }
 
   @RequiresScope(...READ_SCOPES, 'payments:create', 'payouts:create')
   @Query(() => AttemptConnection, {
-    description:
-      'Newest first. The service has no list operation: these are the creates that this caller made through this gateway.',
+    description: 'The create calls of this caller through this gateway, newest first.',
   })
   async attempts(
     @Ctx() context: OperationContext,
@@ -81,7 +82,7 @@ export class AttemptResolver {
         : await attempts.list({ ...filters, client: caller.id, channel: args.channel, limit: size + 1 });
     const edges = found
       .slice(0, size)
-      .map((attempt) => ({ cursor: cursorOf(attempt), node: shown(attempt, context) }));
+      .map((attempt) => ({ cursor: cursorOf(attempt), node: toAttempt(attempt, context) }));
     const pageInfo = { hasNextPage: found.length > size, endCursor: edges.at(-1)?.cursor ?? null };
     return Object.assign(new AttemptConnection(), { edges, pageInfo });
   }

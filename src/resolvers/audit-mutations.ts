@@ -1,8 +1,8 @@
 import { AccessError } from '../auth/caller';
-import type { AuditEntry } from '../observability/audit/audit-log';
 import { ServiceError } from '../datasources/payment-service/service-error';
+import type { AuditEntry } from '../observability/audit/audit-log';
 
-/** What the inputs of the calls that move money have in common, as far as the audit log is concerned. */
+/** The fields of mutation inputs that the audit log records. */
 export interface MoneyInput {
   channel: string;
   idempotencyKey?: string;
@@ -14,31 +14,29 @@ export interface MoneyInput {
 
 export type AuditedMutation = AuditEntry['operation'];
 
-/** Carries a call out that moves money, and puts on record who made it and how it ended, also where it was refused. */
+/** Runs a mutation and records the caller and the outcome, also of a rejected one. */
 export type AuditedCall = (
   operation: AuditedMutation,
   input: MoneyInput,
   work: () => Promise<unknown>,
 ) => Promise<unknown>;
 
-type Ending = Pick<AuditEntry, 'outcome' | 'transactionId'> & Partial<Pick<AuditEntry, 'replayed'>>;
-
-/** The arm that was chosen, and the word where the arm is only a word. */
+/** The selected field of the @oneOf input; with the enum value of `redirect` and `typeOnly`. */
 function methodOf({ method, confirmation }: MoneyInput): string {
-  const [arm = '', given] = Object.entries(method ?? confirmation ?? {}).find(([, value]) => value) ?? [];
-  return typeof given === 'string' ? `${arm}:${given}` : arm;
+  const [field = '', value] = Object.entries(method ?? confirmation ?? {}).find(([, each]) => each) ?? [];
+  return typeof value === 'string' ? `${field}:${value}` : field;
 }
 
-interface Result {
+interface MutationResult {
   replayed?: boolean;
   payment?: { transactionId: string };
   payout?: { transactionId: string };
   transactionId?: string | null;
+  fields?: { path: string[] }[];
 }
 
-/** How a call ended. The transaction of a confirm is the one that its input names, whatever its result is. */
-function resultSummary(result: object, input: MoneyInput): Ending {
-  const { replayed, payment, payout, transactionId } = result as Result;
+function resultSummary(result: MutationResult, input: MoneyInput) {
+  const { replayed, payment, payout, transactionId } = result;
   return {
     outcome: result.constructor.name,
     ...(replayed !== undefined && { replayed }),
@@ -46,20 +44,23 @@ function resultSummary(result: object, input: MoneyInput): Ending {
   };
 }
 
-/** A fault by its kind, for want of a result; the code that callers see is decided in the room http. */
-const faultName = (error: unknown): string => {
+/** The outcome of a mutation that throws. src/http maps errors to the codes that callers receive. */
+function errorName(error: unknown): string {
   if (error instanceof AccessError) return 'FORBIDDEN';
   if (error instanceof ServiceError) return error.kind;
   return error instanceof Error ? error.name : 'Error';
-};
+}
 
-/** Makes calls be recorded. */
+/** A rejected key may contain a secret: it is not recorded. */
+const isKeyRejected = ({ fields }: MutationResult): boolean =>
+  fields?.some(({ path }) => path[0] === 'idempotencyKey') ?? false;
+
 export function withAudit(
   record: (entry: AuditEntry) => void,
   caller: Pick<AuditEntry, 'who' | 'requestId' | 'ip'>,
 ): AuditedCall {
   return async (operation, input, work) => {
-    const about = {
+    const call = {
       ...caller,
       operation,
       key: input.idempotencyKey ?? null,
@@ -68,20 +69,12 @@ export function withAudit(
       amount: input.amount ? { currency: input.amount.currency, value: input.amount.value } : null,
     };
     try {
-      const result = await work();
-      record({
-        ...about,
-        ...(isKeyRefused(result as object) && { key: null }),
-        ...resultSummary(result as object, input),
-      });
+      const result = (await work()) as MutationResult;
+      record({ ...call, ...(isKeyRejected(result) && { key: null }), ...resultSummary(result, input) });
       return result;
     } catch (error) {
-      record({ ...about, outcome: faultName(error), transactionId: input.transactionId ?? null });
+      record({ ...call, outcome: errorName(error), transactionId: input.transactionId ?? null });
       throw error;
     }
   };
 }
-
-/** A key that was refused may hold anything, a secret too: it is put on record nowhere. */
-const isKeyRefused = (result: { fields?: { path: string[] }[] }): boolean =>
-  result.fields?.some(({ path }) => path[0] === 'idempotencyKey') ?? false;

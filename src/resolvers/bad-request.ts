@@ -1,37 +1,32 @@
 import { GraphQLError } from 'graphql';
 import type { LookupKey } from '../datasources/payment-service/client';
 import { containsPan } from '../redaction/pan';
-import { isPrintable } from '../shared/text';
 import type { ValueFault, ValueRule } from '../schema/value-rules';
+import { isPrintable } from '../shared/text';
 
-/** Rules of arguments: their own, and some of those of inputs (rules.ts). */
+/** Rules of arguments, some of them also rules of inputs (schema/rules.ts). */
 type ArgumentRule = ValueRule | 'notBlank' | 'maxLength' | 'printable' | 'noCardNumber';
 
-/**
- * A query whose arguments break a rule that their types do not have; the message is safe to show.
- * @param fields the arguments
- */
-export const badUserInput = (message: string, ...fields: ValueFault[]): GraphQLError =>
+/** BAD_USER_INPUT for arguments that violate a rule beyond their types. The message must not contain a value. */
+const badUserInput = (message: string, ...fields: ValueFault[]): GraphQLError =>
   new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT', fields } });
 
-/** One argument breaks one rule; the message is safe to show. */
+/** The same for one argument. */
 export const badArgument = (
   path: string | readonly string[],
   rule: ArgumentRule,
   message: string,
 ): GraphQLError => badUserInput(message, { path: typeof path === 'string' ? [path] : path, rule });
 
-/** The most transactions that one `payments`, `payouts` or `_entities` may ask for. */
+/** Maximum number of transactions of one `payments`, `payouts` or `_entities`. */
 export const MAX_BATCH = 100;
 
-/** Refuses a batch that is too large. */
-export function checkBatch(asked: readonly unknown[], argument = 'transactionIds'): void {
-  if (asked.length > MAX_BATCH) {
+export function checkBatch(items: readonly unknown[], argument = 'transactionIds'): void {
+  if (items.length > MAX_BATCH)
     throw badArgument(argument, 'maxItems', `${argument} must have at most ${MAX_BATCH} items.`);
-  }
 }
 
-/** The key of a lookup by either id, or by both. */
+/** The key of a lookup by one of the two ids, or by both. Throws BAD_USER_INPUT. */
 export function lookupKey(
   channel: string,
   transactionId?: string | null,
@@ -42,30 +37,19 @@ export function lookupKey(
   if (typeof externalId === 'string') key.externalId = checkedExternalId(externalId);
   if (!key.transactionId && key.externalId === undefined) {
     throw badUserInput(
-      'Give at least one of transactionId and externalId.',
+      'At least one of transactionId and externalId is required.',
       ...['transactionId', 'externalId'].map((name): ValueFault => ({ path: [name], rule: 'atLeastOne' })),
     );
   }
   return key;
 }
 
-/** The external id of a query, which must be one that a create can have. Throws BAD_USER_INPUT. */
+/** An external id of a query, which has the rules of one of a create. Throws BAD_USER_INPUT. */
 export function checkedExternalId(externalId: string): string {
-  const rule =
-    externalId === ''
-      ? 'notBlank'
-      : externalId.length > 255
-        ? 'maxLength'
-        : isPrintable(externalId)
-          ? undefined
-          : 'printable';
-  if (rule) {
-    const message = 'externalId must have 1 to 255 characters and no control characters.';
-    throw badArgument('externalId', rule, message);
-  }
-  if (containsPan(externalId)) {
-    const message = 'externalId must not hold a card number.';
-    throw badArgument('externalId', 'noCardNumber', message);
-  }
+  const reject = (rule: ArgumentRule, message: string) => badArgument('externalId', rule, message);
+  if (externalId === '') throw reject('notBlank', 'externalId must not be blank.');
+  if (externalId.length > 255) throw reject('maxLength', 'externalId must have at most 255 characters.');
+  if (!isPrintable(externalId)) throw reject('printable', 'externalId must not contain control characters.');
+  if (containsPan(externalId)) throw reject('noCardNumber', 'externalId must not contain a card number.');
   return externalId;
 }

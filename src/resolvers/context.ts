@@ -1,46 +1,92 @@
-import type { Caller } from '../auth/caller';
+import { restrictedTo, type Caller } from '../auth/caller';
+import type { Operations } from '../core';
 import type { AttemptOperations } from '../core/attempts';
+import { lookupLimit, type LookupLimit } from '../datasources/payment-service/coalesced-lookups';
+import type { AuditEntry } from '../observability/audit/audit-log';
 import type { PaymentResource } from '../schema/payment';
-import type {
-  ConfirmPaymentInput,
-  ConfirmPaymentResult,
-  CreatePaymentInput,
-  CreatePaymentResult,
-} from '../schema/payment-mutations';
+import type { ConfirmPaymentInput, CreatePaymentInput } from '../schema/payment-mutations';
 import type { PayoutResource } from '../schema/payout';
-import type { CreatePayoutInput, CreatePayoutResult } from '../schema/payout-mutations';
-import type { AuditedCall } from './audit-mutations';
-import type { VisibleTransactions } from './visible-transactions';
+import type { CreatePayoutInput } from '../schema/payout-mutations';
+import { withAudit, type AuditedCall } from './audit-mutations';
+import { VisibleTransactions } from './visible-transactions';
 
-/** Payment operations bound to a caller and its scopes. */
-export interface CallerPayments {
-  create(input: CreatePaymentInput): Promise<CreatePaymentResult>;
-  confirm(input: ConfirmPaymentInput): Promise<ConfirmPaymentResult>;
-}
-
-/** Payout operations bound to a caller. */
-export interface CallerPayouts {
-  create(input: CreatePayoutInput): Promise<CreatePayoutResult>;
+/** An authenticated GraphQL request. */
+export interface Asking {
+  requestId: string;
+  caller: Caller;
+  /** The address of the client. */
+  ip: string;
 }
 
 /**
- * What every resolver of one GraphQL operation shares. Nothing in it leads to a transaction past the caller's rights: a new
- * root field has them checked without doing anything for it.
+ * The context of one GraphQL operation. It gives access to transactions within the rights of the caller only, so that a new
+ * root field cannot bypass them. Loaders are created on first use. No #private members: Apollo Server copies the object.
  */
-export interface OperationContext {
-  /** Names this request in logs and errors. */
-  requestId: string;
-  /** Who is calling: keys and attempts are its own. */
-  caller: Caller;
-  /** Carries a call out that moves money, and records who made it and how it ended. */
-  audited: AuditedCall;
-  payments: CallerPayments;
-  payouts: CallerPayouts;
-  attempts: AttemptOperations;
-  /** Says that something has changed: what this operation looked up before counts no more. */
-  invalidateLoaders(): void;
-  /** The payments that exist for the caller; one service call per distinct payment of the operation. */
-  visiblePayments: VisibleTransactions<PaymentResource>;
-  /** The payouts that exist for the caller; one service call per distinct payout of the operation. */
-  visiblePayouts: VisibleTransactions<PayoutResource>;
+export class OperationContext {
+  readonly requestId: string;
+  /** Owner of idempotency keys and attempts. */
+  readonly caller: Caller;
+  /** Runs a mutation and writes its audit log entry. */
+  readonly audited: AuditedCall;
+  private limit: LookupLimit | undefined;
+  private paymentLoader: VisibleTransactions<PaymentResource> | undefined;
+  private payoutLoader: VisibleTransactions<PayoutResource> | undefined;
+
+  constructor(
+    private readonly operations: Operations,
+    record: (entry: AuditEntry) => void,
+    { requestId, caller, ip }: Asking,
+  ) {
+    this.requestId = requestId;
+    this.caller = caller;
+    this.audited = withAudit(record, { who: caller.id, requestId, ip });
+  }
+
+  /** Payment mutations of the caller. */
+  get payments() {
+    const { caller } = this;
+    const { payments } = this.operations;
+    const rights = {
+      anyChannel: caller.channels === '*',
+      createdBy: restrictedTo(caller, 'payments:confirm'),
+    };
+    return {
+      create: (input: CreatePaymentInput) => payments.create(input, caller.id),
+      confirm: (input: ConfirmPaymentInput) => payments.confirm(input, rights),
+    };
+  }
+
+  /** Payout mutations of the caller. */
+  get payouts() {
+    const { caller } = this;
+    const { payouts } = this.operations;
+    return { create: (input: CreatePayoutInput) => payouts.create(input, caller.id) };
+  }
+
+  get attempts(): AttemptOperations {
+    return this.operations.attempts;
+  }
+
+  /** The payments that the caller may read; looks up each of them once in an operation. */
+  get visiblePayments(): VisibleTransactions<PaymentResource> {
+    const { sights } = this.operations.payments;
+    return (this.paymentLoader ??= new VisibleTransactions({ ...this.shared(), kind: 'payment', sights }));
+  }
+
+  /** The payouts that the caller may read; looks up each of them once in an operation. */
+  get visiblePayouts(): VisibleTransactions<PayoutResource> {
+    const { sights } = this.operations.payouts;
+    return (this.payoutLoader ??= new VisibleTransactions({ ...this.shared(), kind: 'payout', sights }));
+  }
+
+  /** Discards earlier lookups of this operation after a mutation. */
+  invalidateLoaders(): void {
+    this.paymentLoader = undefined;
+    this.payoutLoader = undefined;
+  }
+
+  private shared() {
+    this.limit ??= lookupLimit();
+    return { caller: this.caller, attempts: this.operations.attempts, limit: this.limit };
+  }
 }

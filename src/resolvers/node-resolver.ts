@@ -1,11 +1,11 @@
-import { requireScope } from '../auth/caller';
 import { Arg, Ctx, ID, Query, Resolver } from 'type-graphql';
+import { requireScope } from '../auth/caller';
 import { Node, decodeNodeId } from '../schema/node';
 import { badArgument } from './bad-request';
 import type { OperationContext } from './context';
 import { RequiresScope } from './root-fields';
 
-/** Any of these lets a caller ask for objects by their global ids; which of them are shown depends on the kind. */
+/** One of these is needed for lookups by global id; the kind of the object decides which. */
 export const READ_SCOPES = [
   'payments:read',
   'payments:read:own',
@@ -14,8 +14,9 @@ export const READ_SCOPES = [
 ] as const;
 
 /**
- * The object of a global id; null when the service no longer has it. Throws where the id is none, or not for this caller.
- * @param path where the id stands in the arguments
+ * Looks up the object of a global id; null if the service finds none. Throws BAD_USER_INPUT for an invalid id, and an
+ * AccessError.
+ * @param path the path of the id in the arguments
  */
 export function lookUpNode(
   id: string,
@@ -23,7 +24,7 @@ export function lookUpNode(
   path: readonly string[] = ['id'],
 ): Promise<Node | null> {
   const ref = decodeNodeId(id);
-  if (!ref) throw badArgument(path, 'nodeId', 'id is not one that this gateway made.');
+  if (!ref) throw badArgument(path, 'nodeId', 'id was not issued by this gateway.');
   const { kind, ...key } = ref;
   requireScope(context.caller, `${kind}s:read`, `${kind}s:read:own`);
   return kind === 'payment' ? context.visiblePayments.load(key) : context.visiblePayouts.load(key);
@@ -35,11 +36,11 @@ export class NodeResolver {
   @Query(() => Node, {
     nullable: true,
     description:
-      'The object of a global id (Relay global object identification). Null when the service no longer has it; BAD_USER_INPUT for an id that this gateway never made.',
+      'The object with a global id (Relay global object identification). Null if the service finds none; BAD_USER_INPUT for an id that this gateway did not issue.',
   })
   node(
     @Ctx() context: OperationContext,
-    @Arg('id', () => ID, { description: 'An id that this gateway answered.' }) id: string,
+    @Arg('id', () => ID, { description: 'An id from this gateway.' }) id: string,
   ): Promise<Node | null> {
     return lookUpNode(id, context);
   }

@@ -1,5 +1,5 @@
-import { requireScope } from '../auth/caller';
 import { Arg, Ctx, Mutation, Query, Resolver, Root, Subscription } from 'type-graphql';
+import { requireScope } from '../auth/caller';
 import { Payment } from '../schema/methods/method-types';
 import { takesCardNumber } from '../schema/methods/selected-method';
 import type { PaymentResource } from '../schema/payment';
@@ -12,10 +12,10 @@ import {
 import { UUID } from '../schema/scalars';
 import { checkBatch, lookupKey } from './bad-request';
 import type { OperationContext } from './context';
-import { RequiresScope } from './root-fields';
-import { asked, type Watching } from './watching';
+import { RequiresScope, type SubscriptionArgs } from './root-fields';
 
-const CHANNEL = 'The merchant channel on which the payment was made.';
+const CHANNEL = 'The merchant channel of the payment.';
+const TRANSACTION_ID = 'The id of the payment at the service.';
 
 @Resolver()
 export class PaymentResolver {
@@ -23,16 +23,12 @@ export class PaymentResolver {
   @Query(() => Payment, {
     nullable: true,
     description:
-      'A payment, by at least one of transactionId and externalId; both must fit where both are given. Null when the service shows no such payment (spec 4.3): it may show one that was just created only later.',
+      'A payment by transactionId, externalId or both, which must then belong together. Null if the service finds none (spec 4.3); it may find a new payment only after a delay.',
   })
   payment(
     @Ctx() { visiblePayments }: OperationContext,
     @Arg('channel', () => UUID, { description: CHANNEL }) channel: string,
-    @Arg('transactionId', () => UUID, {
-      nullable: true,
-      description: 'The id that the service gave the payment.',
-    })
-    transactionId?: string,
+    @Arg('transactionId', () => UUID, { nullable: true, description: TRANSACTION_ID }) transactionId?: string,
     @Arg('externalId', () => String, {
       nullable: true,
       description: "The identifier in the client's system.",
@@ -46,13 +42,13 @@ export class PaymentResolver {
   @Query(() => [Payment], {
     nullable: 'items',
     description:
-      'Up to 100 payments, in the order asked, null where not found; one failing lookup makes one null and one error with its path.',
+      'Up to 100 payments in the order of transactionIds. Null if not found; a failed lookup is null with one error at its path.',
   })
   payments(
     @Ctx() { visiblePayments }: OperationContext,
     @Arg('channel', () => UUID, { description: CHANNEL }) channel: string,
     @Arg('transactionIds', () => [UUID], {
-      description: 'The ids that the service gave the payments, at most 100.',
+      description: 'The ids of the payments at the service, at most 100.',
     })
     transactionIds: string[],
   ): Promise<PaymentResource | null>[] {
@@ -63,11 +59,11 @@ export class PaymentResolver {
   @RequiresScope('payments:create')
   @Mutation(() => CreatePaymentResult, {
     description:
-      'Creates a payment (spec 4.4). Expected failures are members of the result. A method that takes a full card number also needs the scope cards:direct.',
+      'Creates a payment (spec 4.4). Expected failures are members of the result. A full card number also needs the scope cards:direct.',
   })
   async createPayment(
     @Ctx() context: OperationContext,
-    @Arg('input', () => CreatePaymentInput, { description: 'What to collect, from whom and how.' })
+    @Arg('input', () => CreatePaymentInput, { description: 'The payment to create.' })
     input: CreatePaymentInput,
   ): Promise<CreatePaymentResult> {
     const { payments, caller } = context;
@@ -78,11 +74,11 @@ export class PaymentResolver {
   @RequiresScope('payments:confirm', 'payments:confirm:own')
   @Mutation(() => ConfirmPaymentResult, {
     description:
-      'Hands in what the payer gave for a server-to-server payment in a waiting state (spec 4.5). Expected failures are members of the result.',
+      'Confirms a server-to-server payment in a waiting state (spec 4.5). Expected failures are members of the result.',
   })
   confirmPayment(
     @Ctx() context: OperationContext,
-    @Arg('input', () => ConfirmPaymentInput, { description: 'The payment, and what the payer gave.' })
+    @Arg('input', () => ConfirmPaymentInput, { description: 'The payment and the data of the payer.' })
     input: ConfirmPaymentInput,
   ): Promise<ConfirmPaymentResult> {
     return context.payments.confirm(input).finally(() => context.invalidateLoaders());
@@ -90,14 +86,14 @@ export class PaymentResolver {
 
   @RequiresScope('payments:read', 'payments:read:own')
   @Subscription(() => Payment, {
-    subscribe: ({ args, context }: Watching) => context.visiblePayments.watch(...asked(args)),
+    subscribe: ({ args, context }: SubscriptionArgs) =>
+      context.visiblePayments.watch(args.channel, args.transactionId),
     description:
-      'The current state of a payment at once, then every change; completes after COMPLETED or FAILED. The same value is not sent twice; who is slow misses states but never the last (docs/live-updates.md). NOT_FOUND when the service has no such payment.',
+      'The current state of a payment, then every change; completes after COMPLETED or FAILED. Slow clients may miss states but never the last (docs/live-updates.md). NOT_FOUND if the service finds none.',
   })
   paymentUpdated(
-    @Arg('channel', () => UUID, { description: CHANNEL }) channel: string,
-    @Arg('transactionId', () => UUID, { description: 'The id that the service gave the payment.' })
-    transactionId: string,
+    @Arg('channel', () => UUID, { description: CHANNEL }) _channel: string,
+    @Arg('transactionId', () => UUID, { description: TRANSACTION_ID }) _transactionId: string,
     @Root() payment: PaymentResource,
   ): PaymentResource {
     return payment;

@@ -1,5 +1,5 @@
-import { requireScope } from '../auth/caller';
 import { Arg, Ctx, Mutation, Query, Resolver, Root, Subscription } from 'type-graphql';
+import { requireScope } from '../auth/caller';
 import { Payout } from '../schema/methods/method-types';
 import { takesCardNumber } from '../schema/methods/selected-method';
 import type { PayoutResource } from '../schema/payout';
@@ -7,10 +7,10 @@ import { CreatePayoutInput, CreatePayoutResult } from '../schema/payout-mutation
 import { UUID } from '../schema/scalars';
 import { checkBatch, lookupKey } from './bad-request';
 import type { OperationContext } from './context';
-import { RequiresScope } from './root-fields';
-import { asked, type Watching } from './watching';
+import { RequiresScope, type SubscriptionArgs } from './root-fields';
 
-const CHANNEL = 'The merchant channel on which the payout was made.';
+const CHANNEL = 'The merchant channel of the payout.';
+const TRANSACTION_ID = 'The id of the payout at the service.';
 
 @Resolver()
 export class PayoutResolver {
@@ -18,16 +18,12 @@ export class PayoutResolver {
   @Query(() => Payout, {
     nullable: true,
     description:
-      'A payout, by at least one of transactionId and externalId; both must fit where both are given. Null when the service shows no such payout (spec 4.1): it may show one that was just created only later.',
+      'A payout by transactionId, externalId or both, which must then belong together. Null if the service finds none (spec 4.1); it may find a new payout only after a delay.',
   })
   payout(
     @Ctx() { visiblePayouts }: OperationContext,
     @Arg('channel', () => UUID, { description: CHANNEL }) channel: string,
-    @Arg('transactionId', () => UUID, {
-      nullable: true,
-      description: 'The id that the service gave the payout.',
-    })
-    transactionId?: string,
+    @Arg('transactionId', () => UUID, { nullable: true, description: TRANSACTION_ID }) transactionId?: string,
     @Arg('externalId', () => String, {
       nullable: true,
       description: "The identifier in the client's system.",
@@ -41,13 +37,13 @@ export class PayoutResolver {
   @Query(() => [Payout], {
     nullable: 'items',
     description:
-      'Up to 100 payouts, in the order asked, null where not found; one failing lookup makes one null and one error with its path.',
+      'Up to 100 payouts in the order of transactionIds. Null if not found; a failed lookup is null with one error at its path.',
   })
   payouts(
     @Ctx() { visiblePayouts }: OperationContext,
     @Arg('channel', () => UUID, { description: CHANNEL }) channel: string,
     @Arg('transactionIds', () => [UUID], {
-      description: 'The ids that the service gave the payouts, at most 100.',
+      description: 'The ids of the payouts at the service, at most 100.',
     })
     transactionIds: string[],
   ): Promise<PayoutResource | null>[] {
@@ -58,11 +54,11 @@ export class PayoutResolver {
   @RequiresScope('payouts:create')
   @Mutation(() => CreatePayoutResult, {
     description:
-      'Creates a payout (spec 4.2). Expected failures are members of the result. A method that takes a full card number also needs the scope cards:direct.',
+      'Creates a payout (spec 4.2). Expected failures are members of the result. A full card number also needs the scope cards:direct.',
   })
   async createPayout(
     @Ctx() context: OperationContext,
-    @Arg('input', () => CreatePayoutInput, { description: 'What to send, to whom and how.' })
+    @Arg('input', () => CreatePayoutInput, { description: 'The payout to create.' })
     input: CreatePayoutInput,
   ): Promise<CreatePayoutResult> {
     const { payouts, caller } = context;
@@ -72,14 +68,14 @@ export class PayoutResolver {
 
   @RequiresScope('payouts:read', 'payouts:read:own')
   @Subscription(() => Payout, {
-    subscribe: ({ args, context }: Watching) => context.visiblePayouts.watch(...asked(args)),
+    subscribe: ({ args, context }: SubscriptionArgs) =>
+      context.visiblePayouts.watch(args.channel, args.transactionId),
     description:
-      'The current state of a payout at once, then every change; completes after COMPLETED or FAILED. The same value is not sent twice; who is slow misses states but never the last (docs/live-updates.md). NOT_FOUND when the service has no such payout.',
+      'The current state of a payout, then every change; completes after COMPLETED or FAILED. Slow clients may miss states but never the last (docs/live-updates.md). NOT_FOUND if the service finds none.',
   })
   payoutUpdated(
-    @Arg('channel', () => UUID, { description: CHANNEL }) channel: string,
-    @Arg('transactionId', () => UUID, { description: 'The id that the service gave the payout.' })
-    transactionId: string,
+    @Arg('channel', () => UUID, { description: CHANNEL }) _channel: string,
+    @Arg('transactionId', () => UUID, { description: TRANSACTION_ID }) _transactionId: string,
     @Root() payout: PayoutResource,
   ): PayoutResource {
     return payout;

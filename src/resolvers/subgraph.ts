@@ -22,7 +22,7 @@ import type { OperationContext } from './context';
 import { READ_SCOPES, lookUpNode } from './node-resolver';
 import { guardRootField, requiresScope } from './root-fields';
 
-/** What a router knows of an entity: its type, or an interface of it, and its key. */
+/** The key of an entity, with its type or an interface of it. */
 interface Representation {
   typename: string;
   id: string;
@@ -30,7 +30,7 @@ interface Representation {
 
 const Any = new GraphQLScalarType<Representation, never>({
   name: '_Any',
-  description: 'An entity as another subgraph knows it: an object with __typename and id. Input only.',
+  description: 'A representation of an entity: an object with __typename and id. Input only.',
   parseValue: (value) => {
     const { __typename: typename, id } = { ...(value as Record<string, unknown> | null) };
     if (typeof typename !== 'string') {
@@ -38,16 +38,16 @@ const Any = new GraphQLScalarType<Representation, never>({
       const extensions = { code: 'BAD_USER_INPUT', rule };
       throw new GraphQLError('must be an object with a __typename.', { extensions });
     }
-    // Of anything else there is no entity, which is said of this one alone.
+    // An invalid id is an error of this entity only.
     return { typename, id: typeof id === 'string' ? id : '' };
   },
 });
 
-/** The names of the object types that fit a __typename, by that name. */
+/** The object types of each valid __typename. */
 type Entities = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** Whatever has a global id is an entity, interfaces too, as subgraphSdl() says it. */
-const withId = (schema: GraphQLSchema): (GraphQLObjectType | GraphQLInterfaceType)[] =>
+/** Entities are the types and interfaces with a global id, as in subgraphSdl(). */
+const entityTypes = (schema: GraphQLSchema): (GraphQLObjectType | GraphQLInterfaceType)[] =>
   Object.values(schema.getTypeMap())
     .filter((type) => isObjectType(type) || isInterfaceType(type))
     .filter((type) => type.getInterfaces().some(({ name }) => name === 'Node'));
@@ -56,31 +56,28 @@ function entitiesOf(schema: GraphQLSchema): Entities {
   const typesOf = (type: GraphQLObjectType | GraphQLInterfaceType) =>
     isObjectType(type) ? [type] : schema.getPossibleTypes(type);
   return new Map(
-    withId(schema).map((type) => [type.name, new Set(typesOf(type).map(({ name }) => name))] as const),
+    entityTypes(schema).map((type) => [type.name, new Set(typesOf(type).map(({ name }) => name))] as const),
   );
 }
 
-/** What one entity is looked up with. */
 interface EntityLookup {
   entities: Entities;
   context: OperationContext;
-  /** Where the representation stands in the arguments. */
+  /** The path of the representation in the arguments. */
   path: readonly string[];
 }
 
-/** The entity, as node(id) finds it; null where the service does not have it. */
+/** Looks up an entity like node(id); null if the service finds none. */
 async function entityOf({ typename, id }: Representation, lookup: EntityLookup): Promise<Node | null> {
   const { entities, context, path } = lookup;
-  const fitting = entities.get(typename);
-  const ofType = [...path, '__typename'];
-  if (!fitting) throw badArgument(ofType, 'entityType', '__typename is none of an entity of this subgraph.');
+  const types = entities.get(typename);
+  const typePath = [...path, '__typename'];
+  if (!types) throw badArgument(typePath, 'entityType', '__typename is not an entity of this subgraph.');
   const found = await lookUpNode(id, context, [...path, 'id']);
-  if (found && !fitting.has(found.constructor.name)) {
-    throw badArgument(
-      ofType,
-      'entityType',
-      'The entity is of another type than __typename says; PaymentResource and PayoutResource fit every one.',
-    );
+  if (found && !types.has(found.constructor.name)) {
+    const message =
+      'The entity has another type than __typename. PaymentResource and PayoutResource always match.';
+    throw badArgument(typePath, 'entityType', message);
   }
   return found;
 }
@@ -90,14 +87,12 @@ type RootFields = GraphQLFieldConfigMap<unknown, OperationContext>;
 function serviceField(sdl: string): GraphQLFieldConfig<unknown, OperationContext> {
   const Service = new GraphQLObjectType({
     name: '_Service',
-    description: 'What a supergraph is composed of (Apollo Federation).',
-    fields: {
-      sdl: { type: new GraphQLNonNull(GraphQLString), description: 'The schema of this subgraph.' },
-    },
+    description: 'The subgraph of Apollo Federation.',
+    fields: { sdl: { type: new GraphQLNonNull(GraphQLString), description: 'The schema of this subgraph.' } },
   });
   return {
     type: new GraphQLNonNull(Service),
-    description: 'The schema for the registry of a router, also where introspection is off.',
+    description: 'The schema for composition, also if introspection is off.',
     extensions: requiresScope(...Object.keys(SCOPES).filter(isScope)),
     resolve: () => ({ sdl }),
   };
@@ -107,14 +102,14 @@ function entitiesField(schema: GraphQLSchema): GraphQLFieldConfig<unknown, Opera
   const entities = entitiesOf(schema);
   const Entity = new GraphQLUnionType({
     name: '_Entity',
-    description: 'Whatever has a global id.',
-    types: withId(schema).filter(isObjectType),
+    description: 'A type with a global id.',
+    types: entityTypes(schema).filter(isObjectType),
     resolveType: ({ constructor }: object) => constructor.name,
   });
   return {
     type: new GraphQLNonNull(new GraphQLList(Entity)),
     description:
-      'Up to 100 entities for a router, in the order asked, null where not found; one failing lookup makes one null and one error with its path.',
+      'Up to 100 entities in the order of representations. Null if not found; a failed lookup is null with one error at its path.',
     args: {
       representations: {
         type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(Any))),
@@ -132,13 +127,13 @@ function entitiesField(schema: GraphQLSchema): GraphQLFieldConfig<unknown, Opera
 }
 
 /**
- * The public schema as a subgraph of Apollo Federation 2: the same types, and the two fields that routers ask for. Added
- * to the schema that was built: one built anew from its SDL would lack what SDL cannot say (ADR 15).
+ * The public schema with _service and _entities of Apollo Federation 2. The fields are added to the built schema, because SDL
+ * does not contain its resolvers and extensions (ADR 15).
  */
 export function asSubgraph(schema: GraphQLSchema): GraphQLSchema {
   const config = schema.toConfig();
   const query = schema.getQueryType()?.toConfig();
-  if (!query) throw new Error('A subgraph needs queries.');
+  if (!query) throw new Error('The schema has no query type.');
   const fields: RootFields = {
     _service: serviceField(subgraphSdl(schema)),
     _entities: entitiesField(schema),

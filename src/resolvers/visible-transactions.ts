@@ -21,15 +21,13 @@ interface VisibleOptions<T extends PaymentResource | PayoutResource> {
 }
 
 /**
- * The payments, or the payouts, that exist for one caller: the only way from a resolver to the service's transactions. The
- * caller's channels and, without the full scope, what it created itself are checked before anything is shared with other
- * callers and before the service is asked.
+ * The payments, or the payouts, that one caller may read; resolvers have no other access to transactions of the service. The
+ * channel and, with a scope :own, the creator are checked before the lookup and before lookups of callers are coalesced.
  */
 export class VisibleTransactions<T extends PaymentResource | PayoutResource> {
   readonly #options: VisibleOptions<T>;
-  /** Made when it is first asked for: an operation that watches needs none. */
   #loader: Loader<T> | undefined;
-  /** The transaction ids of what the caller created, null for everything else; undefined where it sees everything. */
+  /** The ids of transactions that the caller created, otherwise null; undefined for a caller with the full scope. */
   readonly #own: DataLoader<LookupKey, string | null, string> | undefined;
 
   constructor(options: VisibleOptions<T>) {
@@ -49,19 +47,13 @@ export class VisibleTransactions<T extends PaymentResource | PayoutResource> {
     );
   }
 
-  /**
-   * A transaction as the service has it; null where it has none, or none that exists for this caller.
-   * @throws AccessError for a channel that is not the caller's
-   */
+  /** Null if the service finds none, or none of this caller. Throws an AccessError for a channel of others. */
   load(key: LookupKey): Promise<T | null> {
     requireChannel(this.#options.caller, key.channel);
     return this.#own ? this.#loadOwn(key, this.#own.load(key)) : this.#lookUp(key);
   }
 
-  /**
-   * The current state of a transaction, then every change.
-   * @throws AccessError for a channel that is not the caller's; ServiceError NOT_FOUND where it does not exist for it
-   */
+  /** The current state, then every change. Throws an AccessError for a channel of others, a ServiceError NOT_FOUND. */
   async watch(channel: string, transactionId: string): Promise<AsyncIterableIterator<T>> {
     const { caller, kind, sights } = this.#options;
     requireChannel(caller, channel);
@@ -73,21 +65,21 @@ export class VisibleTransactions<T extends PaymentResource | PayoutResource> {
   async #loadOwn({ channel, externalId }: LookupKey, own: Promise<string | null>): Promise<T | null> {
     const transactionId = await own;
     if (transactionId === null) return null;
-    // By the id that the journal has: others may have used the same external id.
+    // By the transaction id in the journal: other callers may have used the same external id.
     const found = await this.#lookUp({ channel, transactionId });
     return found && externalId !== undefined ? withExternalId(found, externalId) : found;
   }
 
   #lookUp(key: LookupKey): Promise<T | null> {
     const { sights, limit } = this.#options;
-    this.#loader ??= createLoader((asked) => sights.lookUp(asked), limit);
+    this.#loader ??= createLoader((keys) => sights.lookUp(keys), limit);
     return this.#loader.load(key);
   }
 }
 
-/** A copy: the answer itself is shared with everybody who looks up the same transaction at the same time. */
-const withExternalId = <T extends object>(found: T, externalId: string): T =>
-  Object.defineProperties(Object.create(Object.getPrototypeOf(found) as object) as T, {
-    ...Object.getOwnPropertyDescriptors(found),
+/** A copy, because coalesced lookups share the object. */
+const withExternalId = <T extends object>(transaction: T, externalId: string): T =>
+  Object.defineProperties(Object.create(Object.getPrototypeOf(transaction) as object) as T, {
+    ...Object.getOwnPropertyDescriptors(transaction),
     externalId: { value: externalId, enumerable: true },
   });

@@ -1,36 +1,36 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { WireObject } from '../schema/methods/sandbox-behaviour';
-import type { Clock } from './clock';
-import { exchange, type Answer } from './exchange';
-import type { Operation, FaultInjector } from './fault-injector';
+import type { Clock } from '../shared/clock';
+import type { WireObject } from '../shared/wire-object';
+import { exchange, type SandboxResponse } from './exchange';
+import type { FaultInjector, Operation } from './fault-injector';
+import { invalid } from './http-error';
 import { readLookupQuery } from './lookup-query';
-import { invalid } from './refusal';
-import type { Service } from './service';
+import type { PaymentService } from './service';
 import { authenticate, type Keys } from './signature';
 import { parseStrictJson } from './strict-json';
 import type { Kind } from './transaction';
 
-export interface ApiParts {
+interface ApiParts {
   keys: Keys;
-  service: Service;
-  traffic: FaultInjector;
+  service: PaymentService;
+  faults: FaultInjector;
   clock: Clock;
-  /** Timestamps are judged by the real time, wherever the control plane has pushed the sandbox's own. */
+  /** For the age of timestamps, which does not depend on the sandbox's own clock. */
   realTime: Clock;
 }
 
 interface Endpoint {
-  method: 'GET' | 'POST';
+  url: string;
   resource: Kind;
   operation: Operation;
-  work(request: FastifyRequest): Answer;
+  handle(request: FastifyRequest): SandboxResponse;
 }
 
 const PAYMENT = '/api/v1/payment/';
 const CONFIRM = '/api/v1/payment/confirm/';
 const PAYOUT = '/api/v1/payout/';
 
-/** What each address takes, for those who come with another method. */
+/** The header `allow` of a 405 response, by path. */
 export const API_METHODS: ReadonlyMap<string, string> = new Map([
   [PAYMENT, 'GET, POST'],
   [CONFIRM, 'POST'],
@@ -39,36 +39,35 @@ export const API_METHODS: ReadonlyMap<string, string> = new Map([
 
 export function addApi(app: FastifyInstance, parts: ApiParts): void {
   const { service } = parts;
-  const add = (url: string, endpoint: Endpoint) => {
-    const { method } = endpoint;
-    app.route({ method, url, handler: (request, reply) => answer({ request, reply, endpoint }, parts) });
-  };
-  const lookUp = (resource: Kind): Endpoint => ({
-    method: 'GET',
-    resource,
-    operation: 'lookup',
-    work: (request) => service.lookUp(resource, readLookupQuery(rawQuery(request))),
-  });
-  const post = (resource: Kind, operation: Operation, work: (body: WireObject) => Answer): Endpoint => ({
-    method: 'POST',
-    resource,
-    operation,
-    work: (request) => work(jsonBody(request)),
-  });
-  add(PAYMENT, lookUp('payment'));
-  add(
-    PAYMENT,
-    post('payment', 'create', (body) => service.createPayment(body)),
-  );
-  add(
-    CONFIRM,
-    post('payment', 'confirm', (body) => service.confirm(body)),
-  );
-  add(PAYOUT, lookUp('payout'));
-  add(
-    PAYOUT,
-    post('payout', 'create', (body) => service.createPayout(body)),
-  );
+  const lookUp = (resource: Kind) => (request: FastifyRequest) =>
+    service.lookUp(resource, readLookupQuery(rawQuery(request)));
+  const endpoints: Endpoint[] = [
+    { url: PAYMENT, resource: 'payment', operation: 'lookup', handle: lookUp('payment') },
+    { url: PAYOUT, resource: 'payout', operation: 'lookup', handle: lookUp('payout') },
+    {
+      url: PAYMENT,
+      resource: 'payment',
+      operation: 'create',
+      handle: (request) => service.createPayment(jsonBody(request)),
+    },
+    {
+      url: CONFIRM,
+      resource: 'payment',
+      operation: 'confirm',
+      handle: (request) => service.confirm(jsonBody(request)),
+    },
+    {
+      url: PAYOUT,
+      resource: 'payout',
+      operation: 'create',
+      handle: (request) => service.createPayout(jsonBody(request)),
+    },
+  ];
+  for (const endpoint of endpoints) {
+    const method = endpoint.operation === 'lookup' ? 'GET' : 'POST';
+    const { url } = endpoint;
+    app.route({ method, url, handler: (request, reply) => respond({ request, reply, endpoint }, parts) });
+  }
 }
 
 interface Call {
@@ -77,11 +76,12 @@ interface Call {
   endpoint: Endpoint;
 }
 
-async function answer({ request, reply, endpoint }: Call, parts: ApiParts): Promise<FastifyReply> {
-  const data = endpoint.method === 'GET' ? Buffer.from(rawQuery(request)) : rawBody(request);
+async function respond({ request, reply, endpoint }: Call, parts: ApiParts): Promise<FastifyReply> {
+  const { resource, operation } = endpoint;
+  const data = operation === 'lookup' ? Buffer.from(rawQuery(request)) : rawBody(request);
   authenticate({ headers: request.headers, data }, parts.keys, parts.realTime.now());
-  const injected = parts.traffic.next(endpoint.resource, endpoint.operation);
-  await exchange(reply, { injected, clock: parts.clock }, () => endpoint.work(request));
+  const injected = parts.faults.next(resource, operation);
+  await exchange(reply, { injected, clock: parts.clock }, () => endpoint.handle(request));
   return reply;
 }
 
@@ -91,15 +91,12 @@ function rawQuery(request: FastifyRequest): string {
   return mark < 0 ? '' : url.slice(mark + 1);
 }
 
-export function rawBody(request: FastifyRequest): Buffer {
-  return Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-}
+export const rawBody = ({ body }: FastifyRequest): Buffer => (Buffer.isBuffer(body) ? body : Buffer.alloc(0));
 
-export function isJson(request: FastifyRequest): boolean {
-  return /^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '');
-}
+export const isJson = ({ headers }: FastifyRequest): boolean =>
+  /^application\/json\s*(;|$)/i.test(headers['content-type'] ?? '');
 
-export function jsonBody(request: FastifyRequest): WireObject {
+function jsonBody(request: FastifyRequest): WireObject {
   if (!isJson(request)) throw invalid({ 'Content-Type': 'must be application/json' });
   return parseStrictJson(rawBody(request));
 }

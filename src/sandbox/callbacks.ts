@@ -1,12 +1,12 @@
-import type { Clock, Timer } from './clock';
+import type { Clock, Timer } from '../shared/clock';
 import type { SandboxLogger } from './logger';
 import type { Transaction } from './transaction';
 
-/** The wait before each attempt after the first. */
-const RETRY_AFTER_MS = [1000, 5000];
+/** Delays before the second and the third attempt. */
+const RETRY_DELAYS_MS = [1000, 5000];
 const TIMEOUT_MS = 5000;
-const MAX_AT_ONCE = 8;
-const MAX_WAITING = 1000;
+const MAX_CONCURRENT = 8;
+const MAX_QUEUED = 1000;
 
 interface Delivery {
   url: string;
@@ -15,20 +15,20 @@ interface Delivery {
   attempt: number;
 }
 
-export interface CallbackParts {
+interface CallbackParts {
   clock: Clock;
-  /** A receiver takes as long as it takes: pushing the sandbox's own clock does not make it late. */
+  /** For the timeout of a delivery, which does not depend on the sandbox's own clock. */
   realTime: Clock;
   logger?: SandboxLogger;
 }
 
 /**
- * Notifies the `callback_url` of a create request. The specification shows neither the payload nor the delivery:
- * both are the sandbox's own invention.
+ * Notifies the `callback_url` of a create. The specification describes neither payload nor delivery: both are inventions of
+ * the sandbox.
  */
 export class Callbacks {
   private queue: Delivery[] = [];
-  private readonly waiting = new Set<Timer>();
+  private readonly retryTimers = new Set<Timer>();
   private readonly running = new Set<AbortController>();
 
   constructor(private readonly parts: CallbackParts) {}
@@ -39,21 +39,19 @@ export class Callbacks {
     this.enqueue({ url: transaction.callbackUrl, body, transactionId: transaction.id, attempt: 0 });
   }
 
-  /** Drops what is waiting and breaks off what is on its way. */
+  /** Discards queued deliveries and aborts running ones. */
   stop(): void {
     this.queue = [];
-    for (const timer of this.waiting) timer.cancel();
-    this.waiting.clear();
+    for (const timer of this.retryTimers) timer.cancel();
+    this.retryTimers.clear();
     for (const attempt of this.running) attempt.abort();
     this.running.clear();
   }
 
   private enqueue(delivery: Delivery): void {
-    if (this.queue.length + this.waiting.size >= MAX_WAITING) {
-      this.parts.logger?.warn(
-        { transactionId: delivery.transactionId },
-        'sandbox callback dropped: too many wait',
-      );
+    if (this.queue.length + this.retryTimers.size >= MAX_QUEUED) {
+      const { transactionId } = delivery;
+      this.parts.logger?.warn({ transactionId }, 'sandbox callback dropped: queue is full');
       return;
     }
     this.queue.push(delivery);
@@ -61,7 +59,7 @@ export class Callbacks {
   }
 
   private next(): void {
-    if (this.running.size >= MAX_AT_ONCE) return;
+    if (this.running.size >= MAX_CONCURRENT) return;
     const delivery = this.queue.shift();
     if (delivery) void this.deliver(delivery);
   }
@@ -70,41 +68,33 @@ export class Callbacks {
     const abort = new AbortController();
     this.running.add(abort);
     const timeout = this.parts.realTime.after(TIMEOUT_MS, () => abort.abort());
-    const received = await post(delivery, abort.signal);
+    const isDelivered = await post(delivery, abort.signal);
     timeout.cancel();
-    // stop() has forgotten the attempt already: a retry would outlive it.
+    // After stop() there must be no retry.
     if (!this.running.delete(abort)) return;
-    if (!received) this.retry(delivery);
+    if (!isDelivered) this.retry(delivery);
     this.next();
   }
 
   private retry(delivery: Delivery): void {
     const { transactionId, attempt } = delivery;
-    const wait = RETRY_AFTER_MS[attempt];
-    this.parts.logger?.warn(
-      { transactionId, attempt: attempt + 1, last: wait === undefined },
-      'sandbox callback failed',
-    );
-    if (wait === undefined) return;
-    const timer = this.parts.clock.after(wait, () => {
-      this.waiting.delete(timer);
+    const delay = RETRY_DELAYS_MS[attempt];
+    const facts = { transactionId, attempt: attempt + 1, last: delay === undefined };
+    this.parts.logger?.warn(facts, 'sandbox callback failed');
+    if (delay === undefined) return;
+    const timer = this.parts.clock.after(delay, () => {
+      this.retryTimers.delete(timer);
       this.enqueue({ ...delivery, attempt: attempt + 1 });
     });
-    this.waiting.add(timer);
+    this.retryTimers.add(timer);
   }
 }
 
-/** Whether the receiver took it. Redirects are not followed, and what it answers is not read. */
-async function post(delivery: Delivery, signal: AbortSignal): Promise<boolean> {
+/** Whether the receiver responded with 2xx. Redirects are not followed, and the body is not read. */
+async function post({ url, body }: Delivery, signal: AbortSignal): Promise<boolean> {
   try {
     const headers = { 'content-type': 'application/json' };
-    const response = await fetch(delivery.url, {
-      method: 'POST',
-      body: delivery.body,
-      headers,
-      redirect: 'manual',
-      signal,
-    });
+    const response = await fetch(url, { method: 'POST', body, headers, redirect: 'manual', signal });
     await response.body?.cancel();
     return response.ok;
   } catch {
@@ -112,16 +102,14 @@ async function post(delivery: Delivery, signal: AbortSignal): Promise<boolean> {
   }
 }
 
-function payload(transaction: Transaction, date: string): Record<string, unknown> {
-  return {
-    type: transaction.kind,
-    transaction_id: transaction.id,
-    external_id: transaction.externalId ?? null,
-    channel: transaction.channel,
-    status: transaction.outcome.statusWord ?? transaction.status,
-    state: transaction.kind === 'payment' ? (transaction.state ?? null) : null,
-    amount: transaction.amount,
-    error: transaction.error ?? null,
-    date,
-  };
-}
+const payload = (transaction: Transaction, date: string): Record<string, unknown> => ({
+  type: transaction.kind,
+  transaction_id: transaction.id,
+  external_id: transaction.externalId ?? null,
+  channel: transaction.channel,
+  status: transaction.outcome.statusWord ?? transaction.status,
+  state: transaction.kind === 'payment' ? (transaction.state ?? null) : null,
+  amount: transaction.amount,
+  error: transaction.error ?? null,
+  date,
+});

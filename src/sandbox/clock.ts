@@ -1,30 +1,11 @@
-/** A timer that has not gone off yet. Cancelling one that has is harmless. */
-export interface Timer {
-  cancel(): void;
-}
+import type { Clock, Timer } from '../shared/clock';
 
-/** Where the sandbox takes its time from, so that a test can move it. */
-export interface Clock {
-  /** Milliseconds since 1970. */
-  now(): number;
-  /** Milliseconds since an arbitrary moment; never steps back. */
-  monotonic(): number;
-  after(ms: number, run: () => void): Timer;
-}
-
-export const systemClock: Clock = {
-  now: () => Date.now(),
-  monotonic: () => performance.now(),
-  after(ms, run) {
-    const handle = setTimeout(run, ms);
-    return { cancel: () => clearTimeout(handle) };
-  },
-};
-
-/** A clock that stands still. Under an AdvancingClock it makes one that only a test moves. */
-export function frozenClock(at: number): Clock {
-  return { now: () => at, monotonic: () => 0, after: () => ({ cancel: () => undefined }) };
-}
+/** A clock that does not move. An AdvancingClock on top of it moves only when a test advances it. */
+export const frozenClock = (at: number): Clock => ({
+  now: () => at,
+  monotonic: () => 0,
+  after: () => ({ cancel: () => undefined }),
+});
 
 interface Pending {
   due: number;
@@ -32,7 +13,7 @@ interface Pending {
   handle: Timer;
 }
 
-/** Runs as fast as the clock beneath it, and can be pushed forward: what then falls due goes off at once. */
+/** A clock that follows another one and can be advanced: timers that become due fire immediately. */
 export class AdvancingClock implements Clock {
   private offset = 0;
   private readonly pending = new Set<Pending>();
@@ -47,7 +28,7 @@ export class AdvancingClock implements Clock {
     return this.base.monotonic() + this.offset;
   }
 
-  /** How far it has been pushed, in milliseconds. */
+  /** The distance to the base clock in milliseconds. */
   get ahead(): number {
     return this.offset;
   }
@@ -55,7 +36,7 @@ export class AdvancingClock implements Clock {
   after(ms: number, run: () => void): Timer {
     const timer: Pending = { due: this.now() + ms, run, handle: { cancel: () => undefined } };
     this.pending.add(timer);
-    this.arm(timer);
+    this.schedule(timer);
     return {
       cancel: () => {
         this.pending.delete(timer);
@@ -64,11 +45,11 @@ export class AdvancingClock implements Clock {
     };
   }
 
-  /** Returns how many timers went off. */
+  /** Returns the number of timers that fired. */
   advance(ms: number): number {
     const target = this.now() + ms;
     let fired = 0;
-    // What goes off may set new timers that are due as well: look again until none is.
+    // Timers that fire may start others that are due as well.
     for (let due = this.dueBy(target); due.length > 0; due = this.dueBy(target)) {
       for (const timer of due) {
         if (!this.pending.has(timer)) continue;
@@ -78,14 +59,14 @@ export class AdvancingClock implements Clock {
       }
     }
     this.offset += Math.max(0, target - this.now());
-    this.rearm();
+    this.reschedule();
     return fired;
   }
 
-  /** Goes back to the time of the clock beneath. Timers keep the moment they were set for. */
+  /** Returns to the time of the base clock. Timers keep their due times. */
   unshift(): void {
     this.offset = 0;
-    this.rearm();
+    this.reschedule();
   }
 
   /** Cancels all timers. */
@@ -103,14 +84,14 @@ export class AdvancingClock implements Clock {
     if (this.pending.delete(timer)) timer.run();
   }
 
-  private arm(timer: Pending): void {
+  private schedule(timer: Pending): void {
     timer.handle = this.base.after(Math.max(0, timer.due - this.now()), () => this.fire(timer));
   }
 
-  private rearm(): void {
+  private reschedule(): void {
     for (const timer of this.pending) {
       timer.handle.cancel();
-      this.arm(timer);
+      this.schedule(timer);
     }
   }
 }

@@ -5,9 +5,10 @@ import { FAULT_KINDS, type Counts } from './fault-injector';
 import { html, inline, sendPage, type Html } from './html';
 
 const SHOWN = 50;
+const COLUMNS = ['Created', 'Kind', 'Id', 'External id', 'Method', 'Amount', 'Status', ''];
 const SCRIPT = inline('script', CONSOLE_SCRIPT);
 
-/** What shows state carries `data-live` and an id: the page's script renews these parts and leaves the rest alone. */
+/** Elements with `data-live` and an id are replaced by the page's script when the state changes. */
 export function sendConsole(reply: FastifyReply, control: SandboxControl): FastifyReply {
   const body = html`<h1>Sandbox</h1>
     <p class="soft"><span id="status" role="status">Not live.</span> <a href="/_sandbox/">Refresh</a></p>
@@ -20,20 +21,13 @@ export function sendConsole(reply: FastifyReply, control: SandboxControl): Fasti
     </form>
     <h2>Make the next requests fail</h2>
     ${faultForm()}
-    <div id="faults" data-live>${waitingFaults(control)}</div>
+    <div id="faults" data-live>${pendingFaults(control)}</div>
     <h2>Transactions</h2>
     <div class="scroll">
       <table>
         <thead>
           <tr>
-            <th>Created</th>
-            <th>Kind</th>
-            <th>Id</th>
-            <th>External id</th>
-            <th>Method</th>
-            <th>Amount</th>
-            <th>Status</th>
-            <th></th>
+            ${COLUMNS.map((name) => html`<th>${name}</th>`)}
           </tr>
         </thead>
         <tbody id="transactions" data-live>
@@ -62,7 +56,6 @@ const UNITS = [
   ['s', 1],
 ] as const;
 
-/** To the second: what the real time takes meanwhile would show as odd milliseconds. */
 function clockText(aheadMs: number): string {
   let rest = Math.round(aheadMs / 1000);
   const words: string[] = [];
@@ -73,9 +66,7 @@ function clockText(aheadMs: number): string {
   return words.length > 0 ? `${words.join(' ')} ahead of the real time.` : 'Keeps the real time.';
 }
 
-function options(words: readonly string[]): Html[] {
-  return words.map((word) => html`<option>${word}</option>`);
-}
+const options = (words: readonly string[]): Html[] => words.map((word) => html`<option>${word}</option>`);
 
 function faultForm(): Html {
   return html`<form method="post" action="/_sandbox/faults">
@@ -105,12 +96,12 @@ function faultForm(): Html {
   </form>`;
 }
 
-function waitingFaults(control: SandboxControl): Html[] {
+function pendingFaults(control: SandboxControl): Html[] {
   return control
     .faults()
     .map(
       (one) =>
-        html`<p><small>Waiting: ${one.fault} for ${one.times} ${one.resource} ${one.operation}</small></p>`,
+        html`<p><small>Pending: ${one.fault} for ${one.times} ${one.resource} ${one.operation}</small></p>`,
     );
 }
 
@@ -130,10 +121,8 @@ function row(one: TransactionSummary): Html {
   </tr> `;
 }
 
-/** Codes of several words, which may go on in the next line behind each. */
-function breakable(text: string): Html[] {
-  return text.split(/(?<=_)/).map((word) => html`${word}<wbr />`);
-}
+/** Allows line breaks after underscores. */
+const breakable = (text: string): Html[] => text.split(/(?<=_)/).map((word) => html`${word}<wbr />`);
 
 function buttons(one: TransactionSummary): Html[] {
   const words = one.kind === 'payment' ? ['settle', 'decline', 'underpay'] : ['settle', 'decline'];

@@ -1,17 +1,16 @@
 /**
- * The script of the console's page. It fetches the page anew when the sandbox says that something has changed, and
- * takes over the parts that show state. A tab in the background lets its stream go: a browser opens only six
- * connections to one host, and payers' pages want some.
+ * Reloads the page after each event and replaces the elements that show state. Hidden tabs close their stream, because a
+ * browser opens only six connections to one host.
  */
 export const CONSOLE_SCRIPT = `
 'use strict';
-const line = document.getElementById('status');
-let source, again, busy = false, stale = false;
+const status = document.getElementById('status');
+let source, retryTimer, busy = false, stale = false;
 
-const say = (text) => { if (line.textContent !== text) line.textContent = text; };
+const setStatus = (text) => { if (status.textContent !== text) status.textContent = text; };
 
-// What is the same stays the very element it was, with its focus.
-const renew = (part, fresh) => {
+// Equal elements stay in place and keep the focus.
+const replaceChildren = (part, fresh) => {
   const rest = [...part.children];
   const wanted = [...fresh.children].map((one) => {
     const place = rest.findIndex((old) => old.isEqualNode(one));
@@ -27,51 +26,51 @@ const show = (page) => {
   const action = document.activeElement?.form?.getAttribute('action');
   for (const part of document.querySelectorAll('[data-live]')) {
     const fresh = page.getElementById(part.id);
-    if (fresh) renew(part, fresh);
+    if (fresh) replaceChildren(part, fresh);
   }
   if (!action || document.activeElement !== document.body) return;
   document.querySelector('form[action="' + CSS.escape(action) + '"] button')?.focus({ preventScroll: true });
 };
 
-const look = async () => {
+const refresh = async () => {
   stale = true;
   if (busy) return;
   busy = true;
   try {
     while (stale) {
       stale = false;
-      const answer = await fetch('/_sandbox/', { signal: AbortSignal.timeout(10000) });
-      if (!answer.ok) throw new Error(answer.statusText);
-      show(new DOMParser().parseFromString(await answer.text(), 'text/html'));
+      const response = await fetch('/_sandbox/', { signal: AbortSignal.timeout(10000) });
+      if (!response.ok) throw new Error(response.statusText);
+      show(new DOMParser().parseFromString(await response.text(), 'text/html'));
     }
-    if (source.readyState === EventSource.OPEN) say('Live.');
+    if (source.readyState === EventSource.OPEN) setStatus('Live.');
   } catch {
-    lost();
+    reconnect();
   } finally {
     busy = false;
   }
 };
 
-const hush = (text) => {
-  clearTimeout(again);
+const disconnect = (text) => {
+  clearTimeout(retryTimer);
   source?.close();
-  say(text);
+  setStatus(text);
 };
 
-// Not left to EventSource alone: it gives up for good where the answer is anything else than a stream.
-const lost = () => {
-  hush('Not live, trying again.');
-  again = setTimeout(listen, 1000);
+// EventSource does not retry after a response that is not an event stream.
+const reconnect = () => {
+  disconnect('Not live, trying again.');
+  retryTimer = setTimeout(listen, 1000);
 };
 
 const listen = () => {
   if (document.hidden) return;
-  hush(line.textContent);
+  disconnect(status.textContent);
   source = new EventSource('/_sandbox/events');
-  source.onopen = source.onmessage = look;
-  source.onerror = lost;
+  source.onopen = source.onmessage = refresh;
+  source.onerror = reconnect;
 };
 
-document.addEventListener('visibilitychange', () => (document.hidden ? hush('Not live.') : listen()));
+document.addEventListener('visibilitychange', () => (document.hidden ? disconnect('Not live.') : listen()));
 listen();
 `;

@@ -1,94 +1,135 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { WireObject } from '../schema/methods/sandbox-behaviour';
+import { isWireObject, type WireObject } from '../shared/wire-object';
+import { isJson, rawBody } from './api';
 import { sendConsole } from './console-page';
 import type { SandboxControl } from './control';
-import { guardControl, guardSite } from './control-guard';
-import {
-  controlBody,
-  readAdvance,
-  readDecline,
-  readFault,
-  readNothing,
-  readPaging,
-  readReceived,
-} from './control-requests';
+import { guardControl, guardForm, guardSite } from './control-guard';
+import { FAULT_KINDS, type Fault } from './fault-injector';
+import { plainText, receivedValue, uuid } from './field-rules';
+import { SandboxHttpError, invalid } from './http-error';
 import type { LiveEvents } from './live-events';
-import { Refusal } from './refusal';
-import { isObject } from './wire-object';
+import { ObjectReader, Problems } from './object-reader';
+import { parseStrictJson } from './strict-json';
 
-export interface ControlRoutes {
+const DAY_MS = 86_400_000;
+
+interface ControlRoutes {
   control: SandboxControl;
   live: LiveEvents;
   baseUrl(): string;
 }
 
-interface ControlParams {
-  id: string;
+interface Call {
+  request: FastifyRequest<{ Params: { id: string } }>;
+  reply: FastifyReply;
 }
 
-type Act = (fields: WireObject, id: string) => unknown;
+/** Performs a request with its fields and the id in its path. */
+type Action = (fields: WireObject, id: string) => unknown;
 
-/** To be registered under its own prefix, so that the guard covers these routes and no others. */
+/** Registered under its own prefix, so that the guard covers these routes only. */
 export function addControlRoutes(app: FastifyInstance, { control, live, baseUrl }: ControlRoutes): void {
   app.addHook('onRequest', async (request) => guardControl(request, baseUrl()));
   app.get('/', (_request, reply) => sendConsole(reply, control));
-  app.get('/events', (request, reply) => sendEvents(live, { request, reply }));
-  app.get('/transactions', (request) => {
-    const { limit, before } = readPaging(queryOf(request));
+  app.get('/events', (request, reply) => sendEvents(live, request, reply));
+  app.get('/transactions', ({ query }) => {
+    const { limit, before } = readPaging(isWireObject(query) ? { ...query } : {});
     return { transactions: control.transactions(limit, before) };
   });
   app.get('/counts', () => control.counts());
   app.get('/faults', () => ({ faults: control.faults() }));
 
-  const post = (path: string, act: Act) =>
-    app.post<{ Params: ControlParams }>(path, (request, reply) =>
-      perform({ request, reply, id: request.params.id }, act),
-    );
+  const post = (path: string, action: Action) =>
+    app.post<{ Params: { id: string } }>(path, (request, reply) => perform({ request, reply }, action));
   post('/transactions/:id/settle', (fields, id) => {
-    readNothing(fields);
+    readFields(fields, () => undefined);
     return control.settle(id);
   });
   post('/transactions/:id/decline', (fields, id) => control.decline(id, readDecline(fields)));
-  post('/transactions/:id/underpay', (fields, id) => control.underpay(id, readReceived(fields)));
-  post('/clock/advance', (fields) => control.advance(readAdvance(fields)));
+  post('/transactions/:id/underpay', (fields, id) =>
+    control.underpay(
+      id,
+      readFields(fields, (reader) => reader.optional('received', receivedValue)),
+    ),
+  );
+  post('/clock/advance', (fields) =>
+    control.advance(readFields(fields, (reader) => reader.integer('ms', { min: 0, max: 400 * DAY_MS }))),
+  );
   post('/faults', (fields) => {
     control.inject(readFault(fields));
     return { faults: control.faults() };
   });
   post('/reset', (fields) => {
-    readNothing(fields);
+    readFields(fields, () => undefined);
     control.reset();
   });
 }
 
-/** Unlike an answer, it would stay open for the page of another site that asked for it and cannot read it. */
-function sendEvents(live: LiveEvents, { request, reply }: Omit<Call, 'id'>): FastifyReply {
+/** Checks the site: a page of another site cannot read the stream, but could hold connections open. */
+function sendEvents(live: LiveEvents, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   guardSite(request);
-  if (!live.hasRoom) throw new Refusal(503, 'Too many listen already');
+  if (!live.hasCapacity) throw new SandboxHttpError(503, 'Too many event streams are open');
   reply.hijack();
   reply.raw.writeHead(200, {
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
-    // Proxies that gather an answer before they pass it on would gather for ever.
+    // Turns off response buffering of nginx.
     'x-accel-buffering': 'no',
   });
   live.listen(reply.raw);
   return reply;
 }
 
-function queryOf(request: FastifyRequest): WireObject {
-  return isObject(request.query) ? { ...request.query } : {};
+function perform({ request, reply }: Call, action: Action): FastifyReply {
+  const { fields, isForm } = readBody(request);
+  const result = action(fields, request.params.id);
+  return isForm ? reply.redirect('/_sandbox/', 303) : reply.code(200).send(result ?? {});
 }
 
-interface Call {
-  request: FastifyRequest;
-  reply: FastifyReply;
-  id: string;
+/** The fields of a request: JSON, or a form of the console. */
+function readBody(request: FastifyRequest): { fields: WireObject; isForm: boolean } {
+  const bytes = rawBody(request);
+  if (isJson(request)) return { fields: bytes.length === 0 ? {} : parseStrictJson(bytes), isForm: false };
+  const type = request.headers['content-type'] ?? '';
+  if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(type)) {
+    throw invalid({ 'Content-Type': 'must be application/json' });
+  }
+  guardForm(request);
+  // Browsers send empty fields of a form too.
+  const fields = [...new URLSearchParams(bytes.toString('utf8'))].filter(([, value]) => value !== '');
+  return { fields: Object.fromEntries(fields), isForm: true };
 }
 
-function perform({ request, reply, id }: Call, act: Act): FastifyReply {
-  const { fields, form } = controlBody(request);
-  const result = act(fields, id);
-  return form ? reply.redirect('/_sandbox/', 303) : reply.code(200).send(result ?? {});
+function readFields<T>(fields: WireObject, read: (reader: ObjectReader) => T): T {
+  const problems = new Problems();
+  const reader = new ObjectReader(fields, problems);
+  const result = read(reader);
+  reader.finish();
+  problems.throwIfAny();
+  return result;
 }
+
+const readDecline = (fields: WireObject) =>
+  readFields(fields, (reader) => {
+    const code = reader.optional('code', plainText);
+    const message = reader.optional('message', plainText);
+    if (code === undefined && message === undefined) return undefined;
+    return { code: code ?? 'DECLINED_GENERIC', message: message ?? 'The payment was declined' };
+  });
+
+const readPaging = (query: WireObject) =>
+  readFields(query, (reader) => ({
+    limit: reader.integer('limit', { min: 1, max: 500, otherwise: 50 }),
+    before: reader.optional('before', uuid),
+  }));
+
+const readFault = (fields: WireObject): Fault =>
+  readFields(fields, (reader) => ({
+    operation: reader.oneOf('operation', ['create', 'lookup', 'confirm']) ?? 'create',
+    resource: reader.has('resource') ? reader.oneOf('resource', ['payment', 'payout']) : undefined,
+    fault: reader.oneOf('fault', FAULT_KINDS) ?? 'delay',
+    times: reader.integer('times', { min: 1, max: 10_000, otherwise: 1 }),
+    ms: reader.integer('ms', { min: 0, max: DAY_MS, otherwise: 1000 }),
+    status: reader.integer('status', { min: 400, max: 599, otherwise: 503 }),
+  }));

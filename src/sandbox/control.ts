@@ -1,13 +1,13 @@
-import type { AdvancingClock } from './clock';
 import type { Callbacks } from './callbacks';
+import type { AdvancingClock } from './clock';
 import type { Counts, Fault, FaultInjector } from './fault-injector';
-import type { Lifecycle } from './lifecycle';
 import { receivedInstead, type TransactionError } from './final-states';
-import { Refusal, invalid } from './refusal';
+import { SandboxHttpError, invalid } from './http-error';
+import type { Lifecycle } from './lifecycle';
 import type { Store } from './store';
 import type { Kind, Transaction } from './transaction';
 
-/** A transaction as the control plane shows it. */
+/** A transaction in responses of the control plane. */
 export interface TransactionSummary {
   kind: Kind;
   transactionId: string;
@@ -22,26 +22,26 @@ export interface TransactionSummary {
   createDate: string;
 }
 
-export interface ControlParts {
+interface ControlParts {
   store: Store;
   lifecycle: Lifecycle;
-  traffic: FaultInjector;
+  faults: FaultInjector;
   clock: AdvancingClock;
   callbacks: Callbacks;
-  /** Told when the clock was moved; of the rest its own parts tell. */
+  /** Called when the clock was moved; lifecycle and faults report their own changes. */
   changed(): void;
 }
 
-/** What a test or a demo may do to the sandbox behind the service's back. */
+/** Controls the sandbox for tests and demos. */
 export class SandboxControl {
   constructor(private readonly parts: ControlParts) {}
 
-  /** Newest first, beginning behind the transaction `before`. */
+  /** Newest first, starting after the transaction `before`. */
   transactions(limit = 50, before?: string): TransactionSummary[] {
     return this.parts.store.list(limit, before).map(summary);
   }
 
-  /** Ends it as its amount says, at once. What its amount keeps from ending completes. */
+  /** Ends a transaction with the final state of its amount; completes it if that has none. */
   settle(id: string): TransactionSummary {
     return this.change(id, (transaction) => this.parts.lifecycle.end(transaction));
   }
@@ -50,51 +50,51 @@ export class SandboxControl {
     return this.change(id, (transaction) => this.parts.lifecycle.decline(transaction, error));
   }
 
-  /** Only payments can be mispaid. Without `received` half of the amount arrives. */
+  /** Makes a payment MISPAID, by default with half of the amount. */
   underpay(id: string, received?: string): TransactionSummary {
     return this.change(id, (transaction) => {
       if (transaction.kind !== 'payment') throw invalid({ id: 'must be a payment' });
-      const got = received ?? receivedInstead(transaction.amount.value, 'less');
-      this.parts.lifecycle.mispay(transaction, got);
+      const amount = received ?? receivedInstead(transaction.amount.value, 'less');
+      this.parts.lifecycle.mispay(transaction, amount);
     });
   }
 
-  /** Moves the sandbox's own clock; what then falls due happens at once. */
+  /** Advances the sandbox's own clock. */
   advance(ms: number): { now: string; fired: number } {
     const fired = this.parts.clock.advance(ms);
     this.parts.changed();
     return { now: new Date(this.parts.clock.now()).toISOString(), fired };
   }
 
-  /** How far the clock was moved, in milliseconds. */
+  /** How far the clock was advanced, in milliseconds. */
   ahead(): number {
     return this.parts.clock.ahead;
   }
 
   inject(fault: Fault): void {
-    if (!this.parts.traffic.inject(fault)) throw new Refusal(409, 'Too many faults are waiting');
+    if (!this.parts.faults.inject(fault)) throw new SandboxHttpError(409, 'Too many faults are injected');
   }
 
   faults(): Fault[] {
-    return this.parts.traffic.waiting();
+    return this.parts.faults.pending();
   }
 
   counts(): Counts {
-    return structuredClone(this.parts.traffic.counts);
+    return structuredClone(this.parts.faults.counts);
   }
 
-  /** As after a start: no transactions, faults or counts, and the clock at the real time. */
+  /** Removes transactions, faults and counts, and resets the clock. */
   reset(): void {
     this.parts.callbacks.stop();
     this.parts.store.clear();
-    this.parts.traffic.clear();
+    this.parts.faults.clear();
     this.parts.clock.unshift();
     this.parts.changed();
   }
 
   private change(id: string, act: (transaction: Transaction) => void): TransactionSummary {
     const transaction = this.parts.store.get(id);
-    if (!transaction) throw new Refusal(404, 'There is no such transaction');
+    if (!transaction) throw new SandboxHttpError(404, 'There is no such transaction');
     act(transaction);
     return summary(transaction);
   }
@@ -102,17 +102,17 @@ export class SandboxControl {
 
 function summary(transaction: Transaction): TransactionSummary {
   const { kind, id, channel, type, amount, status, createDate } = transaction;
-  const payment = transaction.kind === 'payment' ? transaction : undefined;
+  const { flow = null, state = null } = transaction.kind === 'payment' ? transaction : {};
   return {
     kind,
     transactionId: id,
     externalId: transaction.externalId ?? null,
     channel,
     type,
-    flow: payment?.flow ?? null,
+    flow,
     amount,
     status,
-    state: payment?.state ?? null,
+    state,
     error: transaction.error ?? null,
     createDate,
   };

@@ -1,13 +1,14 @@
 import { sandboxMethods } from '../schema/methods';
+import { errorCode } from '../shared/error-code';
 import type { SandboxLogger } from './logger';
 import { startSandbox, type Sandbox } from './server';
 
 interface EmbeddedOptions {
   port: number;
-  /** Whether another port may be taken when that one is in use. */
+  /** Whether to use any free port if `port` is in use. */
   anyPortIfTaken: boolean;
   control: boolean;
-  /** A key set (JWKS) that is served, and the path that it is served at. */
+  /** A key set (JWKS) and the path at which it is served. */
   jwks?: { file: string; path: string };
 }
 
@@ -16,7 +17,7 @@ interface Credentials {
   secretKey: { reveal(): string };
 }
 
-/** Starts the sandbox beside the gateway, on loopback. */
+/** Starts the sandbox in this process, on loopback. */
 export async function startEmbeddedSandbox(
   { port, anyPortIfTaken, control, jwks }: EmbeddedOptions,
   { apiKey, secretKey }: Credentials,
@@ -34,8 +35,7 @@ export async function startEmbeddedSandbox(
       logger,
     });
   return start(port).catch((error: unknown) => {
-    const taken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
-    if (taken && anyPortIfTaken) return start(0);
+    if (anyPortIfTaken && errorCode(error) === 'EADDRINUSE') return start(0);
     throw error;
   });
 }

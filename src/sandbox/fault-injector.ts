@@ -3,7 +3,6 @@ import type { Kind } from './transaction';
 
 export type Operation = 'create' | 'lookup' | 'confirm';
 
-/** What can be made to go wrong with the next requests, whatever their amount. */
 export const FAULT_KINDS = [
   'cut_before',
   'cut_after',
@@ -12,22 +11,23 @@ export const FAULT_KINDS = [
   'delay',
   'status',
 ] as const;
-export type FaultKind = (typeof FAULT_KINDS)[number];
+type FaultKind = (typeof FAULT_KINDS)[number];
 
+/** A fault of the next requests, whatever their amounts. */
 export interface Fault {
   operation: Operation;
-  /** Absent: payments and payouts alike. */
+  /** Absent: payments and payouts. */
   resource?: Kind;
   fault: FaultKind;
-  /** How many requests it still strikes. */
+  /** The number of requests that it still affects. */
   times: number;
-  /** delay */
+  /** Of `delay`. */
   ms?: number;
-  /** status */
+  /** Of `status`. */
   status?: number;
 }
 
-/** Damage done to the answer after the work, by kind; the other kinds strike before it. */
+/** Faults of the response, after the work; the other kinds act before it. */
 export const RESPONSE_FAULTS: Partial<Record<FaultKind, Damage>> = {
   cut_after: { kind: 'cut' },
   error_after: { kind: 'status', status: 500 },
@@ -36,26 +36,26 @@ export const RESPONSE_FAULTS: Partial<Record<FaultKind, Damage>> = {
 
 export type Counts = Record<Kind, { creates: number; created: number; lookups: number; confirms: number }>;
 
-const COUNTED = { create: 'creates', lookup: 'lookups', confirm: 'confirms' } as const;
+const COUNTERS = { create: 'creates', lookup: 'lookups', confirm: 'confirms' } as const;
 
-function noCounts(): Counts {
-  const none = () => ({ creates: 0, created: 0, lookups: 0, confirms: 0 });
-  return { payment: none(), payout: none() };
+function zeroCounts(): Counts {
+  const zero = () => ({ creates: 0, created: 0, lookups: 0, confirms: 0 });
+  return { payment: zero(), payout: zero() };
 }
 
 const MAX_FAULTS = 100;
 
-/** Counts what arrives and keeps the faults that wait for it. */
+/** Counts requests and injects faults into them. */
 export class FaultInjector {
-  counts = noCounts();
+  counts = zeroCounts();
   private faults: Fault[] = [];
 
-  /** `changed` is told of every change of the counts or the faults. */
+  /** @param changed called when counts or faults have changed */
   constructor(private readonly changed: () => void) {}
 
-  /** An authenticated request has arrived: which fault strikes it? The one injected first. */
+  /** Counts an authenticated request. Returns its fault: the one that was injected first. */
   next(resource: Kind, operation: Operation): Fault | undefined {
-    this.counts[resource][COUNTED[operation]] += 1;
+    this.counts[resource][COUNTERS[operation]] += 1;
     this.changed();
     const fault = this.faults.find(
       (one) => one.operation === operation && (one.resource === undefined || one.resource === resource),
@@ -71,7 +71,7 @@ export class FaultInjector {
     this.changed();
   }
 
-  /** False where too many wait already. */
+  /** False if there are too many. */
   inject(fault: Fault): boolean {
     if (this.faults.length >= MAX_FAULTS) return false;
     this.faults.push({ ...fault });
@@ -79,13 +79,13 @@ export class FaultInjector {
     return true;
   }
 
-  waiting(): Fault[] {
+  pending(): Fault[] {
     return this.faults.map((fault) => ({ ...fault }));
   }
 
   clear(): void {
     this.faults = [];
-    this.counts = noCounts();
+    this.counts = zeroCounts();
     this.changed();
   }
 }

@@ -1,13 +1,13 @@
+import { isUuid } from '../shared/uuid';
 import { holdsCardNumber, passesLuhn } from './cards';
 
-/** The rule that a value breaks, in words that do not repeat the value; `undefined` where it breaks none. */
+/** The rule that a value violates, in words without the value; `undefined` for a valid value. */
 export type Rule = (value: string) => string | undefined;
 
 function shaped(pattern: RegExp, rule: string): Rule {
   return (value) => (pattern.test(value) ? undefined : rule);
 }
 
-export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const CONTROL = /\p{Cc}/u;
 const CONTROL_BUT_LINES = /(?![\t\n\r])\p{Cc}/u;
 
@@ -16,26 +16,22 @@ export const plainText: Rule = (value) => {
   return CONTROL_BUT_LINES.test(value) || !value.isWellFormed() ? 'must be plain text' : undefined;
 };
 
-export const uuid = shaped(UUID, 'must be a UUID');
+export const uuid: Rule = (value) => (isUuid(value) ? undefined : 'must be a UUID');
 export const currencyCode = shaped(/^[A-Z]{3}$/, 'must be an ISO 4217 code');
 
-export const amountValue: Rule = (value) => {
-  if (!/^(0|[1-9]\d*)\.\d{2}$/.test(value)) return 'must be a decimal number with two decimals';
-  return /[1-9]/.test(value) ? undefined : 'must be greater than zero';
-};
-
 export const receivedValue = shaped(/^(0|[1-9]\d*)\.\d{2}$/, 'must be a decimal number with two decimals');
+export const amountValue: Rule = (value) =>
+  receivedValue(value) ?? (/[1-9]/.test(value) ? undefined : 'must be greater than zero');
 
-/** A web address that may be called or opened. */
 export const webAddress: Rule = (value) => {
   const url = CONTROL.test(value) ? null : URL.parse(value);
   if (!url || !['http:', 'https:'].includes(url.protocol)) return 'must be an http or https URL';
-  return url.username || url.password ? 'must not hold credentials' : undefined;
+  return url.username || url.password ? 'must not contain credentials' : undefined;
 };
 
-/** Text in which a card number would be out of place, and a leak. */
+/** Text that must not contain a card number. */
 export const freeText: Rule = (value) =>
-  plainText(value) ?? (holdsCardNumber(value) ? 'must not hold a card number' : undefined);
+  plainText(value) ?? (holdsCardNumber(value) ? 'must not contain a card number' : undefined);
 
 const pan: Rule = (value) => {
   if (!/^\d{12,19}$/.test(value)) return 'must be 12 to 19 digits';
@@ -53,7 +49,7 @@ const birthDate: Rule = (value) => {
   return real ? undefined : 'must be a date, YYYY-MM-DD';
 };
 
-/** By field name: the service uses a name in one sense only. A field that is not listed is plain text. */
+/** By field name, which has the same meaning in all methods. Other fields are plain text. */
 const METHOD_FIELDS: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['pan', pan],
   ['expiry_month', shaped(/^(0[1-9]|1[0-2])$/, 'must be a month, MM')],
@@ -69,6 +65,4 @@ const METHOD_FIELDS: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ),
 ]);
 
-export function methodFieldRule(name: string): Rule {
-  return METHOD_FIELDS.get(name) ?? plainText;
-}
+export const methodFieldRule = (name: string): Rule => METHOD_FIELDS.get(name) ?? plainText;

@@ -1,7 +1,4 @@
-/**
- * The cents of an amount choose how its payment or payout ends and what goes wrong on the way. Everything that the
- * sandbox can be made to do by an amount stands in this table.
- */
+/** The cents of an amount select the final state of its payment or payout, and faults (docs/sandbox.md). */
 
 export interface TransactionError {
   code: string;
@@ -13,40 +10,36 @@ export type FinalState =
   | { kind: 'fail'; error: TransactionError }
   /** Payments only: a payout has no such status (spec 3.2) and completes. */
   | { kind: 'mispay'; received: 'less' | 'more' }
-  /** Nothing happens until the control plane settles it. */
+  /** Until the control plane settles it. */
   | { kind: 'never' };
 
-/** What becomes of the answer to a request whose work is done. */
+/** A fault of the response, after the work. */
 export type Damage = { kind: 'cut' } | { kind: 'truncated' } | { kind: 'status'; status: number };
 
 export interface Outcome {
   ending: FinalState;
-  /** The create is refused its work: nothing is created, the connection is cut. */
+  /** The create closes the connection and creates nothing. */
   cutBeforeCreate?: true;
-  /** What becomes of the create answer, once the transaction exists. */
+  /** A fault of the response to the create, after the transaction was created. */
   createDamage?: Damage;
-  /** Lookups miss the transaction for that long. */
+  /** How long lookups do not find the transaction. */
   hiddenForMs?: number;
-  /** Stands in create answers and lookups in place of the status. */
+  /** Replaces the status in responses to creates and lookups. */
   statusWord?: string;
-  /** Stands in answers in place of the method's type. */
+  /** Replaces the method's type in responses. */
   typeWord?: string;
 }
 
-/** Forced endings take effect no later than this. */
+/** The maximum delay of a final state that an amount selects. */
 export const LATEST_SETTLEMENT_MS = 5000;
 
 const complete: FinalState = { kind: 'complete' };
 
-function fails(code: string, message: string): Outcome {
-  return { ending: { kind: 'fail', error: { code, message } } };
-}
+const fails = (code: string, message: string): Outcome => ({
+  ending: { kind: 'fail', error: { code, message } },
+});
 
-function providerFails(message: string): Outcome {
-  return fails('PROVIDER_PROCESSING_FAILED', message);
-}
-
-const SUCCESS: Outcome = { ending: complete };
+const providerFails = (message: string): Outcome => fails('PROVIDER_PROCESSING_FAILED', message);
 
 const BY_CENTS: ReadonlyMap<string, Outcome> = new Map<string, Outcome>([
   ['01', fails('DECLINED_GENERIC', 'The payment was declined')],
@@ -72,12 +65,10 @@ const BY_CENTS: ReadonlyMap<string, Outcome> = new Map<string, Outcome>([
   ['86', { ending: complete, typeWord: 'carrier_pigeon' }],
 ]);
 
-/** `value` is an amount with two decimals, as checked on input. */
-export function outcomeOf(value: string): Outcome {
-  return BY_CENTS.get(value.slice(-2)) ?? SUCCESS;
-}
+/** @param value an amount with two decimals */
+export const outcomeOf = (value: string): Outcome => BY_CENTS.get(value.slice(-2)) ?? { ending: complete };
 
-/** What arrived when a payer did not pay the amount asked for: half of it, or half as much again. */
+/** The received amount of a mispaid payment: half of the amount, or one and a half times it. */
 export function receivedInstead(value: string, received: 'less' | 'more'): string {
   const cents = BigInt(value.replace('.', ''));
   const half = cents / 2n;

@@ -5,7 +5,7 @@ import { receivedInstead } from './final-states';
 import type { Store } from './store';
 import { isSettled, type Payment, type PaymentStatus } from './transaction';
 
-export interface HostedPageParts {
+interface HostedPageParts {
   store: Store;
   lifecycle: Lifecycle;
 }
@@ -26,7 +26,7 @@ interface PayerParams {
   choice: string;
 }
 
-/** What `redirect_url` leads to. Knowing the payment's id is all that a payer needs, as with the real service. */
+/** The page of `redirect_url`. The payment's id is the payer's only credential, as with the real service. */
 export function addHostedPage(app: FastifyInstance, { store, lifecycle }: HostedPageParts): void {
   const find = (id: string) => {
     const found = store.get(id);
@@ -45,7 +45,7 @@ export function addHostedPage(app: FastifyInstance, { store, lifecycle }: Hosted
     const ownPage = `../${payment.id}`;
     if (isSettled(payment)) return reply.redirect(ownPage, 303);
     choose(payment, lifecycle);
-    // Parsed, because a header takes no letters beyond ASCII and a client's URL may have some.
+    // Parsed, because headers are ASCII and a client's URL need not be.
     return reply.redirect(payment.returnUrl ? new URL(payment.returnUrl).href : ownPage, 303);
   });
 }
@@ -62,8 +62,7 @@ function sendPayment(reply: FastifyReply, payment: Payment): FastifyReply {
     <p class="soft">Sandbox: no real money moves.</p>
     <p class="amount">${payment.amount.value} ${payment.amount.currency}</p>
     <dl>${details(payment)}</dl>
-    ${isSettled(payment) ? html`<p>It is settled already: there is nothing left to do.</p>` : choices(payment)}
-    ${wayBack(payment)}`;
+    ${isSettled(payment) ? html`<p>It is already settled.</p>` : choices(payment)} ${wayBack(payment)}`;
   return sendPage(reply, { status: 200, page: { title: `Payment ${payment.status}`, body }, formTarget });
 }
 

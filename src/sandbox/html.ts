@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 
-/** Text that is markup already. Everything else is escaped where it enters a page. */
+/** Markup; `html` escapes everything else. */
 export class Html {
   constructor(readonly text: string) {}
 }
@@ -27,14 +27,13 @@ export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
   return new Html(strings.map((text, place) => text + markup(parts[place])).join(''));
 }
 
-/** A style or a script inside the page, and what its policy says to allow it. */
-export interface Inline {
+/** An inline style or script, and its source expression in the content security policy. */
+interface Inline {
   element: Html;
   source: string;
 }
 
 export function inline(tag: 'style' | 'script', text: string): Inline {
-  // One piece with its tags: a blank between them, as a formatter might add, would change the hash.
   const element = new Html(`<${tag}>${text}</${tag}>`);
   return { element, source: `'sha256-${createHash('sha256').update(text).digest('base64')}'` };
 }
@@ -104,7 +103,7 @@ export function document(page: Page): string {
 export interface Sent {
   status: number;
   page: Page;
-  /** Where a form's answer may lead beside the sandbox itself: browsers apply form-action to redirects too. */
+  /** Allowed target of redirects after a form, to which browsers apply form-action too. */
   formTarget?: string;
 }
 
@@ -119,7 +118,7 @@ export function sendPage(reply: FastifyReply, { status, page, formTarget }: Sent
       'content-security-policy': policy,
       'x-content-type-options': 'nosniff',
       'x-frame-options': 'DENY',
-      // Not no-referrer: forms would then be sent with the origin "null", which the console refuses.
+      // With no-referrer forms have the origin "null", which the console rejects.
       'referrer-policy': 'same-origin',
       'cache-control': 'no-store',
     })

@@ -1,33 +1,28 @@
-import { Refusal, invalid } from './refusal';
-import type { Clock } from './clock';
-import {
-  LATEST_SETTLEMENT_MS,
-  receivedInstead,
-  type FinalState,
-  type TransactionError,
-} from './final-states';
+import type { Clock } from '../shared/clock';
+import { LATEST_SETTLEMENT_MS, receivedInstead, type TransactionError } from './final-states';
+import { SandboxHttpError, invalid } from './http-error';
 import type { Store } from './store';
 import { isSettled, methodView, type Payment, type Transaction } from './transaction';
 
-/** Confirm answers with a meaning of their own; any other is right. */
-const REFUSED_ANSWER = '000000';
-const SLOW_ANSWER = '111111';
+/** UTRs and codes with a special effect; all others are accepted. */
+const REJECTED_CODE = '000000';
+const SLOW_CODE = '111111';
 
 const DECLINED: TransactionError = { code: 'DECLINED_GENERIC', message: 'The payment was declined' };
 
-export interface LifecycleParts {
+interface LifecycleParts {
   clock: Clock;
   store: Store;
   settleAfterMs: number;
-  /** Told of every change of a status or a state. */
+  /** Called after every change of a status or a state. */
   changed(transaction: Transaction): void;
 }
 
-/** The only place where a status or a state changes. */
+/** Changes status and state of transactions; nothing else does. */
 export class Lifecycle {
   constructor(private readonly parts: LifecycleParts) {}
 
-  /** Takes in a new transaction and sets what becomes of it by itself. */
+  /** Stores a new transaction and schedules its end, unless it waits for the payer. */
   begin(transaction: Transaction): void {
     this.parts.store.add(transaction);
     const { ending } = transaction.outcome;
@@ -37,27 +32,27 @@ export class Lifecycle {
     if (forced || !needsThePayer(transaction)) this.endLater(transaction, delay);
   }
 
-  /** The payer has opened the hosted page. */
+  /** The payer opened the hosted page. */
   open(payment: Payment): void {
     if (payment.status !== 'pending') return;
     payment.status = 'processing';
     this.parts.changed(payment);
   }
 
-  /** Spec 3.4: a confirm completes the payment or leaves it waiting for the provider. */
-  confirm(payment: Payment, answer: string | undefined): void {
+  /** Completes the payment or lets it wait for the provider (spec 3.4). */
+  confirm(payment: Payment, code: string | undefined): void {
     const field = payment.method.confirmField;
-    if (field && answer === REFUSED_ANSWER) throw invalid({ [field]: 'was refused' });
-    const slow = answer === SLOW_ANSWER;
+    if (field && code === REJECTED_CODE) throw invalid({ [field]: 'was rejected' });
+    const slow = code === SLOW_CODE;
     const succeeds = payment.outcome.ending.kind === 'complete';
-    // Where the payer has proved nothing (the body held only the id), the provider has to look first.
+    // A confirmation without a code has to be approved by the provider.
     if (succeeds && field && !slow) return this.complete(payment);
     payment.state = 'waiting_for_provider';
     this.parts.changed(payment);
     if (succeeds) this.endLater(payment, this.parts.settleAfterMs * (slow ? 2 : 1));
   }
 
-  /** The payer pressed Pay: it ends as its amount says, which may be never. */
+  /** The payer pressed Pay: the payment gets the final state of its amount, if that has one. */
   pay(payment: Payment): void {
     if (payment.outcome.ending.kind !== 'never') return this.end(payment);
     if (payment.status === 'processing' && isWaitingForProvider(payment)) return;
@@ -66,11 +61,14 @@ export class Lifecycle {
     this.parts.changed(payment);
   }
 
-  /** Ends it as its amount says, at once; what would never end completes. */
+  /** Ends a transaction with the final state of its amount; completes it if that has none. */
   end(transaction: Transaction): void {
     this.requireOpen(transaction);
     const { ending } = transaction.outcome;
-    this.endings[ending.kind](transaction, ending);
+    if (ending.kind === 'fail') this.decline(transaction, ending.error);
+    else if (ending.kind === 'mispay' && transaction.kind === 'payment')
+      this.mispay(transaction, receivedInstead(transaction.amount.value, ending.received));
+    else this.complete(transaction);
   }
 
   decline(transaction: Transaction, error: TransactionError = DECLINED): void {
@@ -80,27 +78,12 @@ export class Lifecycle {
     this.settled(transaction);
   }
 
-  /** Ends a payment with another amount than was asked for. */
   mispay(payment: Payment, received: string): void {
     this.requireOpen(payment);
     payment.status = 'mispaid';
     payment.amount = { ...payment.amount, received };
     this.settled(payment);
   }
-
-  private readonly endings: Record<
-    FinalState['kind'],
-    (transaction: Transaction, ending: FinalState) => void
-  > = {
-    complete: (transaction) => this.complete(transaction),
-    never: (transaction) => this.complete(transaction),
-    fail: (transaction, ending) =>
-      this.decline(transaction, ending.kind === 'fail' ? ending.error : DECLINED),
-    mispay: (transaction, ending) => {
-      if (transaction.kind === 'payout' || ending.kind !== 'mispay') return this.complete(transaction);
-      this.mispay(transaction, receivedInstead(transaction.amount.value, ending.received));
-    },
-  };
 
   private complete(transaction: Transaction): void {
     transaction.status = 'completed';
@@ -111,9 +94,9 @@ export class Lifecycle {
     transaction.timer?.cancel();
     if (transaction.kind === 'payment') {
       transaction.state = undefined;
-      const seen =
+      const added =
         transaction.flow === 'redirect' && transaction.method.paidOnPage?.(methodView(transaction));
-      if (seen) transaction.added = { ...transaction.added, ...seen };
+      if (added) transaction.added = { ...transaction.added, ...added };
     }
     this.parts.store.markSettled(transaction);
     this.parts.changed(transaction);
@@ -125,7 +108,7 @@ export class Lifecycle {
   }
 
   private requireOpen(transaction: Transaction): void {
-    if (isSettled(transaction)) throw new Refusal(409, 'The transaction is settled already');
+    if (isSettled(transaction)) throw new SandboxHttpError(409, 'The transaction is already settled');
   }
 }
 

@@ -1,4 +1,4 @@
-/** As much of a pino logger as the sandbox uses. It is given ids, routes and numbers: never bodies, queries or keys. */
+/** The part of a pino logger that the sandbox uses. It logs ids, routes and numbers, never bodies, queries or keys. */
 export interface SandboxLogger {
   info(facts: object, message: string): void;
   warn(facts: object, message: string): void;

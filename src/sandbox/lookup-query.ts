@@ -1,6 +1,6 @@
 import { plainText, uuid } from './field-rules';
+import { invalid } from './http-error';
 import { ObjectReader, Problems } from './object-reader';
-import { invalid } from './refusal';
 
 export interface LookupQuery {
   channel: string;
@@ -8,7 +8,7 @@ export interface LookupQuery {
   externalId?: string;
 }
 
-/** `raw` is the query string as it came, without the question mark. */
+/** @param raw the query string, without the question mark */
 export function readLookupQuery(raw: string): LookupQuery {
   const problems = new Problems();
   const reader = new ObjectReader(parseQuery(raw), problems);
@@ -17,7 +17,7 @@ export function readLookupQuery(raw: string): LookupQuery {
   const externalId = reader.optional('external_id', plainText);
   reader.finish();
   if (transactionId === undefined && externalId === undefined) {
-    problems.add('transaction_id', 'is required where external_id is not given');
+    problems.add('transaction_id', 'is required if external_id is absent');
   }
   problems.throwIfAny();
   return { channel, transactionId, externalId };
@@ -29,7 +29,7 @@ function parseQuery(raw: string): Record<string, string> {
     const equals = pair.indexOf('=');
     if (equals < 1) throw invalid({ query: 'must be name=value pairs' });
     const name = decodePart(pair.slice(0, equals));
-    if (given.has(name)) throw invalid({ query: 'must not give a name twice' });
+    if (given.has(name)) throw invalid({ query: 'must not contain a name twice' });
     given.set(name, decodePart(pair.slice(equals + 1)));
   }
   return Object.fromEntries(given);

@@ -5,13 +5,13 @@ import { readSandboxConfig } from '../config';
 import { describeStartupError } from '../app/startup-error';
 import { startEmbeddedSandbox } from './embedded';
 
-/** The sandbox alone: the service of the spec, without a gateway before it. */
+/** Runs the sandbox without a gateway. */
 export async function main(): Promise<void> {
   try {
     const { sandbox: settings, service, logLevel } = readSandboxConfig();
     const log = pino({ level: logLevel });
-    const port = settings ?? { port: 4001, anyPortIfTaken: true, control: false };
-    const sandbox = await startEmbeddedSandbox(port, service, log);
+    if (!settings) throw new Error('The sandbox has no settings.');
+    const sandbox = await startEmbeddedSandbox(settings, service, log);
     process.stdout.write(`The sandbox is listening on ${sandbox.url}\n`);
     const stop = (): void => void sandbox.close().then(() => process.exit(0));
     process.on('SIGTERM', stop);

@@ -1,9 +1,8 @@
-import type { WireObject } from '../schema/methods/sandbox-behaviour';
+import { isWireObject, type WireObject } from '../shared/wire-object';
 import { plainText, type Rule } from './field-rules';
-import { invalid } from './refusal';
-import { isObject } from './wire-object';
+import { invalid } from './http-error';
 
-/** The broken rules of one request, by field path, so that one answer names them all. */
+/** The violated rules of one request, by field path, so that one response names all of them. */
 export class Problems {
   private readonly rules = new Map<string, string>();
 
@@ -16,14 +15,13 @@ export class Problems {
   }
 }
 
-/** A client may have put anything into a name: only what looks like a field's name is repeated. */
-function shownName(name: string): string {
-  return /^[A-Za-z_][\w-]{0,39}$/.test(name) && !/\d{4}/.test(name) ? name : '(unnamed)';
-}
+/** An unknown name may contain a secret: returned only if it looks like the name of a field. */
+const publicName = (name: string): string =>
+  /^[A-Za-z_][\w-]{0,39}$/.test(name) && !/\d{4}/.test(name) ? name : '(unnamed)';
 
-/** Reads an object field by field. What nobody has asked for when it is finished is an unknown field. */
+/** Reads an object field by field; `finish` rejects fields that were not read. */
 export class ObjectReader {
-  private readonly asked = new Set<string>();
+  private readonly read = new Set<string>();
 
   constructor(
     private readonly source: WireObject,
@@ -31,54 +29,68 @@ export class ObjectReader {
     private readonly path = '',
   ) {}
 
-  /** A string that must be there. The empty string, and a recorded problem, where it is not. */
+  has(name: string): boolean {
+    return Object.hasOwn(this.source, name);
+  }
+
+  /** A required string. Records a problem and returns an empty string if it is absent. */
   required(name: string, rule: Rule = plainText): string {
     const value = this.optional(name, rule);
-    if (!Object.hasOwn(this.source, name)) this.refuse(name, 'is required');
+    if (!this.has(name)) this.reject(name, 'is required');
     return value ?? '';
   }
 
   optional(name: string, rule: Rule = plainText): string | undefined {
-    this.asked.add(name);
-    if (!Object.hasOwn(this.source, name)) return undefined;
-    const value = this.source[name];
+    const value = this.take(name);
+    if (value === undefined) return undefined;
     if (typeof value !== 'string') {
-      this.refuse(name, 'must be a string');
+      this.reject(name, 'must be a string');
       return undefined;
     }
-    const broken = rule(value);
-    if (broken) this.refuse(name, broken);
+    const violated = rule(value);
+    if (violated) this.reject(name, violated);
     return value;
   }
 
-  /** A whole number within bounds, which a form can only send as digits. */
+  /** A required string with one of some values. */
+  oneOf<const T extends string>(name: string, values: readonly T[]): T | undefined {
+    const find = (text: string) => values.find((value) => value === text);
+    return find(
+      this.required(name, (text) => (find(text) ? undefined : `must be one of ${values.join(', ')}`)),
+    );
+  }
+
+  /** An integer within bounds; as digits in a form. */
   integer(name: string, bounds: { min: number; max: number; otherwise?: number }): number {
-    this.asked.add(name);
-    const given = Object.hasOwn(this.source, name) ? this.source[name] : bounds.otherwise;
+    const given = this.take(name) ?? bounds.otherwise;
     const value = typeof given === 'string' && /^\d{1,15}$/.test(given) ? Number(given) : given;
     if (typeof value === 'number' && Number.isInteger(value) && value >= bounds.min && value <= bounds.max) {
       return value;
     }
-    this.refuse(name, `must be a whole number from ${bounds.min} to ${bounds.max}`);
+    this.reject(name, `must be a whole number from ${bounds.min} to ${bounds.max}`);
     return bounds.min;
   }
 
   object(name: string): { reader: ObjectReader; fields: WireObject } {
-    this.asked.add(name);
-    const value = Object.hasOwn(this.source, name) ? this.source[name] : undefined;
-    if (value === undefined) this.refuse(name, 'is required');
-    else if (!isObject(value)) this.refuse(name, 'must be an object');
-    const fields = isObject(value) ? value : {};
+    const value = this.take(name);
+    if (value === undefined) this.reject(name, 'is required');
+    else if (!isWireObject(value)) this.reject(name, 'must be an object');
+    const fields = isWireObject(value) ? value : {};
     return { reader: new ObjectReader(fields, this.problems, `${this.path}${name}.`), fields };
   }
 
-  refuse(name: string, rule: string): void {
+  reject(name: string, rule: string): void {
     this.problems.add(this.path + name, rule);
   }
 
   finish(): void {
     for (const name of Object.keys(this.source)) {
-      if (!this.asked.has(name)) this.refuse(shownName(name), 'is unknown');
+      if (!this.read.has(name)) this.reject(publicName(name), 'is unknown');
     }
+  }
+
+  private take(name: string): unknown {
+    this.read.add(name);
+    return this.has(name) ? this.source[name] : undefined;
   }
 }

@@ -6,20 +6,21 @@ import fastify, {
   type FastifyRequest,
 } from 'fastify';
 import type { SandboxMethods } from '../schema/methods/sandbox-behaviour';
+import { systemClock, type Clock } from '../shared/clock';
 import { addApi, API_METHODS } from './api';
 import { Callbacks } from './callbacks';
-import { AdvancingClock, systemClock, type Clock } from './clock';
+import { AdvancingClock } from './clock';
 import { SandboxControl } from './control';
 import { addControlRoutes } from './control-routes';
 import { sendJson } from './exchange';
 import { FaultInjector } from './fault-injector';
+import { LATEST_SETTLEMENT_MS } from './final-states';
 import { addHostedPage } from './hosted-page';
+import { SandboxHttpError, invalid } from './http-error';
 import { Lifecycle } from './lifecycle';
 import { LiveEvents } from './live-events';
 import type { SandboxLogger } from './logger';
-import { LATEST_SETTLEMENT_MS } from './final-states';
-import { Refusal, invalid } from './refusal';
-import { Service } from './service';
+import { PaymentService } from './service';
 import { Store } from './store';
 import { microsecondDate } from './transaction';
 
@@ -28,18 +29,18 @@ const BODY_LIMIT_BYTES = 100 * 1024;
 export interface SandboxOptions {
   methods: SandboxMethods;
   host: string;
-  /** 0: any that is free. */
+  /** 0: any free port. */
   port: number;
   apiKey: string;
   secretKey: string;
-  /** Where payers' browsers find the sandbox, if not at its own address. Ends with a slash. */
+  /** The URL of the sandbox for browsers of payers, if not its own address. Ends with a slash. */
   publicUrl?: string;
-  /** Whether /_sandbox/ exists. */
+  /** Whether to serve /_sandbox/. */
   control?: boolean;
-  /** A key set (JWKS) that is served, and the path that it is served at. The file is read at each request. */
+  /** A key set (JWKS) and the path at which it is served. The file is read for each request. */
   jwks?: { file: string; path: string } | undefined;
   clock?: Clock;
-  /** How long a provider takes to make up its mind: at most 5000. */
+  /** Time until the provider completes a transaction, at most 5000. */
   settleAfterMs?: number;
   maxTransactions?: number;
   logger?: SandboxLogger;
@@ -48,7 +49,7 @@ export interface SandboxOptions {
 export interface Sandbox {
   /** Ends with a slash. */
   url: string;
-  /** The control plane without HTTP, whether or not /_sandbox/ exists. */
+  /** The control plane without HTTP, also if /_sandbox/ is not served. */
   control: SandboxControl;
   close(): Promise<void>;
 }
@@ -68,7 +69,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   return { url, control, close };
 }
 
-/** `baseUrl` is asked only once the server listens and knows its port. */
+/** @param baseUrl called after the server has started to listen */
 function assemble(options: SandboxOptions, baseUrl: () => string) {
   const { methods, logger, maxTransactions = 100_000, settleAfterMs = 1500 } = options;
   if (!(settleAfterMs >= 0 && settleAfterMs <= LATEST_SETTLEMENT_MS)) {
@@ -80,7 +81,7 @@ function assemble(options: SandboxOptions, baseUrl: () => string) {
   const store = new Store(maxTransactions);
   const live = new LiveEvents(realTime);
   const changed = () => live.changed();
-  const traffic = new FaultInjector(changed);
+  const faults = new FaultInjector(changed);
   const lifecycle = new Lifecycle({
     clock,
     store,
@@ -90,11 +91,11 @@ function assemble(options: SandboxOptions, baseUrl: () => string) {
       callbacks.notify(transaction, microsecondDate(clock.now(), 0));
     },
   });
-  const control = new SandboxControl({ store, lifecycle, traffic, clock, callbacks, changed });
-  const service = new Service({ methods, store, lifecycle, traffic, clock, baseUrl });
+  const control = new SandboxControl({ store, lifecycle, faults, clock, callbacks, changed });
+  const service = new PaymentService({ methods, store, lifecycle, faults, clock, baseUrl });
 
   const app = bareServer(logger);
-  addApi(app, { keys: options, service, traffic, clock, realTime });
+  addApi(app, { keys: options, service, faults, clock, realTime });
   addHostedPage(app, { store, lifecycle });
   app.get('/healthz', () => ({ status: 'ok' }));
   if (options.jwks) addJwks(app, options.jwks);
@@ -105,15 +106,15 @@ function assemble(options: SandboxOptions, baseUrl: () => string) {
   return { app, clock, callbacks, control, live };
 }
 
-/** Serves a key set; 404 while the file is not there. */
+/** Responds 404 if the file does not exist. */
 function addJwks(app: FastifyInstance, { file, path }: { file: string; path: string }): void {
   app.get(path, async (request, reply) => {
     const text = await readFile(file, 'utf8').catch(() => undefined);
-    return text === undefined ? answerUnknown(request, reply) : reply.type('application/json').send(text);
+    return text === undefined ? respondNotFound(request, reply) : reply.type('application/json').send(text);
   });
 }
 
-/** A server without routes, which reads bodies as bytes and answers every fault in JSON. */
+/** A server without routes that reads bodies as bytes and responds to every error in JSON. */
 function bareServer(logger: SandboxLogger | undefined): FastifyInstance {
   const app = fastify({
     bodyLimit: BODY_LIMIT_BYTES,
@@ -127,23 +128,18 @@ function bareServer(logger: SandboxLogger | undefined): FastifyInstance {
   });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-  app.setErrorHandler((error: FastifyError, _request, reply) => answerError(error, { reply, logger }));
-  app.setNotFoundHandler((request, reply) => answerUnknown(request, reply));
+  app.setErrorHandler((error: FastifyError, _request, reply) => respondError(error, reply, logger));
+  app.setNotFoundHandler((request, reply) => respondNotFound(request, reply));
   app.addHook('onResponse', async (request, reply) => {
-    // The route's pattern, not the URL: that one holds the client's ids.
+    // The route's pattern instead of the URL, which contains ids of the client.
     const { method, routeOptions } = request;
-    const facts = {
-      method,
-      route: routeOptions.url,
-      status: reply.statusCode,
-      ms: Math.round(reply.elapsedTime),
-    };
-    logger?.info(facts, 'sandbox request');
+    const ms = Math.round(reply.elapsedTime);
+    logger?.info({ method, route: routeOptions.url, status: reply.statusCode, ms }, 'sandbox request');
   });
   return app;
 }
 
-function answerUnknown(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function respondNotFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const allow = API_METHODS.get(request.url.split('?', 1)[0] ?? '');
   if (allow) {
     sendJson(reply.header('allow', allow), 405, { message: 'The method is not allowed here' });
@@ -153,23 +149,22 @@ function answerUnknown(request: FastifyRequest, reply: FastifyReply): FastifyRep
   return reply;
 }
 
-interface Failed {
-  reply: FastifyReply;
-  logger: SandboxLogger | undefined;
-}
-
-function answerError(error: FastifyError, { reply, logger }: Failed): void {
-  const refusal = asRefusal(error);
-  // The message of a bug may quote what the client sent; its frames cannot.
+function respondError(error: FastifyError, reply: FastifyReply, logger?: SandboxLogger): void {
+  const httpError = toHttpError(error);
+  // The message of an unexpected error may contain input of the client; its stack frames do not.
   const frames = error.stack?.split('\n').filter((line) => /^\s+at /.test(line));
-  if (!refusal) logger?.error({ error: error.name, frames }, 'sandbox bug');
-  sendJson(reply, refusal?.status ?? 500, refusal?.body() ?? { message: 'An error of the sandbox itself' });
+  if (!httpError) logger?.error({ error: error.name, frames }, 'sandbox bug');
+  sendJson(
+    reply,
+    httpError?.status ?? 500,
+    httpError?.body() ?? { message: 'An internal error of the sandbox' },
+  );
 }
 
-/** Fastify's own refusals of a body, in the service's words. */
-function asRefusal(error: FastifyError): Refusal | undefined {
-  if (error instanceof Refusal) return error;
-  if (error.statusCode === 413) return new Refusal(413, 'The body is too large');
+/** Errors of the sandbox, and those of Fastify about a body. */
+function toHttpError(error: FastifyError): SandboxHttpError | undefined {
+  if (error instanceof SandboxHttpError) return error;
+  if (error.statusCode === 413) return new SandboxHttpError(413, 'The body is too large');
   if (error.statusCode === 415) return invalid({ 'Content-Type': 'must be application/json' });
   if (error.statusCode === 400) return invalid({ body: 'cannot be read' });
   return undefined;

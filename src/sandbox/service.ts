@@ -1,74 +1,77 @@
 import { randomUUID } from 'node:crypto';
-import type { SandboxMethods, WireObject } from '../schema/methods/sandbox-behaviour';
-import { confirmAnswer, paymentAnswer, payoutAnswer, payoutCreated } from './answers';
-import type { Clock } from './clock';
-import { plainText, uuid } from './field-rules';
-import type { Answer } from './exchange';
+import type { SandboxMethods } from '../schema/methods/sandbox-behaviour';
+import type { Clock } from '../shared/clock';
+import type { WireObject } from '../shared/wire-object';
+import { confirmBody, paymentBody, payoutBody, payoutCreatedBody } from './bodies';
+import type { SandboxResponse } from './exchange';
 import type { FaultInjector } from './fault-injector';
+import { plainText, uuid } from './field-rules';
+import { outcomeOf } from './final-states';
+import { SandboxHttpError, invalid } from './http-error';
 import type { Lifecycle } from './lifecycle';
 import type { LookupQuery } from './lookup-query';
 import { ObjectReader, Problems } from './object-reader';
-import { outcomeOf } from './final-states';
-import { readPaymentRequest, type PaymentRequest } from './payment-request';
-import { readPayoutRequest } from './payout-request';
-import { Refusal, invalid } from './refusal';
+import { readPaymentRequest, readPayoutRequest } from './create-request';
 import type { Store } from './store';
 import {
   methodView,
   microsecondDate,
+  type Amount,
   type Kind,
   type Payment,
-  type Payout,
   type Transaction,
 } from './transaction';
 
-export interface ServiceParts {
+interface PaymentServiceParts {
   methods: SandboxMethods;
   store: Store;
   lifecycle: Lifecycle;
-  traffic: FaultInjector;
+  faults: FaultInjector;
   clock: Clock;
-  /** Known only once the server listens. */
+  /** Defined when the server listens. */
   baseUrl(): string;
 }
 
-/** The operations of the service (spec section 4), between a checked request and its answer. */
-export class Service {
+/** The operations of the service (spec section 4), without HTTP and authentication. */
+export class PaymentService {
   private sequence = 0;
 
-  constructor(private readonly parts: ServiceParts) {}
+  constructor(private readonly parts: PaymentServiceParts) {}
 
-  createPayment(body: WireObject): Answer {
-    const request = readPaymentRequest(body, this.parts.methods.payments);
-    const payment = this.newPayment(request);
-    if (payment.outcome.cutBeforeCreate) return notCreated();
-    this.begin(payment);
-    return this.created(payment, paymentAnswer(payment, { baseUrl: this.parts.baseUrl(), lookup: false }));
-  }
-
-  createPayout(body: WireObject): Answer {
-    const { fields, ...request } = readPayoutRequest(body, this.parts.methods.payouts);
-    const payout: Payout = {
-      kind: 'payout',
-      status: 'processing',
-      ...this.born(request),
+  createPayment(body: WireObject): SandboxResponse {
+    const { fields, adds, ...request } = readPaymentRequest(body, this.parts.methods.payments);
+    const { method, flow } = request;
+    const base = this.newTransaction(request.amount);
+    const added = adds ? method.adds?.(methodView({ ...base, amount: request.amount, request: fields })) : {};
+    const payment: Payment = {
+      kind: 'payment',
+      status: flow === 'direct' ? 'processing' : 'pending',
+      state: flow === 'direct' ? method.direct?.state : undefined,
+      type: method.type,
+      ...base,
       ...request,
       request: fields,
+      added: added ?? {},
     };
-    if (payout.outcome.cutBeforeCreate) return notCreated();
-    this.begin(payout);
-    return this.created(payout, payoutCreated(payout));
+    return this.create(payment, () => paymentBody(payment, { baseUrl: this.parts.baseUrl(), lookup: false }));
   }
 
-  lookUp(kind: Kind, query: LookupQuery): Answer {
+  createPayout(body: WireObject): SandboxResponse {
+    const { fields, ...request } = readPayoutRequest(body, this.parts.methods.payouts);
+    const base = this.newTransaction(request.amount);
+    const payout = { kind: 'payout', status: 'processing', ...base, ...request, request: fields } as const;
+    return this.create(payout, () => payoutCreatedBody(payout));
+  }
+
+  lookUp(kind: Kind, query: LookupQuery): SandboxResponse {
     const found = this.parts.store.find({ kind, ...query, now: this.parts.clock.now() });
     if (!found) throw unknownTransaction();
-    const full = { baseUrl: this.parts.baseUrl(), lookup: true };
-    return { status: 200, body: found.kind === 'payment' ? paymentAnswer(found, full) : payoutAnswer(found) };
+    const options = { baseUrl: this.parts.baseUrl(), lookup: true };
+    return { status: 200, body: found.kind === 'payment' ? paymentBody(found, options) : payoutBody(found) };
   }
 
-  /** Spec 4.5. The body names no channel: the payment's id is all there is. */
-  confirm(body: WireObject): Answer {
+  /** Spec 4.5. The body contains no channel. */
+  confirm(body: WireObject): SandboxResponse {
     const problems = new Problems();
     const reader = new ObjectReader(body, problems);
     const id = reader.required('id', uuid);
@@ -77,62 +80,37 @@ export class Service {
     if (payment?.kind !== 'payment' || this.isHidden(payment)) throw unknownTransaction();
     const { confirmField } = payment.method;
     if (!isWaiting(payment)) throw invalid({ id: 'must be a payment that waits for a confirmation' });
-    const answer = confirmField ? reader.required(confirmField, plainText) : undefined;
+    const code = confirmField ? reader.required(confirmField, plainText) : undefined;
     reader.finish();
     problems.throwIfAny();
-    this.parts.lifecycle.confirm(payment, answer);
-    return { status: 200, body: confirmAnswer(payment, this.parts.baseUrl()) };
+    this.parts.lifecycle.confirm(payment, code);
+    return { status: 200, body: confirmBody(payment, this.parts.baseUrl()) };
   }
 
-  private newPayment({ fields, adds, ...request }: PaymentRequest): Payment {
-    const direct = request.flow === 'direct';
-    const born = this.born(request);
-    const added = adds ? request.method.adds?.(methodView({ ...born, ...request, request: fields })) : {};
-    return {
-      kind: 'payment',
-      status: direct ? 'processing' : 'pending',
-      state: direct ? request.method.direct?.state : undefined,
-      type: request.method.type,
-      ...born,
-      ...request,
-      request: fields,
-      added: added ?? {},
-    };
-  }
-
-  private born(request: {
-    amount: { value: string };
-  }): Pick<Transaction, 'id' | 'createDate' | 'outcome' | 'hiddenUntil'> {
+  private newTransaction({
+    value,
+  }: Amount): Pick<Transaction, 'id' | 'createDate' | 'outcome' | 'hiddenUntil'> {
     const now = this.parts.clock.now();
-    const outcome = outcomeOf(request.amount.value);
+    const outcome = outcomeOf(value);
     const hiddenUntil = outcome.hiddenForMs === undefined ? undefined : now + outcome.hiddenForMs;
     this.sequence += 1;
     return { id: randomUUID(), createDate: microsecondDate(now, this.sequence), outcome, hiddenUntil };
   }
 
-  private begin(transaction: Transaction): void {
+  private create(transaction: Transaction, body: () => WireObject): SandboxResponse {
+    const { cutBeforeCreate, createDamage } = transaction.outcome;
+    if (cutBeforeCreate) return { status: 500, body: {}, damage: { kind: 'cut' } };
     this.parts.lifecycle.begin(transaction);
-    this.parts.traffic.created(transaction.kind);
+    this.parts.faults.created(transaction.kind);
+    return { status: 201, body: body(), damage: createDamage };
   }
 
-  private created(transaction: Transaction, body: WireObject): Answer {
-    return { status: 201, body, damage: transaction.outcome.createDamage };
-  }
-
-  private isHidden(transaction: Transaction): boolean {
-    return transaction.hiddenUntil !== undefined && transaction.hiddenUntil > this.parts.clock.now();
+  private isHidden({ hiddenUntil }: Transaction): boolean {
+    return hiddenUntil !== undefined && hiddenUntil > this.parts.clock.now();
   }
 }
 
-function isWaiting(payment: Payment): boolean {
-  const { state, method } = payment;
-  return method.confirmField !== undefined && state !== undefined && state !== 'waiting_for_provider';
-}
+const isWaiting = ({ state, method }: Payment): boolean =>
+  method.confirmField !== undefined && state !== undefined && state !== 'waiting_for_provider';
 
-function unknownTransaction(): Refusal {
-  return new Refusal(404, 'There is no such transaction');
-}
-
-function notCreated(): Answer {
-  return { status: 500, body: {}, damage: { kind: 'cut' } };
-}
+const unknownTransaction = (): SandboxHttpError => new SandboxHttpError(404, 'There is no such transaction');

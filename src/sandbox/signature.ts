@@ -1,6 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { Refusal } from './refusal';
+import { SandboxHttpError } from './http-error';
 
 export interface Keys {
   apiKey: string;
@@ -9,14 +9,14 @@ export interface Keys {
 
 export interface SignedRequest {
   headers: IncomingHttpHeaders;
-  /** What stands behind the timestamp in the signed text (spec section 5): the query string or the body, byte for byte. */
+  /** The signed bytes after the timestamp (spec section 5): the query string or the body. */
   data: Buffer;
 }
 
 const MAX_AGE_SECONDS = 300;
 const DIGITS = /^\d{1,15}$/;
 
-/** Throws a 401 unless the request carries all three headers and they are right (spec section 5). */
+/** Throws 401 unless all three headers are present and valid (spec section 5). */
 export function authenticate(request: SignedRequest, keys: Keys, nowMs: number): void {
   const key = header(request.headers, 'X-API-Key');
   const timestamp = header(request.headers, 'X-Timestamp');
@@ -28,7 +28,7 @@ export function authenticate(request: SignedRequest, keys: Keys, nowMs: number):
     throw unauthenticated({ 'X-Timestamp': 'is more than 5 minutes in the future' });
   }
   const expected = createHmac('sha256', keys.secretKey).update(timestamp).update(request.data).digest('hex');
-  // Both are always compared, and the answer does not tell which of them was wrong.
+  // Compares both always, so that neither timing nor response tells which one is wrong.
   const keyFits = sameText(key, keys.apiKey);
   const signatureFits = sameText(signature.toLowerCase(), expected);
   if (!keyFits || !signatureFits) throw unauthenticated();
@@ -40,11 +40,11 @@ function header(headers: IncomingHttpHeaders, name: string): string {
   return value;
 }
 
-function unauthenticated(errors?: Record<string, string>): Refusal {
-  return new Refusal(401, 'Authentication failed', errors);
+function unauthenticated(errors?: Record<string, string>): SandboxHttpError {
+  return new SandboxHttpError(401, 'Authentication failed', errors);
 }
 
-/** Hashed first, because timingSafeEqual takes equal lengths only and the length is a secret too. */
+/** Hashes first, because timingSafeEqual requires equal lengths and the length is secret too. */
 function sameText(given: string, expected: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(expected));

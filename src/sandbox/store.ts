@@ -1,35 +1,34 @@
 import { isSettled, type Kind, type Transaction } from './transaction';
 
-interface Link {
-  transaction: Transaction;
-  older?: Link;
-  newer?: Link;
-}
+/** Values in insertion order. The kept iterator makes `oldest` fast: a new one would skip all deleted entries. */
+class OldestFirst<T> {
+  private readonly values = new Set<T>();
+  private iterator = this.values.values();
 
-/** A list by age, from which any link can be taken out at once: a Map slows down when its front is eaten away. */
-class AgeList {
-  oldest?: Link;
-  newest?: Link;
-
-  append(transaction: Transaction): Link {
-    const link: Link = { transaction, older: this.newest };
-    if (this.newest) this.newest.newer = link;
-    else this.oldest = link;
-    this.newest = link;
-    return link;
+  add(value: T): void {
+    this.values.add(value);
   }
 
-  remove(link: Link): void {
-    if (link.older) link.older.newer = link.newer;
-    else this.oldest = link.newer;
-    if (link.newer) link.newer.older = link.older;
-    else this.newest = link.older;
+  /** Removes the oldest value. */
+  shift(): T | undefined {
+    let next = this.iterator.next();
+    if (next.done) {
+      this.iterator = this.values.values();
+      next = this.iterator.next();
+    }
+    if (next.done) return undefined;
+    this.values.delete(next.value);
+    return next.value;
   }
-}
 
-interface Entry {
-  byAge: Link;
-  settled?: Link;
+  delete(value: T): void {
+    this.values.delete(value);
+  }
+
+  clear(): void {
+    this.values.clear();
+    this.iterator = this.values.values();
+  }
 }
 
 export interface Search {
@@ -40,22 +39,23 @@ export interface Search {
   now: number;
 }
 
-/** All transactions, in memory and bounded: the one settled longest ago goes first, then the oldest. */
+/** Transactions in memory, up to a maximum: evicts the one settled longest ago, otherwise the oldest. */
 export class Store {
-  private readonly entries = new Map<string, Entry>();
+  private readonly byId = new Map<string, Transaction>();
   private readonly byExternalId = new Map<string, Transaction[]>();
-  private all = new AgeList();
-  private settled = new AgeList();
+  private readonly open = new OldestFirst<Transaction>();
+  private readonly settled = new OldestFirst<Transaction>();
 
   constructor(private readonly maxTransactions: number) {}
 
   get size(): number {
-    return this.entries.size;
+    return this.byId.size;
   }
 
   add(transaction: Transaction): void {
-    if (this.entries.size >= this.maxTransactions) this.evict();
-    this.entries.set(transaction.id, { byAge: this.all.append(transaction) });
+    if (this.byId.size >= this.maxTransactions) this.evict();
+    this.byId.set(transaction.id, transaction);
+    this.open.add(transaction);
     const key = externalKey(transaction);
     if (key === undefined) return;
     const sharing = this.byExternalId.get(key);
@@ -63,65 +63,55 @@ export class Store {
     else this.byExternalId.set(key, [transaction]);
   }
 
-  /** Called once, when a transaction has reached its end. */
+  /** Called when a transaction has reached a final state. */
   markSettled(transaction: Transaction): void {
-    const entry = this.entries.get(transaction.id);
-    if (entry && isSettled(transaction)) entry.settled ??= this.settled.append(transaction);
+    if (!this.byId.has(transaction.id) || !isSettled(transaction)) return;
+    this.open.delete(transaction);
+    this.settled.add(transaction);
   }
 
   get(id: string): Transaction | undefined {
-    return this.entries.get(id.toLowerCase())?.byAge.transaction;
+    return this.byId.get(id.toLowerCase());
   }
 
-  /** What a lookup sees: where both ids are given both must fit; of several with one external id, the newest. */
+  /** If both ids are given both must match; of several with one external id, the newest. */
   find(search: Search): Transaction | undefined {
+    const { transactionId } = search;
     const candidates =
-      search.transactionId === undefined ? this.sharing(search) : [this.get(search.transactionId)];
-    return candidates.findLast((found) => found !== undefined && fits(found, search));
+      transactionId === undefined
+        ? (this.byExternalId.get(externalKey(search) ?? '') ?? [])
+        : [this.get(transactionId)];
+    return candidates.findLast((found) => found !== undefined && matches(found, search));
   }
 
-  /** Newest first, beginning behind the transaction `before`. */
+  /** Newest first, starting after the transaction `before`. */
   list(limit: number, before?: string): Transaction[] {
-    const listed: Transaction[] = [];
-    let link = before === undefined ? this.all.newest : this.entries.get(before.toLowerCase())?.byAge.older;
-    for (; link && listed.length < limit; link = link.older) listed.push(link.transaction);
-    return listed;
+    const all = [...this.byId.values()].reverse();
+    const start = before === undefined ? 0 : all.findIndex(({ id }) => id === before.toLowerCase()) + 1;
+    return before !== undefined && start === 0 ? [] : all.slice(start, start + limit);
   }
 
   clear(): void {
-    for (let link = this.all.oldest; link; link = link.newer) link.transaction.timer?.cancel();
-    this.entries.clear();
+    for (const { timer } of this.byId.values()) timer?.cancel();
+    this.byId.clear();
     this.byExternalId.clear();
-    this.all = new AgeList();
-    this.settled = new AgeList();
-  }
-
-  private sharing(search: Search): Transaction[] {
-    const { kind, channel, externalId } = search;
-    return this.byExternalId.get(externalKey({ kind, channel, externalId }) ?? '') ?? [];
+    this.open.clear();
+    this.settled.clear();
   }
 
   private evict(): void {
-    const transaction = (this.settled.oldest ?? this.all.oldest)?.transaction;
-    const entry = transaction && this.entries.get(transaction.id);
-    if (!entry) return;
+    const transaction = this.settled.shift() ?? this.open.shift();
+    if (!transaction) return;
     transaction.timer?.cancel();
-    this.entries.delete(transaction.id);
-    this.all.remove(entry.byAge);
-    if (entry.settled) this.settled.remove(entry.settled);
-    this.forgetExternalId(transaction);
-  }
-
-  private forgetExternalId(transaction: Transaction): void {
-    const key = externalKey(transaction);
-    const sharing = key === undefined ? undefined : this.byExternalId.get(key);
-    if (key === undefined || !sharing) return;
-    sharing.splice(sharing.indexOf(transaction), 1);
-    if (sharing.length === 0) this.byExternalId.delete(key);
+    this.byId.delete(transaction.id);
+    const key = externalKey(transaction) ?? '';
+    const others = this.byExternalId.get(key)?.filter((each) => each !== transaction);
+    if (others && others.length > 0) this.byExternalId.set(key, others);
+    else this.byExternalId.delete(key);
   }
 }
 
-function fits(found: Transaction, search: Search): boolean {
+function matches(found: Transaction, search: Search): boolean {
   return (
     found.kind === search.kind &&
     found.channel.toLowerCase() === search.channel.toLowerCase() &&
@@ -130,7 +120,7 @@ function fits(found: Transaction, search: Search): boolean {
   );
 }
 
+/** Unambiguous, because a UUID contains no space. */
 function externalKey(of: Pick<Transaction, 'kind' | 'channel' | 'externalId'>): string | undefined {
-  // A UUID holds no blank: the key cannot be read in two ways.
   return of.externalId === undefined ? undefined : `${of.kind} ${of.channel.toLowerCase()} ${of.externalId}`;
 }

@@ -1,22 +1,21 @@
-import type { WireObject } from '../schema/methods/sandbox-behaviour';
-import { invalid } from './refusal';
-import { isObject } from './wire-object';
+import { isWireObject, type WireObject } from '../shared/wire-object';
+import { invalid } from './http-error';
 
 const MAX_DEPTH = 32;
 const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:]/g;
 
-/** One JSON object, in UTF-8, without a byte order mark and without a name given twice. */
+/** Parses one JSON object in UTF-8, without a byte order mark and without duplicate names. */
 export function parseStrictJson(bytes: Buffer): WireObject {
   const text = decode(bytes);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    // The parser's own message quotes the text: it must reach neither the answer nor the log.
+    // The message of the parser quotes the text, which must not be logged or returned.
     throw invalid({ body: 'must be valid JSON' });
   }
   checkNames(text);
-  if (!isObject(value)) throw invalid({ body: 'must be a JSON object' });
+  if (!isWireObject(value)) throw invalid({ body: 'must be a JSON object' });
   return value;
 }
 
@@ -28,7 +27,7 @@ function decode(bytes: Buffer): string {
   }
 }
 
-/** `text` is known to be valid JSON: strings and brackets are all there is to look at. */
+/** @param text valid JSON */
 function checkNames(text: string): void {
   const open: Set<string>[] = [];
   let last = '';
@@ -44,6 +43,6 @@ function checkNames(text: string): void {
 function addName(names: Set<string> | undefined, token: string): void {
   const name = String(JSON.parse(token));
   if (name === '__proto__') throw invalid({ body: 'must not use __proto__ as a name' });
-  if (names?.has(name)) throw invalid({ body: 'must not give a name twice' });
+  if (names?.has(name)) throw invalid({ body: 'must not contain a name twice' });
   names?.add(name);
 }

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import type {
   SandboxPaymentMethod,
   SandboxTransaction,
-  WireObject,
   WireState,
 } from '../schema/methods/sandbox-behaviour';
-import type { Timer } from './clock';
+import type { WireObject } from '../shared/wire-object';
+import type { Timer } from '../shared/clock';
 import type { Outcome, TransactionError } from './final-states';
 
 export type PaymentStatus = 'pending' | 'processing' | 'completed' | 'failed' | 'mispaid';
@@ -19,18 +19,18 @@ export interface Amount {
 
 interface Common {
   id: string;
-  /** As the client wrote it. */
+  /** As sent by the client. */
   channel: string;
   externalId?: string;
   amount: Amount;
   /** `payment_method.type` or `payout_method.type`. */
   type: string;
-  /** The method's fields, without any card data beyond a mask. */
+  /** The method's fields, with card data masked or removed. */
   request: WireObject;
   callbackUrl?: string;
   createDate: string;
   outcome: Outcome;
-  /** Lookups miss it until then. */
+  /** Lookups do not find it before. */
   hiddenUntil?: number;
   error?: TransactionError;
   timer?: Timer;
@@ -43,7 +43,7 @@ export interface Payment extends Common {
   flow: 'redirect' | 'direct';
   state?: WireState;
   returnUrl?: string;
-  /** What the service has added to `payment_method` so far. */
+  /** Fields of `payment_method` that the service added. */
   added: WireObject;
 }
 
@@ -55,11 +55,10 @@ export interface Payout extends Common {
 export type Transaction = Payment | Payout;
 export type Kind = Transaction['kind'];
 
-export function isSettled(transaction: Transaction): boolean {
-  return transaction.status !== 'pending' && transaction.status !== 'processing';
-}
+export const isSettled = ({ status }: Transaction): boolean =>
+  status !== 'pending' && status !== 'processing';
 
-/** What a method's own code may see. */
+/** The transaction for the functions of a method's sandbox behaviour. */
 export function methodView(transaction: Pick<Common, 'id' | 'request' | 'amount'>): SandboxTransaction {
   const { id, request, amount } = transaction;
   return { id, request, amount, digits: (count, label) => digitsOf(id, count, label) };
@@ -74,7 +73,7 @@ function digitsOf(id: string, count: number, label: string): string {
   return digits.slice(0, count);
 }
 
-/** ISO 8601 with microseconds and offset (spec 2.1), which a clock of milliseconds has to make up. */
+/** ISO 8601 with microseconds and offset (spec 2.1). */
 export function microsecondDate(ms: number, micros: number): string {
   const digits = String(micros % 1000).padStart(3, '0');
   return new Date(ms).toISOString().replace('Z', `${digits}+00:00`);

@@ -5,19 +5,16 @@ import { CurrencyCode, Decimal } from './scalars';
 
 @ObjectType({ description: 'An amount of money (spec 2.2).' })
 export class Amount {
-  @Field(() => CurrencyCode, { description: 'ISO 4217 code, as the service sent it.' })
-  currency!: string;
+  @Field(() => CurrencyCode, { description: 'ISO 4217 code, as the service sent it.' }) currency!: string;
 
   @Field(() => Decimal, {
-    description:
-      'The amount of the order. On a MISPAID payment this is not what was paid: read received there.',
+    description: 'The amount of the order. Of a MISPAID payment the payer paid received instead.',
   })
   value!: string;
 
   @Field(() => Decimal, {
     nullable: true,
-    description:
-      'The amount actually paid. Present on a MISPAID payment, where it counts instead of value; null otherwise.',
+    description: 'The amount actually paid, in place of value: for MISPAID payments only, otherwise null.',
   })
   received?: string | null;
 }
@@ -26,7 +23,7 @@ export class Amount {
 export class AmountInput {
   @Field(() => CurrencyCode, {
     description:
-      'ISO 4217 code. Some methods take one currency only (spec section 8); another is an InvalidInputError.',
+      'ISO 4217 code. Some methods accept one currency only (spec section 8); another is an InvalidInputError.',
   })
   @ValidateBy({
     name: 'iso4217' satisfies InputRule,
@@ -37,6 +34,5 @@ export class AmountInput {
   })
   currency!: string;
 
-  @Field(() => Decimal, { description: 'Above zero, at most two decimals; sent with two.' })
-  value!: string;
+  @Field(() => Decimal, { description: 'Above zero, at most two decimals; sent with two.' }) value!: string;
 }

@@ -7,11 +7,11 @@ import { ONE_OF_INPUTS } from './methods/method-types';
 export function buildSchema(resolvers: NonEmptyArray<new () => object>): GraphQLSchema {
   const schema = buildSchemaSync({
     resolvers,
-    // The operations validate: type-graphql's own way answers with the whole input.
+    // src/core validates: the errors of type-graphql contain the whole input.
     validate: false,
-    // Skip an introspection query of 100 ms: Apollo Server asserts at start that the schema is valid.
+    // Apollo Server asserts at start that the schema is valid; the check here takes 100 ms.
     skipCheck: true,
-    pubSub: NO_TOPICS,
+    pubSub: UNUSED_PUB_SUB,
   });
   readPropertiesDirectly(schema);
   nameTypesByClass(schema);
@@ -20,11 +20,11 @@ export function buildSchema(resolvers: NonEmptyArray<new () => object>): GraphQL
   return schema;
 }
 
-/** type-graphql wants one as soon as there are subscriptions; ours bring their own streams. */
-const NO_TOPICS: PubSub = {
+/** type-graphql requires one for subscriptions; ours return their own iterators. */
+const UNUSED_PUB_SUB: PubSub = {
   publish: () => undefined,
   subscribe: () => {
-    throw new Error('There are no topics.');
+    throw new Error('PubSub is not used.');
   },
 };
 
@@ -32,7 +32,7 @@ function describeRoots(schema: GraphQLSchema): void {
   const query = schema.getQueryType();
   const mutation = schema.getMutationType();
   const subscription = schema.getSubscriptionType();
-  if (query) query.description = 'Lookups of payments and payouts. They change nothing and may be repeated.';
+  if (query) query.description = 'Lookups. They change nothing and may be repeated.';
   if (mutation)
     mutation.description =
       'Calls that move money. Expected failures are members of the result, not GraphQL errors.';
@@ -41,7 +41,7 @@ function describeRoots(schema: GraphQLSchema): void {
       'Live updates, over WebSocket (graphql-transport-ws) at /graphql or as server-sent events at /graphql/stream.';
 }
 
-/** Outside the root types every field is a property of its object: graphql-js reads those itself, without a wrapper around each. */
+/** Fields of other types than the roots are plain properties: the default resolver is faster than type-graphql's wrapper. */
 function readPropertiesDirectly(schema: GraphQLSchema): void {
   const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
   for (const type of Object.values(schema.getTypeMap())) {
@@ -52,13 +52,13 @@ function readPropertiesDirectly(schema: GraphQLSchema): void {
   }
 }
 
-/** An object's class has the name of its type. type-graphql would promise the name, for every object anew. */
+/** Classes are named like their GraphQL types. type-graphql's resolveType returns a promise for every object. */
 function nameTypesByClass(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap()).filter(isAbstractType))
     type.resolveType = ({ constructor }: object) => constructor.name;
 }
 
-/** type-graphql cannot say @oneOf: its directive would only decorate. */
+/** type-graphql has no @oneOf: its directive would only be printed, not enforced. */
 function enforceOneOf(schema: GraphQLSchema, name: string): void {
   const type = schema.getType(name);
   if (!(type instanceof GraphQLInputObjectType)) throw new Error(`${name} is not an input type.`);
@@ -67,7 +67,7 @@ function enforceOneOf(schema: GraphQLSchema, name: string): void {
     fields.length < 2 ||
     fields.some((field) => 'ofType' in field.type || field.defaultValue !== undefined)
   ) {
-    throw new Error(`Every field of ${name} must be nullable and without a default: it is a @oneOf input.`);
+    throw new Error(`Every field of the @oneOf input ${name} must be nullable and without a default.`);
   }
   type.isOneOf = true;
 }

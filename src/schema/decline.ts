@@ -1,56 +1,36 @@
-import { Field, ObjectType, registerEnumType } from 'type-graphql';
+import { Field, ObjectType } from 'type-graphql';
+import { registerEnum, type EnumValue } from './register-enum';
 
-export enum DeclineCode {
-  DECLINED_GENERIC = 'DECLINED_GENERIC',
-  PERSONAL_DATA_NOT_PROVIDED = 'PERSONAL_DATA_NOT_PROVIDED',
-  CARD_DATA_NOT_PROVIDED = 'CARD_DATA_NOT_PROVIDED',
-  BROWSER_DATA_NOT_PROVIDED = 'BROWSER_DATA_NOT_PROVIDED',
-  DECLINED_3DS_AUTHENTICATION_FAILED = 'DECLINED_3DS_AUTHENTICATION_FAILED',
-  PROVIDER_PROCESSING_FAILED = 'PROVIDER_PROCESSING_FAILED',
-  UNKNOWN = 'UNKNOWN',
-}
-
-registerEnumType(DeclineCode, {
-  name: 'DeclineCode',
-  description: 'Why a payment or payout failed, in the words of the service (spec 7.2).',
-  valuesConfig: {
-    DECLINED_GENERIC: { description: 'It was declined; the service says no more.' },
-    PERSONAL_DATA_NOT_PROVIDED: { description: 'Personal data of the payer was not provided.' },
-    CARD_DATA_NOT_PROVIDED: { description: 'Card data was not provided.' },
-    BROWSER_DATA_NOT_PROVIDED: { description: 'Browser data was not provided.' },
-    DECLINED_3DS_AUTHENTICATION_FAILED: { description: '3-D Secure authentication failed.' },
-    PROVIDER_PROCESSING_FAILED: {
-      description:
-        'The payment provider returned an error: message holds its text, reason our reading of it.',
-    },
-    UNKNOWN: { description: 'A code this gateway does not know: see rawCode.' },
+export const DeclineCode = registerEnum(
+  'DeclineCode',
+  'Error codes of failed payments and payouts (spec 7.2).',
+  {
+    DECLINED_GENERIC: 'Declined, without a more exact reason.',
+    PERSONAL_DATA_NOT_PROVIDED: 'Personal data of the payer was not provided.',
+    CARD_DATA_NOT_PROVIDED: 'Card data was not provided.',
+    BROWSER_DATA_NOT_PROVIDED: 'Browser data was not provided.',
+    DECLINED_3DS_AUTHENTICATION_FAILED: '3-D Secure authentication failed.',
+    PROVIDER_PROCESSING_FAILED: 'The payment provider returned an error: see message and reason.',
+    UNKNOWN: 'A code unknown to this gateway: see rawCode.',
   },
-});
+);
+export type DeclineCode = EnumValue<typeof DeclineCode>;
 
-export enum DeclineReason {
-  DO_NOT_HONOR = 'DO_NOT_HONOR',
-  AUTHENTICATION_FAILED = 'AUTHENTICATION_FAILED',
-  INSUFFICIENT_FUNDS = 'INSUFFICIENT_FUNDS',
-  CARD_EXPIRED = 'CARD_EXPIRED',
-  SUSPECTED_FRAUD = 'SUSPECTED_FRAUD',
-  NOT_PERMITTED = 'NOT_PERMITTED',
-}
-
-registerEnumType(DeclineReason, {
-  name: 'DeclineReason',
-  description:
-    "What a provider's free text says, read conservatively. The set of texts is open: a text that says nothing known has no reason.",
-  valuesConfig: {
-    DO_NOT_HONOR: { description: 'The issuer declined without a reason ("do not honor").' },
-    AUTHENTICATION_FAILED: { description: 'The payer was not authenticated (3-D Secure).' },
-    INSUFFICIENT_FUNDS: { description: 'Not enough money on the account.' },
-    CARD_EXPIRED: { description: 'The card has expired.' },
-    SUSPECTED_FRAUD: { description: 'The provider suspects fraud.' },
-    NOT_PERMITTED: { description: 'The transaction is not permitted to this card or account.' },
+export const DeclineReason = registerEnum(
+  'DeclineReason',
+  "The reason that the gateway recognises in a provider's free text. Providers may send any text.",
+  {
+    DO_NOT_HONOR: 'The issuer declined without a reason ("do not honor").',
+    AUTHENTICATION_FAILED: 'The payer was not authenticated (3-D Secure).',
+    INSUFFICIENT_FUNDS: 'Not enough money on the account.',
+    CARD_EXPIRED: 'The card has expired.',
+    SUSPECTED_FRAUD: 'The provider suspects fraud.',
+    NOT_PERMITTED: 'The transaction is not permitted to this card or account.',
   },
-});
+);
+export type DeclineReason = EnumValue<typeof DeclineReason>;
 
-/** A text names one reason when exactly one of these fits it; a text that denies or fits two names none. */
+/** A reason is recognised when exactly one pattern matches and the text does not negate it. */
 const REASONS: readonly (readonly [DeclineReason, RegExp])[] = [
   [DeclineReason.DO_NOT_HONOR, /\bdo not hono(u)?r\b/],
   [
@@ -63,17 +43,17 @@ const REASONS: readonly (readonly [DeclineReason, RegExp])[] = [
   [DeclineReason.NOT_PERMITTED, /\btransaction (is )?not (permitted|allowed)\b/],
 ];
 
-/** A reason that the text denies. "Do not honor", "not permitted" and "not sufficient" deny nothing. */
-const DENIED =
+/** A negated reason, such as "no fraud suspected". "Do not honor", "not permitted" and "not sufficient" are not negations. */
+const NEGATED =
   /\b(no|not|never|without|isn t|wasn t) (a |an |any |yet )?(suspected|suspicion|fraud|insufficient|expired|card expired|3 ?ds|authentication)\b|\b(no|none|false|negative)$/;
 
-/** Reads a provider's text; null where it says nothing known, or more than one thing. */
+/** The reason in a provider's text; null if it contains none or several. */
 export function readDeclineReason(text: string): DeclineReason | null {
   const words = text
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim();
-  if (DENIED.test(words)) return null;
+  if (NEGATED.test(words)) return null;
   const found = REASONS.filter(([, pattern]) => pattern.test(words));
   return found.length === 1 && found[0] ? found[0][0] : null;
 }
@@ -82,32 +62,30 @@ export function readDeclineReason(text: string): DeclineReason | null {
   description: 'Why a payment or payout failed (spec 7.2). A decline is data, never a GraphQL error.',
 })
 export class TransactionError {
-  @Field(() => DeclineCode, { description: 'The code, or UNKNOWN where this gateway does not know it.' })
+  @Field(() => DeclineCode, { description: 'The code; UNKNOWN for one unknown to this gateway.' })
   code!: DeclineCode;
 
   @Field(() => String, {
-    description:
-      'The code as the service sent it, but for what must not be shown (docs/redaction.md); empty where it sent none.',
+    description: 'The code as the service sent it, redacted (docs/redaction.md); empty if it sent none.',
   })
   rawCode!: string;
 
   @Field(() => String, {
     description:
-      'The text of the service, for people, without card numbers and secrets (docs/redaction.md); empty where it sent none. The set of texts is open.',
+      'Free text of the service for people, without card numbers and secrets (docs/redaction.md); empty if it sent none.',
   })
   message!: string;
 
   @Field(() => DeclineReason, {
     nullable: true,
-    description:
-      "For PROVIDER_PROCESSING_FAILED: what the provider's text says, read conservatively. Null for other codes and where the text says nothing known.",
+    description: 'Read from message, for PROVIDER_PROCESSING_FAILED only; null if not recognised.',
   })
   reason?: DeclineReason | null;
 }
 
 /** The error of a failed transaction, from its code and text. */
 export function transactionError(rawCode: string, message: string): TransactionError {
-  const code = Object.values(DeclineCode).find((known) => known === rawCode) ?? DeclineCode.UNKNOWN;
+  const code = Object.values(DeclineCode).find((value) => value === rawCode) ?? DeclineCode.UNKNOWN;
   const reason = code === DeclineCode.PROVIDER_PROCESSING_FAILED ? readDeclineReason(message) : null;
   return Object.assign(new TransactionError(), { code, rawCode, message, reason });
 }

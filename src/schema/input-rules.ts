@@ -1,7 +1,4 @@
-/**
- * Every `rule` of a FieldError. docs/results.md explains each, and the client kit has them as a type (`InputRule`). A rule
- * that is not here does not compile.
- */
+/** Every `rule` of a FieldError (docs/results.md); the client kit exports them as the type `InputRule`. Stable. */
 export const INPUT_RULES = [
   'notBlank',
   'printable',
@@ -39,5 +36,4 @@ export const INPUT_RULES = [
   'methodOfPayment',
 ] as const;
 
-/** One of INPUT_RULES. */
 export type InputRule = (typeof INPUT_RULES)[number];

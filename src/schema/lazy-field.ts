@@ -4,38 +4,35 @@ import { redactFreeText } from '../redaction/text';
 import { snakeCase, type WireObject } from '../shared/wire-object';
 
 /**
- * A value that an answer may lack although the service knows it: then it is a promise that one shared lookup
- * settles, made only when an operation selects the field.
+ * A value that the service may omit from a response although it knows it: then a getter returns a promise, which one
+ * shared lookup resolves. The lookup is made only if an operation selects the field.
  */
 export type Lazy<T> = T | null | undefined | Promise<T | null | undefined>;
 
-/** Applies a function to a value that may arrive late or not at all. */
-export function mapLazy<T, R>(value: Lazy<T>, use: (valueOrNull: T) => R | null): Lazy<R> {
-  if (value instanceof Promise) return value.then((known) => mapLazy(known, use));
-  return value === null || value === undefined ? null : use(value);
+/** Applies a function to a lazy value; null if there is none. */
+export function mapLazy<T, R>(value: Lazy<T>, map: (present: T) => R | null): Lazy<R> {
+  if (value instanceof Promise) return value.then((resolved) => mapLazy(resolved, map));
+  return value === null || value === undefined ? null : map(value);
 }
 
 interface ServiceFieldOptions {
   /** The GraphQL type; String when absent. */
   type?: () => GraphQLScalarType | object;
-  /** Where the value stands, when that is not `payment_method.<field name in snake case>`. */
-  from?(method: WireObject, answer: WireObject): unknown;
-  /** Reads the value found; as free text, in which card numbers and tokens are hidden, when absent (shown-text.ts). */
+  /** Selects the value; by default `payment_method.<field name in snake case>`. */
+  from?(method: WireObject, response: WireObject): unknown;
+  /** Parses and redacts the value; by default as free text, with card numbers and tokens redacted. */
   read?(value: unknown): unknown;
 }
 
 interface ServiceFieldSpec {
   name: string;
   wireName: string;
-  find(method: WireObject, answer: WireObject): unknown;
+  find(method: WireObject, response: WireObject): unknown;
 }
 
 const specsByPrototype = new Map<object, ServiceFieldSpec[]>();
 
-/**
- * A nullable output field that the service fills in `payment_method`. One line says both what callers see and where
- * it stands on the wire.
- */
+/** A nullable GraphQL field that is read from the service's `payment_method`. */
 export function ServiceField(description: string, options: ServiceFieldOptions = {}): PropertyDecorator {
   return (prototype, key) => {
     const name = String(key);
@@ -45,8 +42,8 @@ export function ServiceField(description: string, options: ServiceFieldOptions =
     specs.push({
       name,
       wireName,
-      find: (method, answer) => {
-        const value = from(method, answer);
+      find: (method, response) => {
+        const value = from(method, response);
         return value === undefined || value === null ? undefined : (read(value) ?? undefined);
       },
     });
@@ -55,16 +52,16 @@ export function ServiceField(description: string, options: ServiceFieldOptions =
   };
 }
 
-/** The service fields of a class, in the order they are written. */
+/** The service fields of a class, in source order. */
 export function serviceFieldsOf(prototype: object): readonly ServiceFieldSpec[] {
   return specsByPrototype.get(prototype) ?? [];
 }
 
-/** The value of a field that is there already; undefined for one that reading would have to look up. */
+/** The value of a field, without the lookup of a lazy one, which is undefined here. */
 export function peek(object: object, name: string): unknown {
   const property = Object.getOwnPropertyDescriptor(object, name);
   return property && 'value' in property ? property.value : undefined;
 }
 
-/** A value that has arrived; null while it has not. */
+/** The value of a lazy field that is present; otherwise null. */
 export const known = <T>(value: Lazy<T>): T | null => (value instanceof Promise ? null : (value ?? null));

@@ -1,7 +1,7 @@
 import { ID, InterfaceType, Field } from 'type-graphql';
-import { isUuid } from './scalars';
+import { isUuid } from '../shared/uuid';
 
-/** What a global id names. */
+/** The contents of a global id. */
 export interface NodeRef {
   kind: 'payment' | 'payout';
   channel: string;
@@ -25,18 +25,18 @@ export function encodeNodeId({ kind, channel, transactionId }: NodeRef): string 
   return Buffer.concat([head, bytesOf(channel), bytesOf(transactionId)]).toString('base64url');
 }
 
-/** What a global id names, or undefined when this gateway never made it. */
+/** Undefined for an id that this gateway never issued. */
 export function decodeNodeId(id: string): NodeRef | undefined {
   const bytes = Buffer.from(id, 'base64url');
   const kind = KINDS[bytes[1] ?? KINDS.length];
   if (bytes.length !== LENGTH || bytes[0] !== FORMAT || !kind) return undefined;
   const ref = { kind, channel: uuidOf(bytes.subarray(2, 18)), transactionId: uuidOf(bytes.subarray(18)) };
-  // Base64 has several spellings of the same bytes; an id has one.
+  // Base64 can encode the same bytes in several ways; only the canonical id is valid.
   return isUuid(ref.channel) && encodeNodeId(ref) === id ? ref : undefined;
 }
 
 @InterfaceType({
-  // type-graphql looks only at types that name this very interface; ours name the interfaces that extend it.
+  // type-graphql finds only types that implement this interface directly; ours implement interfaces that extend it.
   resolveType: (value: object) => value.constructor.name,
   description: 'An object with a globally unique id (Relay global object identification).',
 })
@@ -46,8 +46,7 @@ export abstract class Node {
   abstract transactionId: string;
 
   @Field(() => ID, {
-    description:
-      'Opaque and stable. It says kind, channel and transaction, so node(id) finds the object again with nothing else.',
+    description: 'Opaque and stable. It encodes kind, channel and transaction id; for node(id).',
   })
   get id(): string {
     return encodeNodeId(this);

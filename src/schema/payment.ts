@@ -1,71 +1,49 @@
-import { Field, InterfaceType, registerEnumType } from 'type-graphql';
+import { Field, InterfaceType } from 'type-graphql';
 import { Amount } from './amount';
 import { TransactionError } from './decline';
 import { AwaitProviderAction, NextAction, RedirectAction } from './next-action';
 import { Node } from './node';
 import { DEFAULT_POLL_AFTER, type PollAfter } from '../shared/poll-after';
-import { HttpUrl, Timestamp, UUID } from './scalars';
 import { ServiceField, type Lazy } from './lazy-field';
+import { registerEnum, type EnumValue } from './register-enum';
+import { HttpUrl, Timestamp, UUID } from './scalars';
 
-export enum PaymentStatus {
-  PENDING = 'PENDING',
-  PROCESSING = 'PROCESSING',
-  COMPLETED = 'COMPLETED',
-  FAILED = 'FAILED',
-  MISPAID = 'MISPAID',
-  UNKNOWN = 'UNKNOWN',
-}
-
-registerEnumType(PaymentStatus, {
-  name: 'PaymentStatus',
-  description: 'Where a payment stands (spec 3.1).',
-  valuesConfig: {
-    PENDING: { description: 'Created; nothing has been paid yet.' },
-    PROCESSING: { description: 'Under way: nextAction says whether somebody has to do something.' },
-    COMPLETED: { description: 'Paid. Final.' },
-    FAILED: { description: 'Declined: see error. Final.' },
-    MISPAID: { description: 'More or less than the amount was paid: amount.received says how much.' },
-    UNKNOWN: { description: 'A word this gateway does not know: see rawStatus.' },
-  },
+export const PaymentStatus = registerEnum('PaymentStatus', 'The status of a payment (spec 3.1).', {
+  PENDING: 'Created; nothing has been paid yet.',
+  PROCESSING: 'In progress: see nextAction.',
+  COMPLETED: 'Paid. Final.',
+  FAILED: 'Declined: see error. Final.',
+  MISPAID: 'More or less than the amount was paid: see amount.received.',
+  UNKNOWN: 'A status unknown to this gateway: see rawStatus.',
 });
+export type PaymentStatus = EnumValue<typeof PaymentStatus>;
 
-export enum PaymentState {
-  WAITING_FOR_UTR = 'WAITING_FOR_UTR',
-  WAITING_FOR_CODE = 'WAITING_FOR_CODE',
-  WAITING_FOR_CONFIRM = 'WAITING_FOR_CONFIRM',
-  WAITING_FOR_PROVIDER = 'WAITING_FOR_PROVIDER',
-  UNKNOWN = 'UNKNOWN',
-}
-
-registerEnumType(PaymentState, {
-  name: 'PaymentState',
-  description: 'What a server-to-server payment waits for (spec 3.3).',
-  valuesConfig: {
-    WAITING_FOR_UTR: { description: 'The payer has to pay and give the UTR: confirm with it.' },
-    WAITING_FOR_CODE: { description: 'The payer has to give a code: confirm with it.' },
-    WAITING_FOR_CONFIRM: { description: 'The transfer has to be made: then confirm.' },
-    WAITING_FOR_PROVIDER: { description: 'Approval is pending at the provider.' },
-    UNKNOWN: { description: 'A word this gateway does not know.' },
+export const PaymentState = registerEnum(
+  'PaymentState',
+  'What a server-to-server payment waits for (spec 3.3).',
+  {
+    WAITING_FOR_UTR: 'The payer has to pay and provide the UTR: confirm with it.',
+    WAITING_FOR_CODE: 'The payer has to provide a code: confirm with it.',
+    WAITING_FOR_CONFIRM: 'The payer has to transfer the money: then confirm.',
+    WAITING_FOR_PROVIDER: 'The provider has to approve.',
+    UNKNOWN: 'A state unknown to this gateway.',
   },
-});
+);
+export type PaymentState = EnumValue<typeof PaymentState>;
 
-/** A word of the service as the enum value of the same name; UNKNOWN where there is none. */
-export function readWord<V extends string>(words: Record<string, V>, unknown: V, raw: string): V {
-  let bySmall = wordsBySmall.get(words) as Map<string, V> | undefined;
-  if (!bySmall) {
-    bySmall = new Map(Object.values(words).map((word) => [word.toLowerCase(), word]));
-    wordsBySmall.set(words, bySmall);
-  }
-  return bySmall.get(raw.toLowerCase()) ?? unknown;
+/** A word of the service as the enum value of the same name, in any case; `unknown` if there is none. */
+export function readWord<V extends string>(values: { readonly [K in V]: K }, unknown: V, raw: string): V {
+  const value = raw.toUpperCase();
+  return isKeyOf(values, value) ? values[value] : unknown;
 }
 
-/** The words of each list, by themselves in small letters. */
-const wordsBySmall = new WeakMap<object, Map<string, string>>();
+const isKeyOf = <K extends string>(values: { readonly [key in K]: unknown }, key: string): key is K =>
+  Object.hasOwn(values, key);
 
-/** The sub-state of a server-to-server payment; every method that has one uses this field. */
+/** The field `state` of the methods that have a sub-state. */
 export const StateField = (): PropertyDecorator =>
   ServiceField(
-    'What the payment waits for; null in the redirect flow and once nothing is waited for (spec 3.3).',
+    'What the payment waits for; null in the redirect flow and when it waits no more (spec 3.3).',
     {
       type: () => PaymentState,
       read: (raw) => (typeof raw === 'string' ? readWord(PaymentState, PaymentState.UNKNOWN, raw) : null),
@@ -78,18 +56,18 @@ const FINISHED: ReadonlySet<PaymentStatus> = new Set([
   PaymentStatus.MISPAID,
 ]);
 
-/** What a payment uses of its method's definition. */
+/** The part of its method's definition that a payment uses. */
 interface PaymentMethodFacts {
   /** The value in the enum PaymentMethod. */
   readonly name: string;
-  /** The next action in the states of this method; null: as for any other method. */
+  /** The next action in the states of this method; null: the default of all methods. */
   nextAction?(payment: PaymentResource): NextAction | null;
 }
 
 @InterfaceType({
   implements: Node,
   description:
-    'What every payment has, whatever its method (spec 2.3). Select it once for all: ... on PaymentResource { status }',
+    'The fields of all payments (spec 2.3). One selection covers every method: ... on PaymentResource { status }',
 })
 export abstract class PaymentResource extends Node {
   readonly kind = 'payment';
@@ -97,13 +75,13 @@ export abstract class PaymentResource extends Node {
   /** The definition of its method (schema/methods). */
   readonly definition: PaymentMethodFacts;
 
-  /** `payment_method.type` as the service sent it; the method's own word where it did not. */
+  /** `payment_method.type` as the service sent it, otherwise the type of the definition. */
   wireType!: string;
 
-  /** Present on a payment made from a short answer: the whole payment by one shared lookup, null where that fails. */
+  /** Present if the service responded without some fields: looks up the whole payment once; null if that fails. */
   complete?: () => Promise<PaymentResource | null>;
 
-  /** When a lookup saw the payment so, by the service's clock; undefined where it is not known. */
+  /** Time of the lookup by the service's clock, if known. */
   serviceTime?: number;
 
   /** Polling intervals for its next actions. */
@@ -117,59 +95,53 @@ export abstract class PaymentResource extends Node {
     this.definition = definition;
   }
 
-  @Field(() => UUID, { description: 'The id that the service gave the payment.' })
-  transactionId!: string;
-
-  @Field(() => UUID, { description: 'The merchant channel on which the payment was made.' })
-  channel!: string;
+  @Field(() => UUID, { description: 'The id of the payment at the service.' }) transactionId!: string;
+  @Field(() => UUID, { description: 'The merchant channel of the payment.' }) channel!: string;
 
   @Field(() => String, {
     nullable: true,
     description:
-      "The identifier from the client's system. The service does not repeat it: null when the payment was looked up by transactionId.",
+      "The identifier in the client's system. Null if looked up by transactionId: the service does not return it.",
   })
   externalId?: Lazy<string>;
 
-  /** The word in PaymentMethod; the enum itself is built from the registry. */
+  /** The value in the enum PaymentMethod, which is built from the registry. */
   get method(): string {
     return this.definition.name;
   }
 
-  @Field(() => PaymentStatus, { description: 'Where the payment stands; UNKNOWN for a word not known here.' })
+  @Field(() => PaymentStatus, { description: 'The status; UNKNOWN for one unknown to this gateway.' })
   status!: PaymentStatus;
 
   @Field(() => String, {
-    description:
-      'The status word as the service sent it; [redacted] where it is no word (docs/redaction.md).',
+    description: 'The status as the service sent it; [redacted] if it is not a word (docs/redaction.md).',
   })
   rawStatus!: string;
 
-  @Field(() => Amount, { nullable: true, description: 'Null when the service did not say.' })
+  @Field(() => Amount, { nullable: true, description: 'The amount; null if the service did not send it.' })
   amount?: Lazy<Amount>;
 
   @Field(() => HttpUrl, {
     nullable: true,
-    description:
-      'The hosted page for the payer; null when there is none, or when it is not an http(s) address.',
+    description: 'The hosted page for the payer; null if there is none or it is not an http(s) address.',
   })
   redirectUrl?: Lazy<string>;
 
   @Field(() => Timestamp, {
     nullable: true,
-    description: 'When the payment was created, as the service sent it; null when it did not say.',
+    description: 'Creation time as the service sent it; null if it sent none.',
   })
   createDate?: Lazy<string>;
 
   @Field(() => TransactionError, {
     nullable: true,
-    description: 'Only for failed payments. A decline is data, never a GraphQL error.',
+    description: 'The decline; null unless FAILED. Never a GraphQL error.',
   })
   error?: Lazy<TransactionError>;
 
   @Field(() => NextAction, {
     nullable: true,
-    description:
-      'What the payer or the client has to do next; null when there is nothing to do any more (COMPLETED, FAILED, MISPAID).',
+    description: 'What the payer or the client has to do next; null if COMPLETED, FAILED or MISPAID.',
   })
   get nextAction(): Lazy<NextAction> {
     if (FINISHED.has(this.status)) return null;
@@ -179,7 +151,7 @@ export abstract class PaymentResource extends Node {
     return this.actionNow;
   }
 
-  /** The next action from what is known right now. */
+  /** The next action from the fields that are present. */
   private get actionNow(): NextAction | null {
     if (FINISHED.has(this.status)) return null;
     const own = this.definition.nextAction?.(this);

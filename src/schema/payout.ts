@@ -1,30 +1,20 @@
-import { Field, InterfaceType, registerEnumType } from 'type-graphql';
+import { Field, InterfaceType } from 'type-graphql';
 import { Amount } from './amount';
 import { TransactionError } from './decline';
 import { Node } from './node';
+import { registerEnum, type EnumValue } from './register-enum';
 import { UUID } from './scalars';
 
-export enum PayoutStatus {
-  PENDING = 'PENDING',
-  PROCESSING = 'PROCESSING',
-  COMPLETED = 'COMPLETED',
-  FAILED = 'FAILED',
-  UNKNOWN = 'UNKNOWN',
-}
-
-registerEnumType(PayoutStatus, {
-  name: 'PayoutStatus',
-  description: 'Where a payout stands (spec 3.2).',
-  valuesConfig: {
-    PENDING: { description: 'Created.' },
-    PROCESSING: { description: 'Created and awaiting confirmation.' },
-    COMPLETED: { description: 'The funds were transferred. Final.' },
-    FAILED: { description: 'It could not be completed: see error. Final.' },
-    UNKNOWN: { description: 'A word this gateway does not know: see rawStatus.' },
-  },
+export const PayoutStatus = registerEnum('PayoutStatus', 'The status of a payout (spec 3.2).', {
+  PENDING: 'Created.',
+  PROCESSING: 'Created and awaiting confirmation.',
+  COMPLETED: 'The funds were transferred. Final.',
+  FAILED: 'It could not be completed: see error. Final.',
+  UNKNOWN: 'A status unknown to this gateway: see rawStatus.',
 });
+export type PayoutStatus = EnumValue<typeof PayoutStatus>;
 
-/** What a payout uses of its method's definition. */
+/** The part of its method's definition that a payout uses. */
 interface PayoutMethodFacts {
   /** The value in the enum PayoutMethod. */
   readonly name: string;
@@ -33,7 +23,7 @@ interface PayoutMethodFacts {
 @InterfaceType({
   implements: Node,
   description:
-    'What every payout has, whatever its method (spec 2.6). Select it once for all: ... on PayoutResource { status }',
+    'The fields of all payouts (spec 2.6). One selection covers every method: ... on PayoutResource { status }',
 })
 export abstract class PayoutResource extends Node {
   readonly kind = 'payout';
@@ -41,10 +31,10 @@ export abstract class PayoutResource extends Node {
   /** The definition of its method (schema/methods). */
   readonly definition: PayoutMethodFacts;
 
-  /** The method's wire word, from the service or from the create call; null when neither said it. */
+  /** `payout_method.type` from the service or from the create call; null if unknown. */
   wireType!: string | null;
 
-  /** Whether more is known of it, which could not be asked for now. */
+  /** Whether the details of the create call could not be read from the journal. */
   isPartial?: boolean;
 
   constructor(definition: PayoutMethodFacts) {
@@ -52,39 +42,38 @@ export abstract class PayoutResource extends Node {
     this.definition = definition;
   }
 
-  @Field(() => UUID, { description: 'The id that the service gave the payout.' })
-  transactionId!: string;
-
-  @Field(() => UUID, { description: 'The merchant channel on which the payout was made.' })
-  channel!: string;
+  @Field(() => UUID, { description: 'The id of the payout at the service.' }) transactionId!: string;
+  @Field(() => UUID, { description: 'The merchant channel of the payout.' }) channel!: string;
 
   @Field(() => String, {
     nullable: true,
     description:
-      "The identifier from the client's system; null when the service did not repeat it and the payout was looked up by transactionId.",
+      "The identifier in the client's system. Null if looked up by transactionId and not returned by the service.",
   })
   externalId?: string | null;
 
-  /** The word in PayoutMethod; the enum itself is built from the registry. */
+  /** The value in the enum PayoutMethod, which is built from the registry. */
   get method(): string {
     return this.definition.name;
   }
 
-  @Field(() => PayoutStatus, { description: 'Where the payout stands; UNKNOWN for a word not known here.' })
+  @Field(() => PayoutStatus, { description: 'The status; UNKNOWN for one unknown to this gateway.' })
   status!: PayoutStatus;
 
   @Field(() => String, {
-    description:
-      'The status word as the service sent it; [redacted] where it is no word (docs/redaction.md).',
+    description: 'The status as the service sent it; [redacted] if it is not a word (docs/redaction.md).',
   })
   rawStatus!: string;
 
   @Field(() => Amount, {
     nullable: true,
-    description: 'From the create call; null for a payout this gateway did not create.',
+    description: 'From the create call; null unless this gateway created the payout.',
   })
   amount?: Amount | null;
 
-  @Field(() => TransactionError, { nullable: true, description: 'Only for failed payouts.' })
+  @Field(() => TransactionError, {
+    nullable: true,
+    description: 'The decline; null unless FAILED. Never a GraphQL error.',
+  })
   error?: TransactionError | null;
 }

@@ -1,9 +1,9 @@
 import encodeQR from 'qr';
 
-/** Modules of white around the code: the quiet zone that ISO/IEC 18004 asks for. */
+/** Width of the white border in modules (ISO/IEC 18004). */
 const QUIET_ZONE = 4;
 
-/** The dark modules as one SVG path: a horizontal stroke for each run of them, one unit wide, row by row. */
+/** The dark modules as one SVG path: a horizontal stroke, one unit wide, for each run in a row. */
 function pathOf(rows: readonly (readonly boolean[])[]): string {
   let path = '';
   let [penX, penY] = [0, 0];
@@ -19,12 +19,12 @@ function pathOf(rows: readonly (readonly boolean[])[]): string {
   return path;
 }
 
-/** A text drawn as a QR code: an SVG data URI, or null when the text does not fit into one. */
+/** A QR code as an SVG data URI; null if the text is too long for one. */
 export function drawQrCode(text: string): string | null {
   try {
     const rows = encodeQR(text, 'raw', { ecc: 'medium', border: QUIET_ZONE });
     const size = rows.length;
-    // Strokes are centred on y = 0, 1, 2 …: the picture begins half a unit above. crispEdges leaves no gaps between rows.
+    // Strokes are centred on y = 0, 1, 2 …, so the view box starts at -0.5. crispEdges avoids gaps between rows.
     const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 -.5 ${size} ${size}" shape-rendering="crispEdges"><path fill="white" d="M0-.5h${size}v${size}H0z"/><path stroke="black" d="${pathOf(rows)}"/></svg>`;
     return `data:image/svg+xml,${svg.replace(/[<>" ]/g, encodeURIComponent)}`;
   } catch {

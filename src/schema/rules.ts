@@ -6,18 +6,15 @@ import {
   isISO31661Alpha2,
   type ValidationArguments,
 } from 'class-validator';
+import { Field } from 'type-graphql';
 import { containsPan, passesLuhn } from '../redaction/pan';
 import { isPrintable } from '../shared/text';
 import type { InputRule } from './input-rules';
 
-/**
- * The rules of the inputs, as class-validator decorators. Every message states the rule and never the value.
- * A rule's name is what callers see in FieldError.rule.
- */
+/** Rules of inputs as class-validator decorators. Messages state the rule, never the value; the name is FieldError.rule. */
 
 type Test = (value: string, input: Record<string, unknown>) => boolean;
 
-/** A rule of our own on a text field. */
 export function TextRule(name: InputRule, message: string, test: Test): PropertyDecorator {
   return ValidateBy({
     name,
@@ -34,15 +31,27 @@ const both =
   (prototype, key) =>
     decorators.forEach((decorate) => decorate(prototype, key));
 
-/** Allows null and a missing field. */
-export const Optional = (): PropertyDecorator => IsOptional();
-
-/** Text that people write: not blank, printable, of limited length. The service states no limit (spec 2.1): ours is 255. */
+/** Not blank, printable, of limited length. The specification states no limit (spec 2.1). */
 export const Text = (maxLength = 255): PropertyDecorator =>
   both(
     TextRule('notBlank', 'must not be blank.', (text) => text.trim() !== ''),
     TextRule('printable', 'must not contain control characters.', isPrintable),
     TextRule('maxLength', `must have at most ${maxLength} characters.`, (text) => text.length <= maxLength),
+  );
+
+/** A String field of an input, by default with the rules of `Text`. */
+export const TextField = (description: string, rules = Text()): PropertyDecorator =>
+  both(
+    Field(() => String, { description }),
+    rules,
+  );
+
+/** The same for a field that may be null or absent. */
+export const OptionalTextField = (description: string, rules = Text()): PropertyDecorator =>
+  both(
+    Field(() => String, { nullable: true, description }),
+    IsOptional(),
+    rules,
   );
 
 export const EmailText = (): PropertyDecorator =>
@@ -52,7 +61,6 @@ export const EmailText = (): PropertyDecorator =>
     (text) => text.length <= 254 && isPrintable(text) && isEmail(text),
   );
 
-/** Sent on as given: the service shows numbers with and without the plus sign. */
 export const Phone = (): PropertyDecorator =>
   TextRule(
     'e164',
@@ -67,7 +75,7 @@ export const CountryCode = (): PropertyDecorator =>
     (text) => /^[A-Z]{2}$/.test(text) && isISO31661Alpha2(text),
   );
 
-/** A day that exists in the calendar and is not in the future. */
+/** A date that exists in the calendar and is not in the future. */
 export const PastDate = (): PropertyDecorator =>
   both(
     TextRule('date', 'must be a date in the form YYYY-MM-DD.', isCalendarDate),
@@ -84,7 +92,7 @@ function isCalendarDate(text: string): boolean {
   return year >= '1900' && date.toISOString().startsWith(text);
 }
 
-/** A card number as the service takes it: the spaces and dashes of its print left out. */
+/** A card number without spaces and dashes, as the service expects it. */
 export const bareCardNumber = (text: string): string => text.replace(/[ -]/g, '');
 
 const isCardNumber = (text: string): boolean =>
@@ -108,7 +116,7 @@ export const ExpiryMonth = (): PropertyDecorator =>
 
 const HALF_A_DAY_MS = 12 * 60 * 60 * 1000;
 
-/** A card is good until the last day of its month has ended everywhere on Earth. */
+/** A card is valid until its month has ended in every time zone. */
 function hasExpired(month: number, year: number): boolean {
   const endsAt = Date.UTC(year, month, 1) + HALF_A_DAY_MS;
   return Date.now() >= endsAt;
@@ -117,24 +125,23 @@ function hasExpired(month: number, year: number): boolean {
 export const ExpiryYear = (): PropertyDecorator =>
   both(
     TextRule('expiryYear', 'must be a year in the form YYYY.', (text) => /^20\d{2}$/.test(text)),
-    TextRule('notExpired', 'must not lie in the past, together with expiryMonth.', (text, card) => {
+    TextRule('notExpired', 'must not be in the past, together with expiryMonth.', (text, card) => {
       return !hasExpired(Number(card['expiryMonth']), Number(text));
     }),
   );
 
-/** A masked card number: its first and last digits with mask characters between them, never all of it. */
 export const MaskedPan = (): PropertyDecorator =>
   TextRule(
     'maskedPan',
-    'must be a masked card number: four to six first digits, mask characters (* or X), four last digits. A full card number must never be sent.',
+    'must be a masked card number: four to six first digits, mask characters (* or X), four last digits. Never send a full card number.',
     (text) => /^\d{4,6}[*xX•]{4,11}\d{4}$/.test(text.replace(/[ -]/g, '')),
   );
 
-/** Refuses a field beside which any of the others is given. */
+/** The field excludes the others. */
 export const InsteadOf = (...others: string[]): PropertyDecorator =>
   TextRule(
     'addressOrStructuredFields',
-    `must be given instead of ${others.join(', ')}, not beside them.`,
+    `must be given instead of ${others.join(', ')}, not together with them.`,
     (_text, input) => others.every((name) => input[name] === undefined || input[name] === null),
   );
 
@@ -155,12 +162,12 @@ const FieldsRule = (name: InputRule, message: string, test: (fields: object) => 
     },
   });
 
-/** The groups of digits of an IBAN pass for a card number in one of seven; its own check digits tell it apart. */
-const holdsCardOfScheme = (text: string): boolean => containsPan(text) && !isIBAN(text);
+/** One IBAN in seven contains a run of digits that looks like a card number; its check digits identify it as an IBAN. */
+const hasCardNumber = (text: string): boolean => containsPan(text) && !isIBAN(text);
 
 const isOfSize = (fields: object): boolean => JSON.stringify(fields).length <= 8192;
 
-/** Fields of a method that the service does not document: any, within reason. */
+/** Limits of the fields of a method that the service does not document. */
 export const CustomFields = (): PropertyDecorator =>
   both(
     FieldsRule(
@@ -174,14 +181,14 @@ export const CustomFields = (): PropertyDecorator =>
       'must not be nested deeper than 8 levels or contain control characters.',
       (fields) => everyText(fields, isPrintable),
     ),
-    // A value that is too large is refused for its size and not searched.
+    // Too large a value is rejected by `size` and not searched.
     FieldsRule(
       'noCardNumber',
       'must not contain anything that looks like a full card number.',
-      (fields) => !isOfSize(fields) || everyText(fields, (text) => !holdsCardOfScheme(text)),
+      (fields) => !isOfSize(fields) || everyText(fields, (text) => !hasCardNumber(text)),
     ),
   );
 
-/** Refuses an input of which nothing is given. */
-export const someGiven = (input: object): boolean =>
+/** Whether an input has at least one field. */
+export const hasField = (input: object): boolean =>
   Object.values(input).some((value) => value !== null && value !== undefined);

@@ -11,7 +11,7 @@ import {
   type ObjectTypeDefinitionNode,
 } from 'graphql';
 
-/** The first version of the specification in which an interface can have a key: routers need be no newer. */
+/** Federation 2.3 is the first version with keys on interfaces. */
 const LINK =
   'extend schema @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key", "@shareable"])';
 
@@ -28,22 +28,21 @@ const directive = (name: string, args: Record<string, string> = {}): ConstDirect
 const KEY = directive('key', { fields: 'id' });
 const SHAREABLE = directive('shareable');
 
-/** Of the types without an id the one that other subgraphs have too, with the same fields. */
-const SHARED = 'PageInfo';
-
-/** Whatever has a global id is an entity, interfaces too: who knows a payment's id need not know its method. */
-function marked<N extends ObjectTypeDefinitionNode | InterfaceTypeDefinitionNode>(node: N): N {
+/** Marks types and interfaces with a global id as entities, and PageInfo, which other subgraphs have too, as shareable. */
+function withFederationDirectives<N extends ObjectTypeDefinitionNode | InterfaceTypeDefinitionNode>(
+  node: N,
+): N {
   const isEntity = node.interfaces?.some(({ name }) => name.value === 'Node');
-  const added = isEntity ? [KEY] : node.name.value === SHARED ? [SHAREABLE] : [];
+  const added = isEntity ? [KEY] : node.name.value === 'PageInfo' ? [SHAREABLE] : [];
   return { ...node, directives: [...(node.directives ?? []), ...added] };
 }
 
-/** The SDL of the schema as a subgraph of Apollo Federation 2: what a router's supergraph is composed of. */
+/** The SDL of the schema as a subgraph of Apollo Federation 2. */
 export function subgraphSdl(schema: GraphQLSchema): string {
   const document: ASTNode = visit(parse(printSchema(schema), { noLocation: true }), {
-    ObjectTypeDefinition: marked,
-    InterfaceTypeDefinition: marked,
-    // Composition does not know @oneOf and refuses what it does not know; the subgraph enforces it as ever.
+    ObjectTypeDefinition: withFederationDirectives,
+    InterfaceTypeDefinition: withFederationDirectives,
+    // Composition rejects @oneOf as an unknown directive; the subgraph still enforces it.
     Directive: ({ name }) => (name.value === 'oneOf' ? null : undefined),
   });
   return `${LINK}\n\n${print(document)}\n`;

@@ -1,92 +1,80 @@
-import { Field, Int, ID, InterfaceType, ObjectType, registerEnumType } from 'type-graphql';
+import { Field, ID, Int, InterfaceType, ObjectType } from 'type-graphql';
+import { registerEnum, type EnumValue } from './register-enum';
 import { UUID } from './scalars';
 
-export enum UserErrorCode {
-  INVALID_INPUT = 'INVALID_INPUT',
-  REJECTED_BY_SERVICE = 'REJECTED_BY_SERVICE',
-  IDEMPOTENCY_CONFLICT = 'IDEMPOTENCY_CONFLICT',
-  REQUEST_IN_PROGRESS = 'REQUEST_IN_PROGRESS',
-  OUTCOME_UNKNOWN = 'OUTCOME_UNKNOWN',
-}
-
-registerEnumType(UserErrorCode, {
-  name: 'UserErrorCode',
-  description: 'The expected failures of a mutation, one for each type that implements UserError.',
-  valuesConfig: {
-    INVALID_INPUT: { description: 'InvalidInputError: this call sent nothing to the service.' },
-    REJECTED_BY_SERVICE: { description: 'RejectedByServiceError: this call created or confirmed nothing.' },
-    IDEMPOTENCY_CONFLICT: { description: 'IdempotencyConflictError: the key belongs to another call.' },
-    REQUEST_IN_PROGRESS: { description: 'RequestInProgressError: the same call is under way right now.' },
-    OUTCOME_UNKNOWN: { description: 'OutcomeUnknownError: it may or may not have happened.' },
+export const UserErrorCode = registerEnum(
+  'UserErrorCode',
+  'The expected failures of a mutation, one for each type that implements UserError.',
+  {
+    INVALID_INPUT: 'InvalidInputError: this call sent nothing to the service.',
+    REJECTED_BY_SERVICE: 'RejectedByServiceError: this call created or confirmed nothing.',
+    IDEMPOTENCY_CONFLICT: 'IdempotencyConflictError: the key belongs to a call with another input.',
+    REQUEST_IN_PROGRESS: 'RequestInProgressError: the same call is in progress.',
+    OUTCOME_UNKNOWN: 'OutcomeUnknownError: the call may or may not have been carried out.',
   },
-});
+);
+export type UserErrorCode = EnumValue<typeof UserErrorCode>;
 
 @InterfaceType({
   description:
     'An expected failure that the caller can act on: data in a result union, never a GraphQL error.',
 })
 export abstract class UserError {
-  @Field(() => UserErrorCode, { description: 'Which failure it is.' })
-  code!: UserErrorCode;
-
-  @Field(() => String, { description: 'For developers; never holds an input value.' })
-  message!: string;
+  @Field(() => UserErrorCode, { description: 'The kind of failure.' }) code!: UserErrorCode;
+  @Field(() => String, { description: 'For developers; never contains an input value.' }) message!: string;
 }
 
 @ObjectType({ description: 'One mistake in an input.' })
 export class FieldError {
   @Field(() => [String], {
-    description: 'From the input object down, for example ["method", "card", "pan"].',
+    description: 'From the input object to the field, for example ["method", "card", "pan"].',
   })
   path!: string[];
 
-  @Field(() => String, { description: 'The name of the rule that is broken, for example "luhn"; stable.' })
+  @Field(() => String, { description: 'Stable name of the violated rule, for example "luhn".' })
   rule!: string;
 
-  @Field(() => String, { description: 'The rule in words. Never holds the value.' })
-  message!: string;
+  @Field(() => String, { description: 'The rule in words. Never contains the value.' }) message!: string;
 }
 
 @ObjectType({
   implements: UserError,
   description:
-    'The input breaks a rule, and nothing was sent to the service. A create: its key has created nothing and is free; with the rule unused there is, or may be, a payout of another key under the external id. A confirm: an earlier one may have been carried out.',
+    'The input violates a rule; this call sent nothing. A create: its key created nothing and may be used again, but with the rule unused a payout with this external id and another key exists or may exist. A confirm: an earlier confirm may have been carried out.',
 })
 export class InvalidInputError extends UserError {
-  @Field(() => [FieldError], { description: 'Every mistake that was found; at least one.' })
-  fields!: FieldError[];
+  @Field(() => [FieldError], { description: 'All mistakes found, at least one.' }) fields!: FieldError[];
 }
 
 @ObjectType({
   implements: UserError,
   description:
-    'The service refused (4xx, but for 401, 408, 409, 425, 429). A create: nothing was created, and the key may be used again. A confirm: this one was not carried out, but an earlier one may have been, so look the payment up first.',
+    'The service rejected the request (4xx except 401, 408, 409, 425, 429). A create: nothing was created, and the key may be used again. A confirm: this one was not carried out, but an earlier one may have been: look the payment up first.',
 })
 export class RejectedByServiceError extends UserError {
-  @Field(() => Int, { description: 'The HTTP status that the service answered.' })
-  httpStatus!: number;
+  @Field(() => Int, { description: "HTTP status of the service's response." }) httpStatus!: number;
 }
 
 @ObjectType({
   implements: UserError,
   description:
-    'The key belongs to an earlier call with another input, which may have moved money: look at attempt(idempotencyKey). A new key is for a different payment or payout only.',
+    'The key belongs to an earlier call with another input, which may have moved money: query attempt(idempotencyKey). Use a new key only for a different payment or payout.',
 })
 export class IdempotencyConflictError extends UserError {}
 
 @ObjectType({
   implements: UserError,
-  description: 'The same key (or a confirm of the same payment) is under way right now.',
+  description: 'A call with the same key, or a confirm of the same payment, is in progress.',
 })
 export class RequestInProgressError extends UserError {
-  @Field(() => Int, { description: 'When to ask again, in milliseconds.' })
+  @Field(() => Int, { description: 'How long to wait before repeating the call, in milliseconds.' })
   retryAfterMs!: number;
 }
 
 @ObjectType({
   implements: UserError,
   description:
-    'The request may or may not have reached the service. It is not retried blindly. A create is followed up by lookup: ask again with the same key, never with a new one, or attempt(idempotencyKey); what stays unknown is settled by the operator. A confirm: look the payment up; if it still waits, repeat the confirm unchanged.',
+    'The request may or may not have reached the service; it is not retried blindly. A create is looked up repeatedly: repeat the call with the same key, never with a new one, or query attempt(idempotencyKey); if it stays unknown, the operator records the outcome. A confirm: look the payment up; if it still waits, repeat the confirm unchanged.',
 })
 export class OutcomeUnknownError extends UserError {
   @Field(() => ID, { nullable: true, description: 'The key of the create call; null for a confirm.' })
@@ -94,86 +82,93 @@ export class OutcomeUnknownError extends UserError {
 
   @Field(() => String, {
     nullable: true,
-    description: 'The external id that was sent, also when the gateway made it; null for a confirm.',
+    description: 'The external id that was sent, also if the gateway generated it; null for a confirm.',
   })
   externalId?: string | null;
 
-  @Field(() => UUID, { nullable: true, description: 'The payment, for a confirm; null for a create.' })
+  @Field(() => UUID, { nullable: true, description: 'The payment of a confirm; null for a create.' })
   transactionId?: string | null;
 }
 
-/** When a call that is under way is worth asking about again. */
+/** Failures that every create can have. */
+export const CREATE_FAILURES = [
+  InvalidInputError,
+  RejectedByServiceError,
+  IdempotencyConflictError,
+  RequestInProgressError,
+  OutcomeUnknownError,
+] as const;
+
 const RETRY_AFTER_MS = 1000;
 
-const failure = <E extends UserError>(error: E, facts: E): E => Object.assign(error, facts);
+const withFields = <E extends UserError>(error: E, fields: E): E => Object.assign(error, fields);
 
-/** The input breaks these rules. */
+/** The input violates these rules. */
 export const invalidInput = (fields: FieldError[]): InvalidInputError =>
-  failure(new InvalidInputError(), {
+  withFields(new InvalidInputError(), {
     code: UserErrorCode.INVALID_INPUT,
-    message: `The input breaks ${fields.length === 1 ? 'a rule' : `${fields.length} rules`}: ${fields
+    message: `The input violates ${fields.length === 1 ? 'a rule' : `${fields.length} rules`}: ${fields
       .map(({ path, message }) => `${path.join('.')} ${message}`)
       .join(' ')}`,
     fields,
   });
 
-/** The service refused, with this status and text. */
+/** The service rejected a create, with this status and text. */
 export const rejectedByService = (httpStatus: number, message: string): RejectedByServiceError =>
-  failure(new RejectedByServiceError(), { code: UserErrorCode.REJECTED_BY_SERVICE, message, httpStatus });
+  withFields(new RejectedByServiceError(), { code: UserErrorCode.REJECTED_BY_SERVICE, message, httpStatus });
 
-/** The service refused a confirm, with this status and text. */
+/** The service rejected a confirm, with this status and text. */
 export const confirmRejected = (httpStatus: number, message: string): RejectedByServiceError =>
   rejectedByService(
     httpStatus,
-    `${message}${/[.!?]$/.test(message) ? '' : '.'} This confirm was not carried out, but the payer may have paid or an earlier confirm succeeded: look the payment up first, and confirm again only while nextAction has confirmWith.`,
+    `${message}${/[.!?]$/.test(message) ? '' : '.'} This confirm was not carried out, but the payer may have paid or an earlier confirm may have succeeded: look the payment up first, and confirm again only while nextAction has confirmWith.`,
   );
 
 /**
  * The key belongs to another input, or to another operation.
- * @param differing the parts that are known to differ; none where only a hash is known
+ * @param differing the parts that are known to differ; empty if only a hash is known
  */
 export const idempotencyConflict = (differing: readonly string[]): IdempotencyConflictError =>
-  failure(new IdempotencyConflictError(), {
+  withFields(new IdempotencyConflictError(), {
     code: UserErrorCode.IDEMPOTENCY_CONFLICT,
     message: `The idempotency key belongs to an earlier call with another ${
       differing.length > 0 ? differing.join(', ') : 'description, URL or detail of the method'
-    }, which may have moved money. Look at attempt(idempotencyKey) first; use a new key only for a different payment or payout.`,
+    }, which may have moved money. Query attempt(idempotencyKey) first; use a new key only for a different payment or payout.`,
   });
 
-/** A create with the same key is under way right now. */
+const inProgress = (message: string): RequestInProgressError =>
+  withFields(new RequestInProgressError(), {
+    code: UserErrorCode.REQUEST_IN_PROGRESS,
+    message,
+    retryAfterMs: RETRY_AFTER_MS,
+  });
+
 export const createInProgress = (): RequestInProgressError =>
-  failure(new RequestInProgressError(), {
-    code: UserErrorCode.REQUEST_IN_PROGRESS,
-    message:
-      'A create with the same key is under way. Repeat this call unchanged, with the same key, after retryAfterMs.',
-    retryAfterMs: RETRY_AFTER_MS,
-  });
+  inProgress(
+    'A create with the same key is in progress. Repeat this call unchanged, with the same key, after retryAfterMs.',
+  );
 
-/** A confirm of the same payment is under way right now. */
 export const confirmInProgress = (): RequestInProgressError =>
-  failure(new RequestInProgressError(), {
-    code: UserErrorCode.REQUEST_IN_PROGRESS,
-    message:
-      'Another confirm of this payment is under way. After retryAfterMs look the payment up; if it still waits, repeat this confirm unchanged.',
-    retryAfterMs: RETRY_AFTER_MS,
-  });
+  inProgress(
+    'Another confirm of this payment is in progress. After retryAfterMs look the payment up; if it still waits, repeat this confirm unchanged.',
+  );
 
-/** A create may or may not have happened. */
+const outcomeUnknown = (message: string, fields: Partial<OutcomeUnknownError>): OutcomeUnknownError =>
+  Object.assign(new OutcomeUnknownError(), { code: UserErrorCode.OUTCOME_UNKNOWN, message, ...fields });
+
+/** A create may or may not have been carried out. */
 export const createUnknown = (
-  facts: { idempotencyKey: string; externalId: string },
+  keys: { idempotencyKey: string; externalId: string },
   kind: 'payment' | 'payout',
 ): OutcomeUnknownError =>
-  failure(new OutcomeUnknownError(), {
-    code: UserErrorCode.OUTCOME_UNKNOWN,
-    message: `The ${kind} may or may not have been created, and is being looked for. Ask again later with the same key, never with a new one. If it stays unknown, ask the operator to settle it.`,
-    ...facts,
-  });
+  outcomeUnknown(
+    `The ${kind} may or may not have been created; the gateway is looking it up. Repeat the call later with the same key, never with a new one. If it stays unknown, ask the operator to record the outcome.`,
+    keys,
+  );
 
 /** A confirm may or may not have been carried out. */
 export const confirmUnknown = (transactionId: string): OutcomeUnknownError =>
-  failure(new OutcomeUnknownError(), {
-    code: UserErrorCode.OUTCOME_UNKNOWN,
-    message:
-      'The confirm may or may not have been carried out. Look the payment up; if it still waits, repeat this confirm unchanged. The payer must not pay again before.',
-    transactionId,
-  });
+  outcomeUnknown(
+    'The confirm may or may not have been carried out. Look the payment up; if it still waits, repeat this confirm unchanged. The payer must not pay again before.',
+    { transactionId },
+  );

@@ -1,6 +1,6 @@
 /**
- * Names of the rules that a GraphQL type or a query's arguments enforce before anything is sent: `extensions.fields[].rule`
- * of BAD_USER_INPUT. Rules of inputs that fit their types are class-validator rules (rules.ts). Stable.
+ * Every `extensions.fields[].rule` of BAD_USER_INPUT: rules of GraphQL types and of arguments of queries. Stable. The rules
+ * of inputs are in input-rules.ts.
  */
 export const VALUE_RULES = [
   // Any type
@@ -33,12 +33,11 @@ export const VALUE_RULES = [
   'entityType',
 ] as const;
 
-/** The name of a rule that a value breaks. */
 export type ValueRule = (typeof VALUE_RULES)[number];
 
-/** One value that breaks a rule. */
+/** A value that violates a rule. */
 export interface ValueFault {
-  /** From the input object down, or from the argument where there is no input object. Never holds a value. */
+  /** From the input object, or from the argument, to the value. Never contains a value. */
   path: readonly string[];
   rule: string;
 }

@@ -1,15 +1,14 @@
-/** A timer that can be called off. */
 export interface Timer {
   cancel(): void;
 }
 
-/** Where the gateway takes its time from, so that a test can move it. */
+/** Time and timers, replaceable in tests. */
 export interface Clock {
-  /** Wall-clock time in milliseconds since 1970. It may step; never use it to measure a duration. */
+  /** Wall-clock time in milliseconds since 1970. It may jump: not for durations. */
   now(): number;
-  /** Milliseconds since an arbitrary moment of this process. Never steps: every duration is measured with it. */
+  /** Milliseconds since an arbitrary time, without jumps: for durations. */
   monotonic(): number;
-  /** Runs something once, later. A timer never keeps the process alive. */
+  /** Starts a timer, which does not keep the process alive. */
   after(ms: number, run: () => void): Timer;
 }
 

@@ -1,3 +1,3 @@
-/** The `code` of an error of the system or a library, such as ENOENT; 'unknown' when it has none. */
+/** The `code` of an error, such as ENOENT; 'unknown' if it has none. */
 export const errorCode = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown';

@@ -1,56 +1,59 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync, type BigIntStats } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { errorCode } from './error-code';
 import { textOfFile } from './json-text';
 
-interface WatchedFileOptions<T> {
+export { errorCode as systemWord };
+
+interface HotReloadedFileOptions<T> {
   path: string;
   /**
-   * Understands the text of the file; throws an Error whose message names what is wrong, and no secret.
-   * @param beside reads another file that this one names; from then on it is watched too
+   * Parses the file. Throws an Error whose message names the problem without secrets.
+   * @param readReferenced reads another file, which is then watched too
    */
-  read(text: string, beside: (path: string) => string): T;
-  /** Hears of every later version: taken over, or refused, in which case the one before stays in force. */
+  read(text: string, readReferenced: (path: string) => string): T;
+  /** Called after every reload; if it failed, the previous value stays. */
   told(event: { taken: true } | { taken: false; why: string }): void;
 }
 
-/** How soon a change is noticed. Polling also sees files that are replaced or mounted anew, as secrets are. */
-const LOOK_EVERY_MS = 1000;
-/** What has changed is read when it has been still for so long: a file may be half written, or one of several. */
-const STILL_MS = 100;
-/** How often files that change while they are read are read again. */
-const MAX_READINGS = 5;
+/** Polling also detects files that are replaced or remounted, as secrets are. */
+const POLL_MS = 1000;
+/** A changed file is read when it has not changed for this time: it may be half written. */
+const STABLE_MS = 100;
+/** Attempts to read files that change meanwhile. */
+const MAX_ATTEMPTS = 5;
 
-/** What a file looked like just before it was read, by path: a change from then on shows. */
+/** The state of a file before it was read, by path. */
 type FileStats = Map<string, string>;
 
 interface Reading<T> {
-  looks: FileStats;
-  /** The digest of all that was read; undefined where not all of it could be. */
+  stats: FileStats;
+  /** The digest of all files; undefined if one could not be read. */
   digest: string | undefined;
-  outcome: { value: T } | { fault: unknown };
+  outcome: { value: T } | { error: unknown };
 }
 
-/** A file that is read at once and again whenever it, or a file that it names, changes. */
+/** A file that is read at once, and again whenever it or a referenced file changes. */
 export class HotReloadedFile<T> {
-  readonly #options: WatchedFileOptions<T>;
+  readonly #options: HotReloadedFileOptions<T>;
   #reading: Reading<T>;
   #value: T;
-  /** What the files looked like at the last look, while they are changing. */
+  /** The state at the last poll, while the files are changing. */
   #changing: string | undefined;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  /** Throws when the file cannot be read or understood. */
-  constructor(options: WatchedFileOptions<T>) {
+  /** Throws if the file cannot be read or parsed. */
+  constructor(options: HotReloadedFileOptions<T>) {
     this.#options = options;
-    this.#reading = readWhole(options);
-    if ('fault' in this.#reading.outcome) throw this.#reading.outcome.fault;
+    this.#reading = readStable(options);
+    if ('error' in this.#reading.outcome) throw this.#reading.outcome.error;
     this.#value = this.#reading.outcome.value;
-    this.#lookIn(LOOK_EVERY_MS);
+    this.#schedulePoll(POLL_MS);
   }
 
-  /** What the file said when it was last right. */
+  /** The last valid value. */
   get value(): T {
     return this.#value;
   }
@@ -60,27 +63,27 @@ export class HotReloadedFile<T> {
     clearTimeout(this.#timer);
   }
 
-  #lookIn(ms: number): void {
-    this.#timer = setTimeout(() => void this.#look(), ms).unref();
+  #schedulePoll(ms: number): void {
+    this.#timer = setTimeout(() => void this.#poll(), ms).unref();
   }
 
-  async #look(): Promise<void> {
-    const { looks } = this.#reading;
-    const seen = (await Promise.all([...looks.keys()].map(lookOf))).join();
+  async #poll(): Promise<void> {
+    const { stats } = this.#reading;
+    const current = (await Promise.all([...stats.keys()].map(readStats))).join();
     if (this.#closed) return;
-    const changed = seen !== [...looks.values()].join();
-    const still = seen === this.#changing;
-    this.#changing = changed && !still ? seen : undefined;
-    if (changed && still) this.#reload();
-    this.#lookIn(changed && !still ? STILL_MS : LOOK_EVERY_MS);
+    const changed = current !== [...stats.values()].join();
+    const stable = current === this.#changing;
+    this.#changing = changed && !stable ? current : undefined;
+    if (changed && stable) this.#reload();
+    this.#schedulePoll(changed && !stable ? STABLE_MS : POLL_MS);
   }
 
   #reload(): void {
     const before = this.#reading.digest;
-    this.#reading = readWhole(this.#options);
+    this.#reading = readStable(this.#options);
     const { digest, outcome } = this.#reading;
-    if ('fault' in outcome) {
-      this.#options.told({ taken: false, why: describeFileError(outcome.fault) });
+    if ('error' in outcome) {
+      this.#options.told({ taken: false, why: describeFileError(outcome.error) });
     } else if (digest !== before) {
       this.#value = outcome.value;
       this.#options.told({ taken: true });
@@ -88,55 +91,49 @@ export class HotReloadedFile<T> {
   }
 }
 
-/** Reads until nothing has changed meanwhile: files that belong together are often replaced together. */
-function readWhole<T>(options: WatchedFileOptions<T>): Reading<T> {
-  for (let readings = 1; ; readings += 1) {
+/** Reads until no file has changed meanwhile: related files are often replaced together. */
+function readStable<T>(options: HotReloadedFileOptions<T>): Reading<T> {
+  for (let attempt = 1; ; attempt += 1) {
     const reading = readOnce(options);
-    const still = [...reading.looks].every(([path, look]) => look === lookNow(path));
-    if (still || readings === MAX_READINGS) return reading;
+    const stable = [...reading.stats].every(([path, stats]) => stats === readStatsSync(path));
+    if (stable || attempt === MAX_ATTEMPTS) return reading;
   }
 }
 
-function readOnce<T>({ path, read }: WatchedFileOptions<T>): Reading<T> {
-  const looks: FileStats = new Map();
+function readOnce<T>({ path, read }: HotReloadedFileOptions<T>): Reading<T> {
+  const stats: FileStats = new Map();
   const hash = createHash('sha256');
-  const take = (file: string): string => {
-    looks.set(file, lookNow(file));
+  const readFile = (file: string): string => {
+    stats.set(file, readStatsSync(file));
     const bytes = readFileSync(file);
     hash.update(`${bytes.length}:`).update(bytes);
     return textOfFile(bytes);
   };
   try {
-    const value = read(take(path), take);
-    return { looks, digest: hash.digest('hex'), outcome: { value } };
-  } catch (fault) {
-    return { looks, digest: undefined, outcome: { fault } };
+    const value = read(readFile(path), readFile);
+    return { stats, digest: hash.digest('hex'), outcome: { value } };
+  } catch (error) {
+    return { stats, digest: undefined, outcome: { error } };
   }
 }
 
-const describe = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string =>
+const identity = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string =>
   [dev, ino, size, mtimeNs, ctimeNs].join(':');
 
-/** The system's word for why a file could not be read: ENOENT, EACCES, … */
-export const systemWord = (error: unknown): string | undefined =>
-  typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : undefined;
-
-const noLook = (error: unknown): string => systemWord(error) ?? 'unknown';
-
-function lookNow(path: string): string {
+function readStatsSync(path: string): string {
   try {
-    return describe(statSync(path, { bigint: true }));
+    return identity(statSync(path, { bigint: true }));
   } catch (error) {
-    return noLook(error);
+    return errorCode(error);
   }
 }
 
-const lookOf = (path: string): Promise<string> => stat(path, { bigint: true }).then(describe, noLook);
+const readStats = (path: string): Promise<string> => stat(path, { bigint: true }).then(identity, errorCode);
 
-/** In words, why a file could not be used; JSON.parse's own message would quote it. */
+/** Why a file could not be used, in words. The message of JSON.parse is not used, because it quotes the file. */
 export function describeFileError(error: unknown): string {
   if (error instanceof SyntaxError) return 'it is not JSON';
-  const word = systemWord(error);
-  if (word !== undefined) return `it cannot be read (${word})`;
+  const code = errorCode(error);
+  if (code !== 'unknown') return `it cannot be read (${code})`;
   return error instanceof Error ? error.message : 'it cannot be used';
 }

@@ -1,19 +1,16 @@
-/**
- * Counts what is under way. Not a Set of promises: V8 keeps what stood in one long after it was deleted
- * (docs/decisions/0014-batching-by-event-loop-turn.md).
- */
+/** Counts work in flight. A Set of promises would keep deleted entries in memory (ADR 14). */
 export class InFlightCounter {
   #count = 0;
   #idle: PromiseWithResolvers<void> | undefined;
 
-  /** Counts work until it has ended, well or not. Returns the same promise. */
+  /** Counts work until it has ended or failed. Returns the same promise. */
   track<T>(work: Promise<T>): Promise<T> {
     this.#count += 1;
     work.then(this.#ended, this.#ended);
     return work;
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no work is in flight. */
   async drained(): Promise<void> {
     if (this.#count === 0) return;
     this.#idle ??= Promise.withResolvers();

@@ -1,16 +1,16 @@
-/** Polling intervals for callers that do not subscribe, in milliseconds, by whom a payment waits for. */
+/** Polling intervals for callers without a subscription in milliseconds, while a payment waits for the payer or provider. */
 export interface PollAfter {
   payer: number;
   provider: number;
 }
 
-/** A poll costs a lookup for every caller, while subscribers share one. */
-const LEAST_MS = 2000;
+/** Every caller that polls causes lookups; subscribers share them. */
+const MIN_MS = 2000;
 
-/** Polling intervals of callers from those of the gateway itself. */
+/** Polling intervals for callers from those of the gateway itself. */
 export const pollAfter = ({ payer, provider }: PollAfter): PollAfter => ({
-  payer: Math.max(LEAST_MS, payer),
-  provider: Math.max(LEAST_MS, provider),
+  payer: Math.max(MIN_MS, payer),
+  provider: Math.max(MIN_MS, provider),
 });
 
-export const DEFAULT_POLL_AFTER = pollAfter({ payer: LEAST_MS, provider: LEAST_MS });
+export const DEFAULT_POLL_AFTER = pollAfter({ payer: MIN_MS, provider: MIN_MS });

@@ -1,16 +1,15 @@
 /** A transaction is polled every `everyMs` until `untilMs` after its last change. */
-export interface PollStep {
+interface PollStep {
   everyMs: number;
   /** Infinity in the last step. */
   untilMs: number;
 }
 
-/** Poll intervals, short while a change is likely and long when hours have passed. */
 export type PollIntervals = readonly PollStep[];
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 const MIN_EVERY_MS = 100;
-/** A day. A timer of more than 24.8 days would fire at once. */
+/** One day. */
 const MAX_EVERY_MS = 86_400_000;
 
 function parseDuration(text: string): number | undefined {
@@ -20,9 +19,8 @@ function parseDuration(text: string): number | undefined {
 }
 
 /**
- * Parses intervals such as "1s/30s 5s/10m 60s": every second for the first 30 seconds after a change, then every 5 seconds
- * until 10 minutes after it, then every minute. Undefined when malformed: the last step has no end, the others end later
- * than the one before, and an interval is 100 ms to one day.
+ * Parses intervals such as "1s/30s 5s/10m 60s": every second for 30 seconds after a change, then every 5 seconds until 10
+ * minutes after it, then every minute. Undefined if malformed: the last step has no end, the others have ascending ends.
  */
 export function parsePollIntervals(text: string): PollIntervals | undefined {
   const parts = text.split(' ');

@@ -1,27 +1,26 @@
 import { accessSync, constants } from 'node:fs';
-import { parameterFault, withVerifiedTls } from './postgres-parameters';
+import { errorCode } from './error-code';
 
-/** A server that a connection string names. */
 export interface PostgresHost {
   host: string;
   port: number;
 }
 
-/** What a session has to be able to do, as in libpq; `any`: it is not asked. */
-export type SessionAttributes = 'any' | 'read-write' | 'primary';
+/** `target_session_attrs`, as in libpq. */
+type SessionAttributes = 'any' | 'read-write' | 'primary';
 
-/** A connection string of PostgreSQL, checked. */
+/** A validated connection string of PostgreSQL. */
 export interface PostgresUrl {
-  /** The same with its first host only, as the driver reads it. */
+  /** For the driver, with the first host only. */
   connectionString: string;
-  /** The hosts in their order; empty where there is one, which the driver reads from the connection string. */
+  /** The hosts in order; empty if there is only one, which is in the connection string. */
   hosts: readonly PostgresHost[];
   attributes: SessionAttributes;
-  /** How long connecting to one of several hosts may take, in milliseconds. */
+  /** Timeout of connecting to one of several hosts, in milliseconds. */
   connectTimeoutMs: number;
 }
 
-/** A part of a connection string is wrong. The message names the part and the rule, never a value. */
+/** An invalid connection string. The message names the part and the rule, never a value. */
 export class PostgresUrlError extends Error {}
 
 const DEFAULT_PORT = 5432;
@@ -35,15 +34,44 @@ const RESERVED =
 const FORM = /^(postgres(?:ql)?:\/\/)(?=.)(?:([^/?#]*)@)?([^/?#@]*)([^]*)$/;
 const HOST = /^(\[[\da-f:.]+\]|[\w.-]{1,253})(?::(.*))?$/i;
 
+/** Allowed parameters with their values; null: any value. */
+const PARAMETERS: ReadonlyMap<string, readonly string[] | null> = new Map([
+  ['sslmode', ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify']],
+  ['ssl', ['true', '1', '0']],
+  ['sslnegotiation', ['postgres', 'direct']],
+  ...[
+    ...['sslrootcert', 'sslcert', 'sslkey', 'target_session_attrs', 'load_balance_hosts', 'connect_timeout'],
+    ...['user', 'password', 'host', 'port', 'options', 'client_encoding'],
+    ...['application_name', 'fallback_application_name'],
+    ...['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'query_timeout'],
+  ].map((name): [string, null] => [name, null]),
+]);
+
+/** The first error; the driver ignores unknown names and treats an unknown sslmode as TLS required. */
+function parameterError(parameters: URLSearchParams): string | undefined {
+  for (const [name, value] of parameters) {
+    const values = PARAMETERS.get(name);
+    if (values === undefined) {
+      const shown = /^\w{1,63}$/.test(name) ? name : 'a name';
+      return `expected known parameters: ${shown} is none of ${[...PARAMETERS.keys()].join(', ')}`;
+    }
+    if (values && !values.includes(value)) return `expected ${name} to be one of ${values.join(', ')}`;
+  }
+  return undefined;
+}
+
+/** Replaces prefer, require and verify-ca by verify-full: the driver treats these alike, but prints a warning. */
+const withVerifiedTls = (connectionString: string): string =>
+  connectionString.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=[&#]|$)/g, '$1verify-full');
+
 /**
- * Reads a connection string with one host, or with several as in libpq:
- * `postgres://user:password@host1:5432,host2:5433/database?target_session_attrs=read-write`.
- * @throws PostgresUrlError
+ * Parses a connection string with one host, or with several as in libpq:
+ * `postgres://user:password@host1:5432,host2:5433/database?target_session_attrs=read-write`. Throws a PostgresUrlError.
  */
 export function readPostgresUrl(text: string): PostgresUrl {
   const [, scheme = '', user, authority = '', rest = ''] = FORM.exec(text) ?? [];
   if (scheme === '') throw new PostgresUrlError('expected postgres://<user>@<host>:<port>/<database>');
-  // The name ended too early, at a character that ends the authority of a URL.
+  // An unencoded reserved character has ended the authority too early.
   if (rest.includes('@')) throw new PostgresUrlError(RESERVED);
   const parts = authority.split(',');
   const isOne = parts.length === 1;
@@ -56,8 +84,8 @@ export function readPostgresUrl(text: string): PostgresUrl {
     : `${scheme}${user === undefined ? '' : `${user}@`}${parts[0]}${rest}`;
   if (!URL.canParse(connectionString)) throw new PostgresUrlError('expected a name or an IP address as host');
   const { searchParams } = new URL(connectionString);
-  const fault = parameterFault(searchParams);
-  if (fault !== undefined) throw new PostgresUrlError(fault);
+  const error = parameterError(searchParams);
+  if (error !== undefined) throw new PostgresUrlError(error);
   if (!isOne && (searchParams.has('host') || searchParams.has('port')))
     throw new PostgresUrlError('expected several hosts before the path, not in the parameters host and port');
   return {
@@ -93,7 +121,7 @@ const isAttributes = (text: string): text is SessionAttributes =>
   ['any', 'read-write', 'primary'].includes(text);
 
 function readParameters(parameters: URLSearchParams, isOne: boolean) {
-  // libpq takes any server unless told otherwise; with a standby the gateway could do nothing.
+  // The default of libpq is any server; the gateway cannot use a standby.
   const attributes = parameters.get('target_session_attrs') ?? (isOne ? 'any' : 'read-write');
   if (!isAttributes(attributes))
     throw new PostgresUrlError(
@@ -117,12 +145,8 @@ function readParameters(parameters: URLSearchParams, isOne: boolean) {
   return { attributes, connectTimeoutMs: seconds * 1000 };
 }
 
-/**
- * Checks a connection string, and that the files of TLS that it names can be read.
- * @throws PostgresUrlError
- */
+/** Checks a connection string, and that its TLS files are readable. Throws a PostgresUrlError. */
 export function checkPostgresUrl(text: string): void {
-  // The driver reads these files whenever it connects.
   const { searchParams: parameters } = new URL(readPostgresUrl(text).connectionString);
   for (const name of ['sslrootcert', 'sslcert', 'sslkey']) {
     const file = parameters.get(name);
@@ -130,8 +154,7 @@ export function checkPostgresUrl(text: string): void {
     try {
       accessSync(file, constants.R_OK);
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      throw new PostgresUrlError(`expected ${name} to name a file that can be read (${code ?? 'unknown'})`);
+      throw new PostgresUrlError(`expected ${name} to name a readable file (${errorCode(error)})`);
     }
   }
 }

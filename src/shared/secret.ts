@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 
 const HIDDEN = '[redacted]';
 
-/** A secret inside the process: however it is printed, joined or serialised, it shows as [redacted]. */
+/** A secret value that is [redacted] when printed, concatenated or serialised. */
 export class Secret {
   readonly #value: string;
 
@@ -10,7 +10,6 @@ export class Secret {
     this.#value = value;
   }
 
-  /** The secret itself; only for the place that hands it to its counterpart. */
   reveal(): string {
     return this.#value;
   }

@@ -1,30 +1,19 @@
-/** The time ran out; what was waited for may still happen. */
+export { setTimeout as sleep } from 'node:timers/promises';
+
 export class DeadlineExceeded extends Error {
   constructor() {
-    super('The time ran out.');
+    super('The time limit was exceeded.');
     this.name = 'DeadlineExceeded';
   }
 }
 
-/** Waits for something, but not longer. */
-export function withTimeout<T>(ms: number, waited: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new DeadlineExceeded()), Math.max(0, ms));
-    waited.then(
-      (value) => {
-        clearTimeout(timer);
-        resolve(value);
-      },
-      (error: unknown) => {
-        clearTimeout(timer);
-        reject(error);
-      },
-    );
-  });
+/** Rejects with DeadlineExceeded after `ms`; the work itself goes on. */
+export async function withTimeout<T>(ms: number, work: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new DeadlineExceeded()), Math.max(0, ms));
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
-
-/** Waits. */
-export const sleep = (ms: number): Promise<void> =>
-  new Promise((resolve) => {
-    setTimeout(resolve, ms);
-  });

@@ -35,7 +35,7 @@ export const bugs = [
   {
     id: 'access-own-confirm',
     promise: 'A caller with confirm:own confirms only what it created.',
-    file: 'src/resolvers/context-factory.ts',
+    file: 'src/resolvers/context.ts',
     find: "restrictedTo(caller, 'payments:confirm')",
     replace: "restrictedTo(caller, 'payments:read')",
     tests: ['test/auth/scopes.test.ts'],
@@ -51,7 +51,7 @@ export const bugs = [
   {
     id: 'access-clients-share-keys',
     promise: 'The same idempotency key of two clients makes two payments.',
-    file: 'src/resolvers/context-factory.ts',
+    file: 'src/resolvers/context.ts',
     find: 'payments.create(input, caller.id)',
     replace: 'payments.create(input, caller.kind)',
     tests: ['test/auth/tenant-isolation.test.ts'],

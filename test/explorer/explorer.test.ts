@@ -14,7 +14,7 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import { KnownIds } from '../../explorer/known-ids';
-import { readyOperations, type ReadyOperation } from '../../explorer/operations';
+import { createExamples, type Example } from '../../explorer/operations';
 import { createStorage } from '../../explorer/storage';
 import { gatewaySchema } from '../../src/resolvers';
 import type { Sandbox } from '../../src/sandbox/server';
@@ -213,14 +213,14 @@ describe('The storage of the explorer', () => {
 
 /** The ready operations of a page that was just loaded. */
 const load = () =>
-  readyOperations({ channel: CHANNEL, externalId: `order ${randomUUID()}`, fresh: () => randomUUID() });
+  createExamples({ channel: CHANNEL, externalId: `order ${randomUUID()}`, fresh: () => randomUUID() });
 
 const { tour, more, payments, payouts } = load();
 const all = [...tour, ...more, ...[...payments, ...payouts].flatMap(({ operations }) => operations)];
-const named = (operations: readonly ReadyOperation[]): [string, ReadyOperation][] =>
+const named = (operations: readonly Example[]): [string, Example][] =>
   operations.map((operation) => [operation.name, operation]);
 
-const definitionOf = ({ query }: ReadyOperation): OperationDefinitionNode => {
+const definitionOf = ({ query }: Example): OperationDefinitionNode => {
   const found = parse(query).definitions.find(({ kind }) => kind === Kind.OPERATION_DEFINITION);
   return found as OperationDefinitionNode;
 };
@@ -301,10 +301,7 @@ describe('The ready operations, before the sandbox', () => {
   });
 
   /** Runs an operation as the page does, and returns what its one root field holds. */
-  async function run(
-    { name, query, variables }: ReadyOperation,
-    ids: KnownIds,
-  ): Promise<Record<string, unknown>> {
+  async function run({ name, query, variables }: Example, ids: KnownIds): Promise<Record<string, unknown>> {
     const { data, text } = await gateway.ask<Record<string, Record<string, unknown>> | null>(
       query,
       ids.fillIn(variables) as object,
@@ -314,7 +311,7 @@ describe('The ready operations, before the sandbox', () => {
     return Object.values(data)[0] ?? {};
   }
 
-  const shownBy = async (operation: ReadyOperation, ids: KnownIds): Promise<Shown> => {
+  const shownBy = async (operation: Example, ids: KnownIds): Promise<Shown> => {
     const answer = await run(operation, ids);
     const shown = answer['payment'] ?? answer['payout'];
     if (!shown) throw new Error(JSON.stringify(answer));
@@ -322,7 +319,7 @@ describe('The ready operations, before the sandbox', () => {
   };
 
   /** Watches as the page does, over the gateway's own WebSocket, until that status has come. */
-  async function watch({ query, variables }: ReadyOperation, ids: KnownIds, status: string): Promise<Shown> {
+  async function watch({ query, variables }: Example, ids: KnownIds, status: string): Promise<Shown> {
     const there = gate();
     const leave = graphqlWsClient(gateway.url).subscribe<Record<string, Shown>>(
       { query, variables: ids.fillIn(variables) as Record<string, unknown> },
@@ -343,7 +340,7 @@ describe('The ready operations, before the sandbox', () => {
     return last;
   }
 
-  const byName = (operations: readonly ReadyOperation[], name: string): ReadyOperation => {
+  const byName = (operations: readonly Example[], name: string): Example => {
     const found = operations.find((operation) => operation.name === name);
     if (!found) throw new Error(`There is no ${name}.`);
     return found;
@@ -352,7 +349,7 @@ describe('The ready operations, before the sandbox', () => {
   test('run as tabs one after the other, without copying ids', async () => {
     const ids = new KnownIds();
     const tabs = load().tour;
-    const tab = (name: string): ReadyOperation => byName(tabs, name);
+    const tab = (name: string): Example => byName(tabs, name);
 
     const redirect = await shownBy(tab('CreateRedirect'), ids);
     expect(redirect).toMatchObject({ status: 'PENDING', nextAction: { __typename: 'RedirectAction' } });

@@ -5,13 +5,13 @@ export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' |
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
 /** An amount of money to collect or to send. */
 export type AmountInput = {
-  /** ISO 4217 code. Some methods take one currency only (spec section 8); another is an InvalidInputError. */
+  /** ISO 4217 code. Some methods accept one currency only (spec section 8); another is an InvalidInputError. */
   currency: string;
   /** Above zero, at most two decimals; sent with two. */
   value: string;
 };
 
-/** A mobile wallet of Bangladesh, server-to-server (spec 2.5): the answer names the account to pay to, then the payer gives a code for confirmPayment. */
+/** A mobile wallet of Bangladesh, server-to-server (spec 2.5): nextAction names the account to pay to, then the payer provides a code for confirmPayment. */
 export type BangladeshWalletInput = {
   /** The payer's email address. */
   email: string;
@@ -45,14 +45,14 @@ export type BankTransferPayoutInput = {
   phone?: string | null | undefined;
 };
 
-/** Confirms a card-to-card payment (spec 4.5): there is nothing to hand in. */
+/** Confirms a card-to-card payment, which needs no data (spec 4.5). */
 export type C2cConfirmation =
   /** The transfer was made, or is expected. */
   | 'TRANSFER_MADE';
 
-/** Card-to-card transfer, server-to-server (spec 2.5): the answer names the card to transfer to, then confirmPayment. At least one field. */
+/** Card-to-card transfer, server-to-server (spec 2.5): nextAction names the card to transfer to; then confirmPayment. At least one field. */
 export type C2cPaymentInput = {
-  /** The sender's card number, masked, for example "440043******1234". A full card number is refused. */
+  /** The sender's card number, masked, for example "440043******1234". A full card number is rejected. */
   cardMask?: string | null | undefined;
   /** The sender's email address. */
   email?: string | null | undefined;
@@ -62,9 +62,9 @@ export type C2cPaymentInput = {
   surname?: string | null | undefined;
 };
 
-/** A bank card, server-to-server (spec 2.5): the caller must comply with PCI-DSS. The payer may still have to go through 3-D Secure at redirectUrl. */
+/** A bank card, server-to-server (spec 2.5): the caller must comply with PCI-DSS. 3-D Secure at redirectUrl may follow. */
 export type CardPaymentInput = {
-  /** The full address in one text: instead of countryCode, city, street and postalCode. */
+  /** The full address, instead of countryCode, city, street and postalCode. */
   address?: string | null | undefined;
   /** The payer's date of birth, YYYY-MM-DD. */
   birthDate?: string | null | undefined;
@@ -82,7 +82,7 @@ export type CardPaymentInput = {
   expiryMonth: string;
   /** YYYY; with expiryMonth not in the past. */
   expiryYear: string;
-  /** The card number, 12 to 19 digits; spaces and dashes are left out. */
+  /** The card number, 12 to 19 digits; spaces and dashes are removed. */
   pan: string;
   /** The payer's phone number, E.164. */
   phone?: string | null | undefined;
@@ -94,7 +94,7 @@ export type CardPaymentInput = {
 
 /** A payout to a bank card (spec 2.8). */
 export type CardPayoutInput = {
-  /** The card number, 12 to 19 digits; spaces and dashes are left out. */
+  /** The card number, 12 to 19 digits; spaces and dashes are removed. */
   pan: string;
 };
 
@@ -108,13 +108,13 @@ export type CodeConfirmationInput = {
 export type ConfirmPaymentInput = {
   /** The merchant channel of the payment. */
   channel: string;
-  /** What the payer handed in; nextAction.confirmWith names the arm. */
+  /** The field that nextAction.confirmWith names. */
   confirmation: ConfirmationInput;
   /** The payment to confirm. */
   transactionId: string;
 };
 
-/** The fields of ConfirmationInput, spelled as they are there. */
+/** The fields of ConfirmationInput, with the same names. */
 export type ConfirmationField =
   /** For bKash: the code. */
   | 'bkash'
@@ -129,7 +129,7 @@ export type ConfirmationField =
   /** For UPI: the UTR. */
   | 'upi';
 
-/** Exactly one, that of the payment's method: nextAction.confirmWith names it. */
+/** Exactly one field: the one that nextAction.confirmWith names. */
 export type ConfirmationInput =
   {   /** For bKash: the code. */
   bkash: CodeConfirmationInput; c2c?: never; dcb?: never; nagad?: never; rocket?: never; upi?: never; }
@@ -148,19 +148,19 @@ export type ConfirmationInput =
 export type CreatePaymentInput = {
   /** What the payer has to pay. */
   amount: AmountInput;
-  /** Where the service notifies of changes (spec section 6). https to a public host, without credentials; in the sandbox also http to this machine. Sent on exactly as written. */
+  /** The URL that the service notifies of changes (spec section 6). https to a public host, without credentials; in the sandbox also http to this machine. Sent unchanged. */
   callbackUrl?: string | null | undefined;
   /** The merchant channel. */
   channel: string;
   /** Free text, at most 1000 characters. */
   description?: string | null | undefined;
-  /** The identifier in the client's system, for example an order number; at most 255 characters. When absent the gateway gives the payment one of its own, so that it can always be found again. */
+  /** The identifier in the client's system, for example an order number; at most 255 characters. Generated by the gateway if absent. */
   externalId?: string | null | undefined;
   /** Chosen by the caller, 1 to 255 printable characters, one per intended payment or payout. The same key never creates a second one. */
   idempotencyKey: string | number;
   /** How the payer pays. */
   method: PaymentMethodInput;
-  /** Where the payer returns to; recommended. https to a public host, without credentials; in the sandbox also http to this machine. Sent on exactly as written. */
+  /** The page to which the payer returns; recommended. https to a public host, without credentials; in the sandbox also http to this machine. Sent unchanged. */
   returnUrl?: string | null | undefined;
 };
 
@@ -168,7 +168,7 @@ export type CreatePaymentInput = {
 export type CreatePayoutInput = {
   /** What the recipient gets. */
   amount: AmountInput;
-  /** Where the service notifies of changes (spec section 6). https to a public host, without credentials; in the sandbox also http to this machine. Sent on exactly as written. */
+  /** The URL that the service notifies of changes (spec section 6). https to a public host, without credentials; in the sandbox also http to this machine. Sent unchanged. */
   callbackUrl?: string | null | undefined;
   /** The merchant channel. */
   channel: string;
@@ -184,11 +184,11 @@ export type CreatePayoutInput = {
 
 /** A method whose fields the service does not document (spec 2.5). */
 export type CustomFieldsInput = {
-  /** Sent as they are beside type, which they cannot overwrite. No value may look like a full card number. */
+  /** Sent unchanged next to type, which they cannot overwrite. No value may look like a full card number. */
   fields: Record<string, unknown>;
 };
 
-/** Direct carrier billing (spec 2.5). userId alone: redirect flow. With phone and names: server-to-server, ends with a code for confirmPayment. */
+/** Direct carrier billing (spec 2.5). With userId only: redirect flow. With phone and names: server-to-server, confirmed with a code. */
 export type DcbPaymentInput = {
   /** The payer's first name. */
   firstName?: string | null | undefined;
@@ -210,7 +210,7 @@ export type DcbPayoutInput = {
   phone: string;
 };
 
-/** Why a payment or payout failed, in the words of the service (spec 7.2). */
+/** Error codes of failed payments and payouts (spec 7.2). */
 export type DeclineCode =
   /** Browser data was not provided. */
   | 'BROWSER_DATA_NOT_PROVIDED'
@@ -218,16 +218,16 @@ export type DeclineCode =
   | 'CARD_DATA_NOT_PROVIDED'
   /** 3-D Secure authentication failed. */
   | 'DECLINED_3DS_AUTHENTICATION_FAILED'
-  /** It was declined; the service says no more. */
+  /** Declined, without a more exact reason. */
   | 'DECLINED_GENERIC'
   /** Personal data of the payer was not provided. */
   | 'PERSONAL_DATA_NOT_PROVIDED'
-  /** The payment provider returned an error: message holds its text, reason our reading of it. */
+  /** The payment provider returned an error: see message and reason. */
   | 'PROVIDER_PROCESSING_FAILED'
-  /** A code this gateway does not know: see rawCode. */
+  /** A code unknown to this gateway: see rawCode. */
   | 'UNKNOWN';
 
-/** What a provider's free text says, read conservatively. The set of texts is open: a text that says nothing known has no reason. */
+/** The reason that the gateway recognises in a provider's free text. Providers may send any text. */
 export type DeclineReason =
   /** The payer was not authenticated (3-D Secure). */
   | 'AUTHENTICATION_FAILED'
@@ -264,15 +264,15 @@ export type ImpsPayoutInput = {
   phone: string;
 };
 
-/** A payout by a method this gateway does not know (spec 2.8: "or others"). */
+/** A payout by a method unknown to this gateway (spec 2.8: "or others"). */
 export type OtherPayoutInput = {
-  /** Sent as they are beside type, which they cannot overwrite. No value may look like a full card number. */
+  /** Sent unchanged next to type, which they cannot overwrite. No value may look like a full card number. */
   fields: Record<string, unknown>;
-  /** payout_method.type, in the words of the service. A method that has an arm of its own is refused here. */
+  /** The service's payout_method.type. A method with an input field of its own is rejected here. */
   type: string;
 };
 
-/** How a payment is made (spec 2.5). */
+/** The methods of payments (spec 2.5). */
 export type PaymentMethod =
   /** bKash wallet (Bangladesh). */
   | 'BKASH'
@@ -286,26 +286,26 @@ export type PaymentMethod =
   | 'EASY_PAISA'
   /** E-wallet (Indonesia). */
   | 'EWALLET'
-  /** Havale: bank transfer with phone, user id and names. The service does not show its fields. */
+  /** Havale: bank transfer with phone, user id and names. Its fields are not documented. */
   | 'HAVALE'
   /** JazzCash wallet (Pakistan). */
   | 'JAZZ_CASH'
   /** Nagad wallet (Bangladesh). */
   | 'NAGAD'
-  /** A custom method, or one this gateway does not know. */
+  /** A custom method, or one unknown to this gateway. */
   | 'OTHER'
   /** QR code (QRIS, Indonesia). */
   | 'QRIS'
   /** Rocket wallet (Bangladesh). */
   | 'ROCKET'
-  /** The method "scheme": the service shows it with its type only. */
+  /** The method "scheme", which has a type and no other fields. */
   | 'SCHEME'
   /** Unified Payments Interface (India). */
   | 'UPI'
   /** Virtual account at a bank (Indonesia). */
   | 'VIRTUAL_ACCOUNT';
 
-/** Exactly one. redirect: only the type is sent and the payer finishes on the hosted page. Any other: the fields of that method. */
+/** Exactly one field. redirect: only the type is sent, and the payer pays on the hosted page. Any other: the fields of that method. */
 export type PaymentMethodInput =
   {   /** bKash wallet without the hosted page. */
   bkash: BangladeshWalletInput; c2c?: never; card?: never; dcb?: never; easyPaisa?: never; ewallet?: never; havale?: never; jazzCash?: never; nagad?: never; other?: never; redirect?: never; rocket?: never; upi?: never; virtualAccount?: never; }
@@ -313,45 +313,45 @@ export type PaymentMethodInput =
   c2c: C2cPaymentInput; card?: never; dcb?: never; easyPaisa?: never; ewallet?: never; havale?: never; jazzCash?: never; nagad?: never; other?: never; redirect?: never; rocket?: never; upi?: never; virtualAccount?: never; }
   |  { bkash?: never; c2c?: never;   /** Bank card, its data collected by the caller (PCI-DSS applies). EUR. */
   card: CardPaymentInput; dcb?: never; easyPaisa?: never; ewallet?: never; havale?: never; jazzCash?: never; nagad?: never; other?: never; redirect?: never; rocket?: never; upi?: never; virtualAccount?: never; }
-  |  { bkash?: never; c2c?: never; card?: never;   /** Direct carrier billing: redirect with userId alone, server-to-server with phone and names. */
+  |  { bkash?: never; c2c?: never; card?: never;   /** Direct carrier billing: redirect with userId only, server-to-server with phone and names. */
   dcb: DcbPaymentInput; easyPaisa?: never; ewallet?: never; havale?: never; jazzCash?: never; nagad?: never; other?: never; redirect?: never; rocket?: never; upi?: never; virtualAccount?: never; }
-  |  { bkash?: never; c2c?: never; card?: never; dcb?: never;   /** EasyPaisa wallet, its account given. PKR. */
+  |  { bkash?: never; c2c?: never; card?: never; dcb?: never;   /** EasyPaisa wallet with the account number. PKR. */
   easyPaisa: WalletAccountInput; ewallet?: never; havale?: never; jazzCash?: never; nagad?: never; other?: never; redirect?: never; rocket?: never; upi?: never; virtualAccount?: never; }
   |  { bkash?: never; c2c?: never; card?: never; dcb?: never; easyPaisa?: never;   /** An e-wallet; redirect flow. IDR. */
   ewallet: EwalletPaymentInput; havale?: never; jazzCash?: never; nagad?: never; other?: never; redirect?: never; rocket?: never; upi?: never; virtualAccount?: never; }
   |  { bkash?: never; c2c?: never; card?: never; dcb?: never; easyPaisa?: never; ewallet?: never;   /** Havale with fields as agreed with the service. */
   havale: CustomFieldsInput; jazzCash?: never; nagad?: never; other?: never; redirect?: never; rocket?: never; upi?: never; virtualAccount?: never; }
-  |  { bkash?: never; c2c?: never; card?: never; dcb?: never; easyPaisa?: never; ewallet?: never; havale?: never;   /** JazzCash wallet, its account given. PKR. */
+  |  { bkash?: never; c2c?: never; card?: never; dcb?: never; easyPaisa?: never; ewallet?: never; havale?: never;   /** JazzCash wallet with the account number. PKR. */
   jazzCash: WalletAccountInput; nagad?: never; other?: never; redirect?: never; rocket?: never; upi?: never; virtualAccount?: never; }
   |  { bkash?: never; c2c?: never; card?: never; dcb?: never; easyPaisa?: never; ewallet?: never; havale?: never; jazzCash?: never;   /** Nagad wallet without the hosted page. */
   nagad: BangladeshWalletInput; other?: never; redirect?: never; rocket?: never; upi?: never; virtualAccount?: never; }
   |  { bkash?: never; c2c?: never; card?: never; dcb?: never; easyPaisa?: never; ewallet?: never; havale?: never; jazzCash?: never; nagad?: never;   /** A custom method with fields as agreed with the service. */
   other: CustomFieldsInput; redirect?: never; rocket?: never; upi?: never; virtualAccount?: never; }
-  |  { bkash?: never; c2c?: never; card?: never; dcb?: never; easyPaisa?: never; ewallet?: never; havale?: never; jazzCash?: never; nagad?: never; other?: never;   /** Only the type is sent; the payer finishes on the hosted page. */
+  |  { bkash?: never; c2c?: never; card?: never; dcb?: never; easyPaisa?: never; ewallet?: never; havale?: never; jazzCash?: never; nagad?: never; other?: never;   /** Only the type is sent; the payer pays on the hosted page. */
   redirect: RedirectPaymentMethod; rocket?: never; upi?: never; virtualAccount?: never; }
   |  { bkash?: never; c2c?: never; card?: never; dcb?: never; easyPaisa?: never; ewallet?: never; havale?: never; jazzCash?: never; nagad?: never; other?: never; redirect?: never;   /** Rocket wallet without the hosted page. */
   rocket: BangladeshWalletInput; upi?: never; virtualAccount?: never; }
-  |  { bkash?: never; c2c?: never; card?: never; dcb?: never; easyPaisa?: never; ewallet?: never; havale?: never; jazzCash?: never; nagad?: never; other?: never; redirect?: never; rocket?: never;   /** UPI without the hosted page; ends with a UTR. INR. */
+  |  { bkash?: never; c2c?: never; card?: never; dcb?: never; easyPaisa?: never; ewallet?: never; havale?: never; jazzCash?: never; nagad?: never; other?: never; redirect?: never; rocket?: never;   /** UPI without the hosted page, confirmed with a UTR. INR. */
   upi: UpiPaymentInput; virtualAccount?: never; }
   |  { bkash?: never; c2c?: never; card?: never; dcb?: never; easyPaisa?: never; ewallet?: never; havale?: never; jazzCash?: never; nagad?: never; other?: never; redirect?: never; rocket?: never; upi?: never;   /** A virtual account to which the payer transfers. IDR. */
   virtualAccount: VirtualAccountPaymentInput; };
 
-/** Where a payment stands (spec 3.1). */
+/** The status of a payment (spec 3.1). */
 export type PaymentStatus =
   /** Paid. Final. */
   | 'COMPLETED'
   /** Declined: see error. Final. */
   | 'FAILED'
-  /** More or less than the amount was paid: amount.received says how much. */
+  /** More or less than the amount was paid: see amount.received. */
   | 'MISPAID'
   /** Created; nothing has been paid yet. */
   | 'PENDING'
-  /** Under way: nextAction says whether somebody has to do something. */
+  /** In progress: see nextAction. */
   | 'PROCESSING'
-  /** A word this gateway does not know: see rawStatus. */
+  /** A status unknown to this gateway: see rawStatus. */
   | 'UNKNOWN';
 
-/** How a payout is sent (spec 2.8). */
+/** The methods of payouts (spec 2.8). */
 export type PayoutMethod =
   /** Bank transfer. */
   | 'BANK_TRANSFER'
@@ -369,14 +369,14 @@ export type PayoutMethod =
   | 'JAZZ_CASH'
   /** Nagad wallet (Bangladesh). */
   | 'NAGAD'
-  /** A method this gateway does not know, or one that nobody said. */
+  /** An unknown method: one unknown to this gateway, or not sent by the service. */
   | 'OTHER'
   /** Rocket wallet (Bangladesh). */
   | 'ROCKET'
-  /** The method "scheme": the service shows it with its type only. */
+  /** The method "scheme", which has a type and no other fields. */
   | 'SCHEME';
 
-/** Exactly one: the fields of that method. */
+/** Exactly one field: that of the method. */
 export type PayoutMethodInput =
   {   /** To a bank account. The currencies depend on the channel. */
   bankTransfer: BankTransferPayoutInput; bkash?: never; card?: never; dcb?: never; easyPaisa?: never; imps?: never; jazzCash?: never; nagad?: never; other?: never; rocket?: never; typeOnly?: never; }
@@ -388,20 +388,20 @@ export type PayoutMethodInput =
   dcb: DcbPayoutInput; easyPaisa?: never; imps?: never; jazzCash?: never; nagad?: never; other?: never; rocket?: never; typeOnly?: never; }
   |  { bankTransfer?: never; bkash?: never; card?: never; dcb?: never;   /** To an account at EasyPaisa wallet (Pakistan). PKR. */
   easyPaisa: WalletPayoutInput; imps?: never; jazzCash?: never; nagad?: never; other?: never; rocket?: never; typeOnly?: never; }
-  |  { bankTransfer?: never; bkash?: never; card?: never; dcb?: never; easyPaisa?: never;   /** To a bank account in India, at once. INR. */
+  |  { bankTransfer?: never; bkash?: never; card?: never; dcb?: never; easyPaisa?: never;   /** To a bank account in India, instantly. INR. */
   imps: ImpsPayoutInput; jazzCash?: never; nagad?: never; other?: never; rocket?: never; typeOnly?: never; }
   |  { bankTransfer?: never; bkash?: never; card?: never; dcb?: never; easyPaisa?: never; imps?: never;   /** To an account at JazzCash wallet (Pakistan). PKR. */
   jazzCash: WalletPayoutInput; nagad?: never; other?: never; rocket?: never; typeOnly?: never; }
   |  { bankTransfer?: never; bkash?: never; card?: never; dcb?: never; easyPaisa?: never; imps?: never; jazzCash?: never;   /** To an account at Nagad wallet (Bangladesh). BDT. */
   nagad: WalletPayoutInput; other?: never; rocket?: never; typeOnly?: never; }
-  |  { bankTransfer?: never; bkash?: never; card?: never; dcb?: never; easyPaisa?: never; imps?: never; jazzCash?: never; nagad?: never;   /** A method this gateway does not know, with fields as agreed with the service. */
+  |  { bankTransfer?: never; bkash?: never; card?: never; dcb?: never; easyPaisa?: never; imps?: never; jazzCash?: never; nagad?: never;   /** A method unknown to this gateway, with fields as agreed with the service. */
   other: OtherPayoutInput; rocket?: never; typeOnly?: never; }
   |  { bankTransfer?: never; bkash?: never; card?: never; dcb?: never; easyPaisa?: never; imps?: never; jazzCash?: never; nagad?: never; other?: never;   /** To an account at Rocket wallet (Bangladesh). BDT. */
   rocket: WalletPayoutInput; typeOnly?: never; }
   |  { bankTransfer?: never; bkash?: never; card?: never; dcb?: never; easyPaisa?: never; imps?: never; jazzCash?: never; nagad?: never; other?: never; rocket?: never;   /** A method that needs nothing but its type. */
   typeOnly: TypeOnlyPayoutMethod; };
 
-/** Where a payout stands (spec 3.2). */
+/** The status of a payout (spec 3.2). */
 export type PayoutStatus =
   /** The funds were transferred. Final. */
   | 'COMPLETED'
@@ -411,26 +411,26 @@ export type PayoutStatus =
   | 'PENDING'
   /** Created and awaiting confirmation. */
   | 'PROCESSING'
-  /** A word this gateway does not know: see rawStatus. */
+  /** A status unknown to this gateway: see rawStatus. */
   | 'UNKNOWN';
 
-/** Methods that need nothing but their type: the payer finishes on the hosted page. */
+/** Methods that need nothing but their type: the payer pays on the hosted page. */
 export type RedirectPaymentMethod =
   /** The payer pays from the wallet on the hosted page. */
   | 'BKASH'
   /** The payer makes the transfer on the hosted page. */
   | 'C2C'
-  /** The payer gives the card on the hosted page. */
+  /** The payer enters the card on the hosted page. */
   | 'CARD'
-  /** The payer gives the account on the hosted page. */
+  /** The payer enters the account on the hosted page. */
   | 'EASY_PAISA'
   /** The payer finishes on the hosted page. */
   | 'HAVALE'
-  /** The payer gives the account on the hosted page. */
+  /** The payer enters the account on the hosted page. */
   | 'JAZZ_CASH'
   /** The payer pays from the wallet on the hosted page. */
   | 'NAGAD'
-  /** The payer scans the code, which the answer carries too. IDR. */
+  /** The payer scans the code on the hosted page or in nextAction. IDR. */
   | 'QRIS'
   /** The payer pays from the wallet on the hosted page. */
   | 'ROCKET'
@@ -441,10 +441,10 @@ export type RedirectPaymentMethod =
 
 /** Methods that need nothing but their type. */
 export type TypeOnlyPayoutMethod =
-  /** The service shows it with its type only. */
+  /** The method "scheme". */
   | 'SCHEME';
 
-/** UPI, server-to-server (spec 2.5): the payer pays to a UPI id and gives the UTR for confirmPayment. At least one field. */
+/** UPI, server-to-server (spec 2.5): the payer pays to a UPI id and provides the UTR for confirmPayment. At least one field. */
 export type UpiPaymentInput = {
   /** The payer's email address. */
   email?: string | null | undefined;
@@ -458,15 +458,15 @@ export type UpiPaymentInput = {
 
 /** The expected failures of a mutation, one for each type that implements UserError. */
 export type UserErrorCode =
-  /** IdempotencyConflictError: the key belongs to another call. */
+  /** IdempotencyConflictError: the key belongs to a call with another input. */
   | 'IDEMPOTENCY_CONFLICT'
   /** InvalidInputError: this call sent nothing to the service. */
   | 'INVALID_INPUT'
-  /** OutcomeUnknownError: it may or may not have happened. */
+  /** OutcomeUnknownError: the call may or may not have been carried out. */
   | 'OUTCOME_UNKNOWN'
   /** RejectedByServiceError: this call created or confirmed nothing. */
   | 'REJECTED_BY_SERVICE'
-  /** RequestInProgressError: the same call is under way right now. */
+  /** RequestInProgressError: the same call is in progress. */
   | 'REQUEST_IN_PROGRESS';
 
 /** Confirms a UPI payment (spec 4.5). */
@@ -479,7 +479,7 @@ export type UtrConfirmationInput = {
 export type VirtualAccountPaymentInput = {
   /** The account from which the payer intends to pay. */
   accountNumber: string;
-  /** The bank where the virtual account is made, for example "bca", "bni", "mandiri"; the list depends on the channel. */
+  /** The bank of the virtual account, for example "bca", "bni", "mandiri"; the list depends on the channel. */
   bankCode: string;
 };
 

@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { GraphQLEnumType, GraphQLInputObjectType, GraphQLUnionType } from 'graphql';
-import { paymentRooms, payoutRooms, rooms } from '../../src/schema/methods';
+import { paymentMethods, payoutMethods } from '../../src/schema/methods';
+import { registry } from '../../src/schema/methods/registry';
 import type {
   MethodDefinition,
   PaymentMethodDefinition,
@@ -34,7 +35,7 @@ const roomsOf = async (file: string): Promise<MethodDefinition[]> => {
 const typeOf = ({ payment, payout }: MethodDefinition): string | undefined => (payment ?? payout)?.type;
 
 test.each(files)('what %s exports as a method is in the registry', async (file) => {
-  const unregistered = (await roomsOf(file)).filter((room) => !rooms.includes(room));
+  const unregistered = (await roomsOf(file)).filter((room) => !registry.includes(room));
   expect(unregistered.map(typeOf)).toEqual([]);
 });
 
@@ -42,23 +43,23 @@ test('every method of the registry has a file of its own, named after its wire t
   const homes = await Promise.all(
     files.map(async (file) => (await roomsOf(file)).map((room) => `${typeOf(room)} in ${file}`)),
   );
-  const expected = rooms.map((room) => `${typeOf(room)} in ${typeOf(room)?.replaceAll('_', '-')}.ts`);
+  const expected = registry.map((room) => `${typeOf(room)} in ${typeOf(room)?.replaceAll('_', '-')}.ts`);
   expect(homes.flat().sort()).toEqual(expected.sort());
 });
 
 const sides: [string, readonly (PaymentMethodDefinition | PayoutMethodDefinition)[]][] = [
-  ['payments', paymentRooms],
-  ['payouts', payoutRooms],
+  ['payments', paymentMethods],
+  ['payouts', payoutMethods],
 ];
 
 test.each(sides)(
   'no two methods of %s share a wire type, a name, an arm or a type of the schema',
   (_side, all) => {
     const classes = [
-      ...paymentRooms.map(({ payment }) => payment),
-      ...payoutRooms.map(({ payout }) => payout),
+      ...paymentMethods.map(({ payment }) => payment),
+      ...payoutMethods.map(({ payout }) => payout),
     ];
-    const arms = all.flatMap(({ input }) => input?.arm ?? []);
+    const arms = all.flatMap(({ input }) => input?.field ?? []);
     for (const words of [
       all.map(({ type }) => type),
       all.map(({ name }) => name),
@@ -71,7 +72,7 @@ test.each(sides)(
 );
 
 test('the payment and the payout of one method are one wire type', () => {
-  const both = rooms.flatMap(({ payment, payout }) => (payment && payout ? [{ payment, payout }] : []));
+  const both = registry.flatMap(({ payment, payout }) => (payment && payout ? [{ payment, payout }] : []));
   expect(both.length).toBeGreaterThan(0);
   expect(both.map(({ payment }) => [payment.type, payment.name])).toEqual(
     both.map(({ payout }) => [payout.type, payout.name]),
@@ -94,16 +95,16 @@ const membersOf = (name: string): string[] => {
 };
 
 const listed: [string, string[]][] = [
-  ['Payment', paymentRooms.map(({ payment }) => payment.name)],
-  ['Payout', payoutRooms.map(({ payout }) => payout.name)],
-  ['PaymentMethod', paymentRooms.map(({ name }) => name)],
-  ['PayoutMethod', payoutRooms.map(({ name }) => name)],
-  ['RedirectPaymentMethod', paymentRooms.flatMap(({ name, redirect }) => (redirect ? [name] : []))],
-  ['TypeOnlyPayoutMethod', payoutRooms.flatMap(({ name, typeOnly }) => (typeOnly ? [name] : []))],
-  ['PaymentMethodInput', ['redirect', ...paymentRooms.flatMap(({ input }) => input?.arm ?? [])]],
-  ['PayoutMethodInput', ['typeOnly', ...payoutRooms.flatMap(({ input }) => input?.arm ?? [])]],
-  ['ConfirmationInput', paymentRooms.flatMap(({ confirmation }) => confirmation?.arm ?? [])],
-  ['ConfirmationField', paymentRooms.flatMap(({ confirmation }) => confirmation?.arm ?? [])],
+  ['Payment', paymentMethods.map(({ payment }) => payment.name)],
+  ['Payout', payoutMethods.map(({ payout }) => payout.name)],
+  ['PaymentMethod', paymentMethods.map(({ name }) => name)],
+  ['PayoutMethod', payoutMethods.map(({ name }) => name)],
+  ['RedirectPaymentMethod', paymentMethods.flatMap(({ name, redirect }) => (redirect ? [name] : []))],
+  ['TypeOnlyPayoutMethod', payoutMethods.flatMap(({ name, typeOnly }) => (typeOnly ? [name] : []))],
+  ['PaymentMethodInput', ['redirect', ...paymentMethods.flatMap(({ input }) => input?.field ?? [])]],
+  ['PayoutMethodInput', ['typeOnly', ...payoutMethods.flatMap(({ input }) => input?.field ?? [])]],
+  ['ConfirmationInput', paymentMethods.flatMap(({ confirmation }) => confirmation?.field ?? [])],
+  ['ConfirmationField', paymentMethods.flatMap(({ confirmation }) => confirmation?.field ?? [])],
 ];
 
 test.each(listed)('%s lists the methods of the registry and no others', (name, expected) => {
@@ -114,7 +115,7 @@ test('golden bodies and methods agree: one file for each wire type, with the sid
   const sidesOf = (method: { payment?: unknown; payout?: unknown }): string =>
     [method.payment ? 'payment' : '', method.payout ? 'payout' : ''].join(' ').trim();
   const golden = [...goldenMethods].map(([type, method]) => [type, sidesOf(method)]);
-  const registered = rooms.map((room) => [typeOf(room), sidesOf(room)]);
+  const registered = registry.map((room) => [typeOf(room), sidesOf(room)]);
   expect(golden.sort()).toEqual(registered.sort());
 });
 
@@ -130,26 +131,26 @@ const choicesOf = (creates: readonly GoldenCreate[] = []): string[] =>
 
 const sorted = (words: readonly string[]): string[] => [...new Set(words)].sort();
 
-test.each(paymentRooms)(
+test.each(paymentMethods)(
   'golden bodies cover every way to pay by $type',
   ({ type, name, payment, redirect, input, confirmation }) => {
     const golden = goldenMethods.get(type)?.payment;
     expect(choicesOf(golden?.create)).toEqual(
-      sorted([...(redirect ? [`redirect ${name}`] : []), ...(input ? [input.arm] : [])]),
+      sorted([...(redirect ? [`redirect ${name}`] : []), ...(input ? [input.field] : [])]),
     );
     const confirmed = golden?.confirm?.flatMap((one) => Object.keys(one.input.confirmation)) ?? [];
-    expect(sorted(confirmed)).toEqual(confirmation ? [confirmation.arm] : []);
+    expect(sorted(confirmed)).toEqual(confirmation ? [confirmation.field] : []);
     expect([golden?.create.length, golden?.lookup.length]).not.toContain(0);
     expect(golden?.type).toBe(payment.name);
   },
 );
 
-test.each(payoutRooms)(
+test.each(payoutMethods)(
   'golden bodies cover every way to pay out by $type',
   ({ type, name, payout, typeOnly, input }) => {
     const golden = goldenMethods.get(type)?.payout;
     expect(choicesOf(golden?.create)).toEqual(
-      sorted([...(typeOnly ? [`typeOnly ${name}`] : []), ...(input ? [input.arm] : [])]),
+      sorted([...(typeOnly ? [`typeOnly ${name}`] : []), ...(input ? [input.field] : [])]),
     );
     expect([golden?.create.length, golden?.lookup.length]).not.toContain(0);
     expect(golden?.type).toBe(payout.name);
@@ -159,10 +160,13 @@ test.each(payoutRooms)(
 test.each([...goldenMethods])(
   'golden bodies of %s give every field of its inputs at least once',
   (type, golden) => {
-    const room = rooms.find((one) => typeOf(one) === type);
+    const room = registry.find((one) => typeOf(one) === type);
     const inputs: [string | undefined, readonly GoldenCreate[] | undefined][] = [
-      [room?.payment?.input?.arm && `PaymentMethodInput.${room.payment.input.arm}`, golden.payment?.create],
-      [room?.payout?.input?.arm && `PayoutMethodInput.${room.payout.input.arm}`, golden.payout?.create],
+      [
+        room?.payment?.input?.field && `PaymentMethodInput.${room.payment.input.field}`,
+        golden.payment?.create,
+      ],
+      [room?.payout?.input?.field && `PayoutMethodInput.${room.payout.input.field}`, golden.payout?.create],
     ];
     for (const [arm, creates] of inputs) {
       if (arm) expect(fieldsGiven(arm, creates)).toEqual(fieldsOf(arm));

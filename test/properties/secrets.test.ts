@@ -6,7 +6,7 @@ import { createRedactor } from '../../src/redaction/service-response';
 import { fieldError, validateInput } from '../../src/core/validation/validate-input';
 import { findKeptSecrets } from '../../src/core/validation/reject-secrets';
 import { holdsCardNumber, containsPan, passesLuhn } from '../../src/redaction/pan';
-import { CustomFieldsInput } from '../../src/schema/methods/custom-fields';
+import { CustomFieldsInput } from '../../src/schema/methods/free-fields';
 import { findInDecodings } from '../../src/redaction/decodings';
 import { HIDDEN as REDACTED, hideNumbers, holdsToken, readFreeFields } from '../../src/redaction/text';
 import { cardNumber, checkDigitOf, digits, withCheckDigit } from './fixtures/canaries';

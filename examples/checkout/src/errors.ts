@@ -1,23 +1,23 @@
 import { gatewayError, type ConfirmPaymentMutation, type CreatePaymentMutation } from '@paygraph/client';
 
 type FailureIn<Result> = Exclude<Result, { __typename: 'PaymentSuccess' }>;
-/** Failures that the gateway answered: something the page can act on. */
+/** Failures in results of mutations. */
 export type CreateFailure = FailureIn<CreatePaymentMutation['createPayment']>;
 export type ConfirmFailure = FailureIn<ConfirmPaymentMutation['confirmPayment']>;
 
-/** Why what was asked has not succeeded: what was answered, or what was thrown. */
+/** A failure of the result, or an exception. */
 export type Trouble =
   | { operation: 'create'; failure: CreateFailure }
   | { operation: 'confirm'; failure: ConfirmFailure }
   | { operation: 'create' | 'confirm' | 'watch'; thrown: unknown };
 
-/** Whether it is certain that a create made nothing: the order may be changed, and sent again with the same key. */
+/** Whether certainly nothing was created: the order may be changed and sent again with the same key. */
 export function nothingCreated(trouble: Trouble): boolean {
   if ('thrown' in trouble) return gatewayError(trouble.thrown)?.code === 'BAD_USER_INPUT';
   return ['InvalidInputError', 'RejectedByServiceError'].includes(trouble.failure.__typename);
 }
 
-/** After how many milliseconds the page asks by itself what became of a create; null where a person has to say so. */
+/** After how many milliseconds the page repeats a create; null: only when the payer says so. */
 export function askAgainAfter(trouble: Trouble | null): number | null {
   if (!trouble || 'thrown' in trouble) return null;
   const { failure } = trouble;

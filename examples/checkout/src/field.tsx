@@ -2,11 +2,11 @@ import { useId, type InputHTMLAttributes } from 'react';
 
 interface FieldProps extends InputHTMLAttributes<HTMLInputElement> {
   label: string;
-  /** What is wrong with what was typed. */
+  /** The error of the value. */
   mistake?: string | undefined;
 }
 
-/** An input with its label, and with what is wrong with it where a screen reader says it too. */
+/** An input with its label and an accessible error. */
 export function Field({ label, mistake, ...input }: FieldProps) {
   const id = useId();
   return (

@@ -5,7 +5,7 @@ import { possibleTypes, typePolicies } from '@paygraph/client';
 import { OperationTypeNode } from 'graphql';
 import { createClient } from 'graphql-ws';
 
-/** Where the gateway is; serve.mjs writes it here. */
+/** The URL of the gateway, inserted by serve.mjs. */
 declare const GATEWAY_URL: string;
 
 /** The shop's merchant channel. */
@@ -30,7 +30,7 @@ const socket = createClient({
   connectionParams: credentials,
   retryAttempts: 100,
   retryWait,
-  // Also where nobody answers, as while a gateway is started again.
+  // Also after a refused connection, for example while the gateway restarts.
   shouldRetry: () => true,
 });
 
@@ -41,7 +41,7 @@ socket.on('closed', () => (connected = false));
 /** Whether the WebSocket of the subscriptions is connected, for useSyncExternalStore. */
 export const connection = {
   isConnected: (): boolean => connected,
-  /** Calls back after every change. Returns what ends that. */
+  /** Calls back after every change. Returns the unsubscribe function. */
   onChange: (changed: () => void): (() => void) => {
     const ends = [socket.on('connected', changed), socket.on('closed', changed)];
     return () => ends.forEach((end) => end());

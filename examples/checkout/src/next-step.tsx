@@ -7,7 +7,7 @@ interface NextStepProps {
   action: NextActionFieldsFragment;
 }
 
-/** What the payer has to do next. A new kind of action in the schema fails to compile here. */
+/** The next action of the payer. A new kind of action in the schema fails to compile here. */
 export function NextStep({ payment, action }: NextStepProps) {
   switch (action.__typename) {
     case 'RedirectAction':
@@ -44,7 +44,7 @@ export function NextStep({ payment, action }: NextStepProps) {
   }
 }
 
-/** Where to pay to by UPI: as text, for the app on this phone, and for a phone that stands before this screen. */
+/** The UPI id as text, as a link for apps on this phone, and as a QR code for another phone. */
 function UpiTarget({ upiId, upiLink }: { upiId: string | null; upiLink: string | null }) {
   // It comes from the service: nothing but a UPI link becomes one.
   const link = upiLink?.startsWith('upi:') ? upiLink : null;

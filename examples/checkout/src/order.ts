@@ -1,13 +1,13 @@
 import type { CreatePaymentInput } from '@paygraph/client';
 
-/** What this tab is paying, and how far it is. */
+/** The order of this tab and its progress. */
 export interface Order {
   /**
    * The idempotency key: one for each order, made before anything is sent. However often the order is sent with it, after
    * a reload or a lost answer, there is one payment. A shop takes it from its own order, so that two tabs share it.
    */
   key: string;
-  /** What was sent, from the moment before it is sent until it is certain that nothing was created by it. */
+  /** The input that is sent, until it is certain that it created nothing. */
   input?: CreatePaymentInput;
   /** The payment, once it is known. */
   transactionId?: string;

@@ -8,7 +8,7 @@ interface Way {
   hint: string;
   /** The currency that the method takes. */
   currency: string;
-  /** Whether the payer's phone number is asked for. */
+  /** Whether the form has a phone number. */
   asksPhone?: boolean;
   method(phone: string): PaymentMethodInput;
 }
@@ -38,7 +38,7 @@ export const WAYS = {
 export type WayName = keyof typeof WAYS;
 export const wayOf = (name: WayName): Way => WAYS[name];
 
-/** The way that was taken; each has a currency of its own. The first where none was taken yet. */
+/** The selected option, by default the first. Each has its own currency. */
 export function wayTaken(input?: CreatePaymentInput): WayName {
   const names = Object.keys(WAYS) as WayName[];
   return names.find((name) => WAYS[name].currency === input?.amount.currency) ?? 'card';
@@ -47,7 +47,7 @@ export function wayTaken(input?: CreatePaymentInput): WayName {
 /** Amounts as the gateway takes them: text, above zero, with at most two decimals. */
 export const AMOUNT = '[0-9]{1,13}(\\.[0-9]{1,2})?';
 
-/** What is sent for an order. */
+/** The input of an order. */
 export function inputOf(
   order: Order,
   way: WayName,

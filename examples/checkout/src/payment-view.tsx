@@ -10,7 +10,7 @@ interface PaymentViewProps {
   startOver(): void;
 }
 
-/** Where the payment stands, by itself: the gateway tells every change. */
+/** The status of the payment, updated by a subscription. */
 export function PaymentView({ transactionId, startOver }: PaymentViewProps) {
   const { data, error, restart } = useSubscription(WatchPaymentDocument, {
     variables: { channel: CHANNEL, transactionId },
@@ -48,7 +48,7 @@ export function PaymentView({ transactionId, startOver }: PaymentViewProps) {
   );
 }
 
-/** The amount, and what has become of it. */
+/** The amount and the outcome. */
 function Standing({ payment }: { payment: PaymentFieldsFragment }) {
   const { __typename, status, amount, error, nextAction } = payment;
   const money = amount ? formatMoney(amount) : 'The amount';
@@ -82,7 +82,7 @@ function Standing({ payment }: { payment: PaymentFieldsFragment }) {
       );
     case 'PENDING':
     case 'PROCESSING':
-      // Who has confirmed has paid already.
+      // A payer who has confirmed has already paid.
       return nextAction?.__typename === 'AwaitProviderAction' ? (
         <h2>{money}: being checked</h2>
       ) : (

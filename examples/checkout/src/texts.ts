@@ -8,13 +8,13 @@ import type { ConfirmFailure, CreateFailure, Trouble } from './errors.ts';
 
 const DECLINED = 'The payment was declined.';
 
-/** What the payer is told of a decline. A new reason in the schema fails to compile here. */
+/** Texts for declines. A new reason in the schema fails to compile here. */
 const DECLINES: Record<DeclineReason, string> = {
   DO_NOT_HONOR: 'Your bank declined it without a reason. It can tell you more.',
   AUTHENTICATION_FAILED: 'Your bank could not make sure that it was you.',
   INSUFFICIENT_FUNDS: 'There is not enough money on the account.',
   CARD_EXPIRED: 'The card has expired.',
-  // As any decline: somebody who tries stolen cards learns nothing from it.
+  // The text of other declines, so that users of stolen cards learn nothing.
   SUSPECTED_FRAUD: DECLINED,
   NOT_PERMITTED: 'Your bank does not permit this payment.',
 };
@@ -23,13 +23,13 @@ export const declineText = ({ reason }: Pick<DeclineFieldsFragment, 'reason'>): 
   // A newer gateway may have reasons that this page does not know; the same goes for failures and codes below.
   (reason && DECLINES[reason]) || DECLINED;
 
-/** Said only where the gateway says that nothing was created. */
+/** Only if the gateway reports that nothing was created. */
 const NOTHING_CHARGED = 'Nothing was charged.';
 const NOT_TWICE = 'Trying again sends the same order, and you are never charged twice for it.';
 const SEND_AGAIN = 'Please send the same number again in a moment. If you have paid, do not pay again.';
 const NO_CHANGE = 'This changes nothing about your payment: if you have paid, do not pay again.';
 
-/** What the payer is told of a failure of a create. A new failure in the schema fails to compile here. */
+/** Texts for failures of a create. A new failure in the schema fails to compile here. */
 const CREATE_FAILURES: Record<CreateFailure['__typename'], string> = {
   InvalidInputError: `Please look at what is marked. ${NOTHING_CHARGED}`,
   RejectedByServiceError: `Our payment partner did not accept this. ${NOTHING_CHARGED}`,
@@ -40,7 +40,7 @@ const CREATE_FAILURES: Record<CreateFailure['__typename'], string> = {
     'We do not know yet whether this has arrived at our payment partner. Please do not order again: we keep asking, and you are never charged twice for this order.',
 };
 
-/** The same for a confirm, of a payer who says to have paid. */
+/** The same for a confirm, whose payer may have paid. */
 const CONFIRM_FAILURES: Record<ConfirmFailure['__typename'], string> = {
   InvalidInputError: 'Your reference number was not sent. Please check it in your UPI app.',
   RejectedByServiceError:
@@ -108,7 +108,7 @@ const ERRORS: Record<Operation, Record<Kind, string>> = {
   },
 };
 
-/** What the payer is told of something that was thrown. */
+/** The text for an exception. */
 function errorText(operation: Operation, thrown: unknown): string {
   const error = gatewayError(thrown);
   if (!error) return ERRORS[operation]['no answer'];
@@ -119,21 +119,21 @@ function errorText(operation: Operation, thrown: unknown): string {
     : text;
 }
 
-/** What the payer is told while the page is not connected. */
+/** The text while the page is not connected. */
 export const outageText = (isKnown: boolean): string =>
   isKnown
     ? 'There is no connection right now: your payment may have gone on meanwhile. If you have paid, do not pay again.'
     : ERRORS.watch['no answer'];
 
-/** What the payer is told of a status that this page does not know. */
+/** The text for a status unknown to this page. */
 export const CHECKED_TEXT =
   'We are checking where your payment stands. If you have paid, do not pay again: this page goes on by itself.';
 
-/** Text for a payer who may have paid in another app: the provider may not have seen the money yet. */
+/** For a payer who may have paid in another app; the provider may not have received the money yet. */
 export const MONEY_TAKEN_TEXT =
   'If money was taken from your account, write to us before you pay again: do not try another way yet.';
 
-/** What the payer is told of trouble with a create, a confirm, or watching the payment. */
+/** The text for an error of a create, a confirm or a subscription. */
 export function troubleText(trouble: Trouble): string {
   if ('thrown' in trouble) return errorText(trouble.operation, trouble.thrown);
   const { operation, failure } = trouble;

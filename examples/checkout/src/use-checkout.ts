@@ -4,21 +4,21 @@ import { client } from './gateway.ts';
 import { currentOrder, keep, newOrder, type Order } from './order.ts';
 import { askAgainAfter, nothingCreated, type Trouble } from './errors.ts';
 
-/** The order of this tab, and what can be done with it. */
+/** The order of this tab and its actions. */
 export interface Checkout {
   order: Order;
-  /** Whether an answer is waited for. */
+  /** Whether a request is in flight. */
   busy: boolean;
   /** Why the last sending has not succeeded. */
   trouble: Trouble | null;
   pay(input: CreatePaymentInput): void;
   /** Sends the same order again, with the same key. */
   again(): void;
-  /** Leaves this order for a new one, with a key of its own. */
+  /** Starts a new order with a new key. */
   startOver(): void;
 }
 
-/** Sends an order, and says what it has become. */
+/** Sends an order and returns its result. */
 async function send(order: Order): Promise<{ order: Order; trouble: Trouble | null }> {
   if (!order.input) return { order, trouble: null };
   const settled = (trouble: Trouble) => ({
@@ -45,7 +45,7 @@ export function useCheckout(): Checkout {
   const [trouble, setTrouble] = useState<Trouble | null>(null);
 
   const submit = async (sent: Order): Promise<void> => {
-    // Kept before it is sent: whatever happens now, the same order is what is sent next.
+    // Stored before sending, so that a retry sends the same order.
     setOrder(keep(sent));
     setBusy(true);
     const end = await send(sent);
@@ -56,7 +56,7 @@ export function useCheckout(): Checkout {
   const again = () => void submit(order);
 
   useEffect(() => {
-    // Reloaded while nobody knew what became of it.
+    // The page was reloaded while the outcome was unknown.
     if (order.input && !order.transactionId) again();
   }, []);
   useEffect(() => {

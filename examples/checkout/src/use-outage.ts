@@ -2,7 +2,7 @@ import { useEffect, useState, useSyncExternalStore } from 'react';
 import { connection } from './gateway.ts';
 
 /** Shorter outages, as while a gateway is started again, are not shown. */
-const PATIENCE_MS = 3000;
+const OUTAGE_DELAY_MS = 3000;
 
 /**
  * Whether what the page shows of a payment may be old: it has not been connected, or has been waiting for the first result,
@@ -16,7 +16,7 @@ export function useOutage(waiting: boolean): boolean {
   useEffect(() => {
     setLasting(false);
     if (!out) return;
-    const timer = setTimeout(() => setLasting(true), PATIENCE_MS);
+    const timer = setTimeout(() => setLasting(true), OUTAGE_DELAY_MS);
     return () => clearTimeout(timer);
   }, [out]);
   return out && lasting;

@@ -15,7 +15,7 @@ interface UtrFormProps {
   action: ProvideUtrActionFieldsFragment;
 }
 
-/** Takes the UTR and confirms the payment with it. What becomes of it, the subscription shows. */
+/** Confirms the payment with the UTR. The subscription shows the outcome. */
 export function UtrForm({ payment: { channel, transactionId }, action }: UtrFormProps) {
   const [confirm, { loading }] = useMutation(ConfirmPaymentDocument);
   const [trouble, setTrouble] = useState<Trouble | null>(null);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { PaymentState, PaymentStatus, type PaymentResource } from '../../schema/payment';
-import { PayoutStatus, type PayoutResource } from '../../schema/payout';
+import type { PayoutResource } from '../../schema/payout';
 import { peek } from '../../schema/lazy-field';
 import type { Phase } from './poll-schedule';
 
@@ -13,13 +13,7 @@ const isShort = (seen: Snapshot): boolean => 'complete' in seen && seen.complete
 /** Whom it waits for. */
 export function pollPhase(seen: Snapshot): Phase {
   const { status } = seen;
-  if (
-    status === PaymentStatus.COMPLETED ||
-    status === PaymentStatus.FAILED ||
-    status === PayoutStatus.COMPLETED ||
-    status === PayoutStatus.FAILED
-  )
-    return 'done';
+  if (status === PaymentStatus.COMPLETED || status === PaymentStatus.FAILED) return 'done';
   if (status === PaymentStatus.MISPAID) return 'mispaid';
   if (seen.kind === 'payout') return 'provider';
   const state = peek(seen, 'state');

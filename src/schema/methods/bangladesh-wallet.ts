@@ -1,35 +1,24 @@
-import { Field, InputType } from 'type-graphql';
+import { InputType } from 'type-graphql';
+import { passThrough, readPhone } from '../../redaction/text';
+import { ServiceField, known, type Lazy } from '../lazy-field';
 import { ProvideCodeAction } from '../next-action';
 import { PaymentResource, PaymentState, StateField } from '../payment';
-import { EmailText, Phone, Text } from '../rules';
-import { ServiceField, known, type Lazy } from '../lazy-field';
-import { passThrough, readPhone } from '../../redaction/text';
+import { EmailText, Phone, TextField } from '../rules';
 import { CodeConfirmationInput } from './code-confirmation';
 import { inState, type PaymentMethodDefinition } from './method-definition';
 
 @InputType({
   description:
-    'A mobile wallet of Bangladesh, server-to-server (spec 2.5): the answer names the account to pay to, then the payer gives a code for confirmPayment.',
+    'A mobile wallet of Bangladesh, server-to-server (spec 2.5): nextAction names the account to pay to, then the payer provides a code for confirmPayment.',
 })
 export class BangladeshWalletInput {
-  @Field(() => String, { description: "The payer's first name." })
-  @Text()
-  firstName!: string;
-
-  @Field(() => String, { description: "The payer's surname." })
-  @Text()
-  surname!: string;
-
-  @Field(() => String, { description: "The payer's phone number, E.164; sent as given, with or without +." })
-  @Phone()
-  phone!: string;
-
-  @Field(() => String, { description: "The payer's email address." })
-  @EmailText()
-  email!: string;
+  @TextField("The payer's first name.") firstName!: string;
+  @TextField("The payer's surname.") surname!: string;
+  @TextField("The payer's phone number, E.164; sent as given, with or without +.", Phone()) phone!: string;
+  @TextField("The payer's email address.", EmailText()) email!: string;
 }
 
-/** What bkash, nagad and rocket have in common as payments; each has an object type of its own that extends this. */
+/** The common fields of bkash, nagad and rocket payments; each has its own object type, which extends this class. */
 export abstract class BangladeshWalletPayment extends PaymentResource {
   firstName?: string;
   surname?: string;
@@ -44,15 +33,13 @@ export function BangladeshWalletFields(): ClassDecorator {
   return ({ prototype }) => {
     ServiceField("The payer's first name; null in the redirect flow.")(prototype, 'firstName');
     ServiceField("The payer's surname; null in the redirect flow.")(prototype, 'surname');
-    ServiceField("The payer's phone number; null in the redirect flow.", { read: readPhone })(
-      prototype,
-      'phone',
-    );
+    const phone = "The payer's phone number; null in the redirect flow.";
+    ServiceField(phone, { read: readPhone })(prototype, 'phone');
     ServiceField("The payer's email address; null in the redirect flow.")(prototype, 'email');
-    ServiceField(
-      'The account to which the payer must send the money, wherever in the answer the service put it; null in the redirect flow.',
-      { from: (method, answer) => method['account'] ?? answer['account'], read: passThrough },
-    )(prototype, 'account');
+    ServiceField('The account to which the payer has to send the money; null in the redirect flow.', {
+      from: (method, response) => method['account'] ?? response['account'],
+      read: passThrough,
+    })(prototype, 'account');
     StateField()(prototype, 'state');
   };
 }
@@ -61,10 +48,10 @@ interface BangladeshWallet {
   name: string;
   type: string;
   title: string;
-  payment: new (room: PaymentMethodDefinition) => BangladeshWalletPayment;
+  payment: new (definition: PaymentMethodDefinition) => BangladeshWalletPayment;
 }
 
-/** The payment room of one of the three wallets, which differ in nothing but their names. */
+/** The payment definition of bkash, nagad or rocket, which differ in their names only. */
 export const bangladeshWallet = ({
   name,
   type,
@@ -76,13 +63,17 @@ export const bangladeshWallet = ({
   description: `${title} wallet (Bangladesh).`,
   payment,
   redirect: 'The payer pays from the wallet on the hosted page.',
-  input: { arm: type, input: BangladeshWalletInput, description: `${title} wallet without the hosted page.` },
+  input: {
+    field: type,
+    input: BangladeshWalletInput,
+    description: `${title} wallet without the hosted page.`,
+  },
   confirmation: {
-    arm: type,
+    field: type,
     input: CodeConfirmationInput,
     description: `For ${title}: the code.`,
     answers: PaymentState.WAITING_FOR_CODE,
-    // The wire calls the payer's code transaction_id here (spec 4.5).
+    // The service calls the payer's code transaction_id here (spec 4.5).
     toWire: (input: CodeConfirmationInput) => ({ transaction_id: input.code }),
   },
   nextAction: (wallet: BangladeshWalletPayment) =>

@@ -12,8 +12,7 @@ export class BkashPayment extends BangladeshWalletPayment {}
 
 @ObjectType({ implements: PayoutResource, description: 'A payout to a bKash account (spec 2.8).' })
 export class BkashPayout extends PayoutResource {
-  @AccountMaskField()
-  accountMask?: string | null;
+  @AccountMaskField() accountMask?: string | null;
 }
 
 export const bkash: MethodDefinition = {
@@ -21,8 +20,8 @@ export const bkash: MethodDefinition = {
   payout: walletPayout({
     name: 'BKASH',
     type: 'bkash',
-    arm: 'bkash',
-    title: 'bKash wallet (Bangladesh).',
+    field: 'bkash',
+    title: 'bKash wallet (Bangladesh)',
     currency: 'BDT',
     payout: BkashPayout,
   }),

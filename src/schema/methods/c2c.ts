@@ -1,75 +1,48 @@
-import { Field, InputType, ObjectType, registerEnumType } from 'type-graphql';
+import { InputType, ObjectType } from 'type-graphql';
 import { ConfirmTransferAction } from '../next-action';
 import { PaymentResource, PaymentState, StateField } from '../payment';
-import { EmailText, MaskedPan, Optional, Text } from '../rules';
+import { registerEnum } from '../register-enum';
+import { EmailText, MaskedPan, OptionalTextField } from '../rules';
 import { ServiceField, known, type Lazy } from '../lazy-field';
 import { passThrough, readCardMask } from '../../redaction/text';
 import { inState, type MethodDefinition } from './method-definition';
 
 @InputType({
   description:
-    'Card-to-card transfer, server-to-server (spec 2.5): the answer names the card to transfer to, then confirmPayment. At least one field.',
+    'Card-to-card transfer, server-to-server (spec 2.5): nextAction names the card to transfer to; then confirmPayment. At least one field.',
 })
 export class C2cPaymentInput {
-  @Field(() => String, { nullable: true, description: "The sender's first name." })
-  @Optional()
-  @Text()
-  firstName?: string;
+  @OptionalTextField("The sender's first name.") firstName?: string;
+  @OptionalTextField("The sender's surname.") surname?: string;
+  @OptionalTextField("The sender's email address.", EmailText()) email?: string;
 
-  @Field(() => String, { nullable: true, description: "The sender's surname." })
-  @Optional()
-  @Text()
-  surname?: string;
-
-  @Field(() => String, { nullable: true, description: "The sender's email address." })
-  @Optional()
-  @EmailText()
-  email?: string;
-
-  @Field(() => String, {
-    nullable: true,
-    description:
-      'The sender\'s card number, masked, for example "440043******1234". A full card number is refused.',
-  })
-  @Optional()
-  @MaskedPan()
+  @OptionalTextField(
+    'The sender\'s card number, masked, for example "440043******1234". A full card number is rejected.',
+    MaskedPan(),
+  )
   cardMask?: string;
 }
 
-export enum C2cConfirmation {
-  TRANSFER_MADE = 'TRANSFER_MADE',
-}
-
-registerEnumType(C2cConfirmation, {
-  name: 'C2cConfirmation',
-  description: 'Confirms a card-to-card payment (spec 4.5): there is nothing to hand in.',
-  valuesConfig: { TRANSFER_MADE: { description: 'The transfer was made, or is expected.' } },
-});
+export const C2cConfirmation = registerEnum(
+  'C2cConfirmation',
+  'Confirms a card-to-card payment, which needs no data (spec 4.5).',
+  { TRANSFER_MADE: 'The transfer was made, or is expected.' },
+);
 
 @ObjectType({ implements: PaymentResource, description: 'A payment by card-to-card transfer (spec 2.5).' })
 export class C2cPayment extends PaymentResource {
-  @ServiceField("The sender's first name; null when it was not given.")
-  firstName?: string;
+  @ServiceField("The sender's first name; null if not given.") firstName?: string;
+  @ServiceField("The sender's surname; null if not given.") surname?: string;
+  @ServiceField("The sender's email address; null if not given.") email?: string;
 
-  @ServiceField("The sender's surname; null when it was not given.")
-  surname?: string;
-
-  @ServiceField("The sender's email address; null when it was not given.")
-  email?: string;
-
-  @ServiceField("The sender's card number, masked; null when it was not given.", { read: readCardMask })
+  @ServiceField("The sender's card number, masked; null if not given.", { read: readCardMask })
   cardMask?: string;
 
-  @ServiceField("The recipient's card number, to which the payer transfers; null in the redirect flow.", {
-    read: passThrough,
-  })
+  @ServiceField('The card number to transfer to; null in the redirect flow.', { read: passThrough })
   cardNumber?: Lazy<string>;
 
-  @ServiceField("The recipient's name; null in the redirect flow.")
-  recipient?: Lazy<string>;
-
-  @StateField()
-  declare state?: Lazy<PaymentState>;
+  @ServiceField("The recipient's name; null in the redirect flow.") recipient?: Lazy<string>;
+  @StateField() declare state?: Lazy<PaymentState>;
 }
 
 export const c2c: MethodDefinition = {
@@ -81,12 +54,12 @@ export const c2c: MethodDefinition = {
     currency: 'KZT',
     redirect: 'The payer makes the transfer on the hosted page.',
     input: {
-      arm: 'c2c',
+      field: 'c2c',
       input: C2cPaymentInput,
       description: 'Card-to-card transfer without the hosted page. KZT.',
     },
     confirmation: {
-      arm: 'c2c',
+      field: 'c2c',
       input: C2cConfirmation,
       description: 'For card-to-card transfers: that the transfer was made.',
       answers: PaymentState.WAITING_FOR_CONFIRM,

@@ -7,12 +7,13 @@ import {
   ExpiryMonth,
   ExpiryYear,
   InsteadOf,
-  Optional,
+  OptionalTextField,
   Pan,
   PastDate,
   Phone,
   SecurityCode,
   Text,
+  TextField,
   bareCardNumber,
 } from '../rules';
 import { CardNumber, CardSecurityCode } from '../scalars';
@@ -20,83 +21,45 @@ import { ServiceField } from '../lazy-field';
 import { readCardMask, readIp } from '../../redaction/text';
 import { toWireFields } from '../../shared/wire-object';
 import { maskAllButLastFour, type MethodDefinition } from './method-definition';
+import { PayoutDetailField } from './wallet-account';
 
 @InputType({
   description:
-    'A bank card, server-to-server (spec 2.5): the caller must comply with PCI-DSS. The payer may still have to go through 3-D Secure at redirectUrl.',
+    'A bank card, server-to-server (spec 2.5): the caller must comply with PCI-DSS. 3-D Secure at redirectUrl may follow.',
 })
 export class CardPaymentInput {
   @Field(() => CardNumber, {
-    description: 'The card number, 12 to 19 digits; spaces and dashes are left out.',
+    description: 'The card number, 12 to 19 digits; spaces and dashes are removed.',
   })
   @Pan()
   pan!: string;
 
-  @Field(() => String, { description: 'MM, 01 to 12.' })
-  @ExpiryMonth()
-  expiryMonth!: string;
-
-  @Field(() => String, { description: 'YYYY; with expiryMonth not in the past.' })
-  @ExpiryYear()
-  expiryYear!: string;
+  @TextField('MM, 01 to 12.', ExpiryMonth()) expiryMonth!: string;
+  @TextField('YYYY; with expiryMonth not in the past.', ExpiryYear()) expiryYear!: string;
 
   @Field(() => CardSecurityCode, { description: 'The security code, 3 or 4 digits.' })
   @SecurityCode()
   cvc!: string;
 
-  @Field(() => String, { description: 'The name on the card.' })
-  @Text()
-  cardholder!: string;
+  @TextField('The name on the card.') cardholder!: string;
+  @OptionalTextField("The payer's email address.", EmailText()) email?: string;
+  @OptionalTextField("The payer's phone number, E.164.", Phone()) phone?: string;
 
-  @Field(() => String, { nullable: true, description: "The payer's email address." })
-  @Optional()
-  @EmailText()
-  email?: string;
-
-  @Field(() => String, { nullable: true, description: "The payer's phone number, E.164." })
-  @Optional()
-  @Phone()
-  phone?: string;
-
-  @Field(() => String, {
-    nullable: true,
-    description: 'The full address in one text: instead of countryCode, city, street and postalCode.',
-  })
-  @Optional()
-  @Text(512)
+  @OptionalTextField('The full address, instead of countryCode, city, street and postalCode.', Text(512))
   @InsteadOf('countryCode', 'city', 'street', 'postalCode')
   address?: string;
 
-  @Field(() => String, { nullable: true, description: 'ISO 3166-1 alpha-2, for example "DE".' })
-  @Optional()
-  @CountryCode()
-  countryCode?: string;
-
-  @Field(() => String, { nullable: true, description: "The payer's city." })
-  @Optional()
-  @Text()
-  city?: string;
-
-  @Field(() => String, { nullable: true, description: "The payer's street and house number." })
-  @Optional()
-  @Text()
-  street?: string;
-
-  @Field(() => String, { nullable: true, description: "The payer's postal code." })
-  @Optional()
-  @Text(32)
-  postalCode?: string;
-
-  @Field(() => String, { nullable: true, description: "The payer's date of birth, YYYY-MM-DD." })
-  @Optional()
-  @PastDate()
-  birthDate?: string;
+  @OptionalTextField('ISO 3166-1 alpha-2, for example "DE".', CountryCode()) countryCode?: string;
+  @OptionalTextField("The payer's city.") city?: string;
+  @OptionalTextField("The payer's street and house number.") street?: string;
+  @OptionalTextField("The payer's postal code.", Text(32)) postalCode?: string;
+  @OptionalTextField("The payer's date of birth, YYYY-MM-DD.", PastDate()) birthDate?: string;
 }
 
 @InputType({ description: 'A payout to a bank card (spec 2.8).' })
 export class CardPayoutInput {
   @Field(() => CardNumber, {
-    description: 'The card number, 12 to 19 digits; spaces and dashes are left out.',
+    description: 'The card number, 12 to 19 digits; spaces and dashes are removed.',
   })
   @Pan()
   pan!: string;
@@ -105,41 +68,35 @@ export class CardPayoutInput {
 @ObjectType({ implements: PaymentResource, description: 'A payment by bank card (spec 2.5).' })
 export class CardPayment extends PaymentResource {
   @ServiceField(
-    'The card number with all but its first and last four digits masked; null until a card was given.',
+    'The card number, masked but for its first and last four digits; null until a card was given.',
     { read: readCardMask },
   )
   cardMask?: string;
 
-  @ServiceField('The name on the card; null until a card was given.')
-  cardholder?: string;
+  @ServiceField('The name on the card; null until a card was given.') cardholder?: string;
+  @ServiceField('The bank that issued the card; null if not sent.') bankName?: string;
+  @ServiceField('The kind of card as the service sent it; null if not sent.') cardType?: string;
 
-  @ServiceField('The bank that issued the card; null when not known.')
-  bankName?: string;
-
-  @ServiceField('The kind of card, in the words of the service; null when not known.')
-  cardType?: string;
-
-  @ServiceField("The payer's browser; shown by lookups only, null otherwise.")
+  @ServiceField("The user agent of the payer's browser; sent in lookups only, otherwise null.")
   userAgent?: string;
 
-  @ServiceField("The payer's IP address; shown by lookups only, null otherwise.", { read: readIp })
+  @ServiceField("The payer's IP address; sent in lookups only, otherwise null.", { read: readIp })
   userIp?: string;
 }
 
 @ObjectType({ implements: PayoutResource, description: 'A payout to a bank card (spec 2.8).' })
 export class CardPayout extends PayoutResource {
-  @Field(() => String, {
-    nullable: true,
-    description:
-      'The last four digits of the card, masked before; null for a payout this gateway did not create.',
-  })
-  cardMask?: string | null;
+  @PayoutDetailField('The last four digits of the card, the others masked') cardMask?: string | null;
 }
+
+const ADDRESS_FIELDS = ['address', 'country_code', 'city', 'street', 'postal_code'];
 
 const withBarePan = (input: object) => {
   const fields = toWireFields(input);
   return { ...fields, pan: bareCardNumber(String(fields['pan'])) };
 };
+
+const SANDBOX_CARD = { bank_name: 'Sandbox Bank', card_type: 'credit' };
 
 export const card: MethodDefinition = {
   payment: {
@@ -148,14 +105,14 @@ export const card: MethodDefinition = {
     description: 'Bank card.',
     payment: CardPayment,
     currency: 'EUR',
-    redirect: 'The payer gives the card on the hosted page.',
+    redirect: 'The payer enters the card on the hosted page.',
     input: {
-      arm: 'card',
+      field: 'card',
       input: CardPaymentInput,
       description: 'Bank card, its data collected by the caller (PCI-DSS applies). EUR.',
       toWire: withBarePan,
-      secretFields: ['pan', 'cvc'],
-      neverKept: ['cvc'],
+      sensitiveFields: ['pan', 'cvc'],
+      neverPersist: ['cvc'],
     },
     sandbox: {
       type: 'card',
@@ -163,32 +120,14 @@ export const card: MethodDefinition = {
       redirect: [],
       direct: {
         required: ['pan', 'expiry_month', 'expiry_year', 'cvc', 'cardholder'],
-        optional: [
-          'email',
-          'phone',
-          'address',
-          'country_code',
-          'city',
-          'street',
-          'postal_code',
-          'birth_date',
-        ],
+        optional: ['email', 'phone', ...ADDRESS_FIELDS, 'birth_date'],
       },
       echo: ['cardholder'],
       adds: ({ request }) => {
         const pan = String(request['pan']);
-        return {
-          card_mask: `${pan.slice(0, 4)}********${pan.slice(-4)}`,
-          bank_name: 'Sandbox Bank',
-          card_type: 'credit',
-        };
+        return { card_mask: `${pan.slice(0, 4)}********${pan.slice(-4)}`, ...SANDBOX_CARD };
       },
-      paidOnPage: () => ({
-        card_mask: '4111********1111',
-        cardholder: 'SANDBOX PAYER',
-        bank_name: 'Sandbox Bank',
-        card_type: 'credit',
-      }),
+      paidOnPage: () => ({ card_mask: '4111********1111', cardholder: 'SANDBOX PAYER', ...SANDBOX_CARD }),
       onLookup: () => ({ user_agent: 'Mozilla/5.0 (sandbox)', user_ip: '192.0.2.1' }),
     },
   },
@@ -199,11 +138,11 @@ export const card: MethodDefinition = {
     payout: CardPayout,
     currency: 'KZT',
     input: {
-      arm: 'card',
+      field: 'card',
       input: CardPayoutInput,
       description: 'To a bank card. KZT.',
       toWire: withBarePan,
-      secretFields: ['pan'],
+      sensitiveFields: ['pan'],
     },
     show: (input: CardPayoutInput) => ({ cardMask: maskAllButLastFour(input.pan) }),
     sandbox: { type: 'card', currency: 'KZT', required: ['pan'] },

@@ -1,9 +1,7 @@
-import { Field, InputType } from 'type-graphql';
-import { Text } from '../rules';
+import { InputType } from 'type-graphql';
+import { Text, TextField } from '../rules';
 
 @InputType({ description: 'Confirms a payment with the code that the payer received (spec 4.5).' })
 export class CodeConfirmationInput {
-  @Field(() => String, { description: 'The code, from the payer.' })
-  @Text(64)
-  code!: string;
+  @TextField('The code, from the payer.', Text(64)) code!: string;
 }

@@ -1,8 +1,8 @@
-import { Field, InputType, ObjectType } from 'type-graphql';
+import { InputType, ObjectType } from 'type-graphql';
 import { ProvideCodeAction } from '../next-action';
 import { PaymentResource, PaymentState, StateField } from '../payment';
 import { PayoutResource } from '../payout';
-import { Optional, Phone, Text } from '../rules';
+import { OptionalTextField, Phone, TextField } from '../rules';
 import { ServiceField, type Lazy } from '../lazy-field';
 import { passThrough, readPhone } from '../../redaction/text';
 import { CodeConfirmationInput } from './code-confirmation';
@@ -10,70 +10,36 @@ import { inState, type MethodDefinition } from './method-definition';
 
 @InputType({
   description:
-    'Direct carrier billing (spec 2.5). userId alone: redirect flow. With phone and names: server-to-server, ends with a code for confirmPayment.',
+    'Direct carrier billing (spec 2.5). With userId only: redirect flow. With phone and names: server-to-server, confirmed with a code.',
 })
 export class DcbPaymentInput {
-  @Field(() => String, { description: "The payer's identifier in the client's own system." })
-  @Text()
-  userId!: string;
+  @TextField("The payer's identifier in the client's own system.") userId!: string;
 
-  @Field(() => String, {
-    nullable: true,
-    description: "The payer's phone number, E.164; sent as given, with or without +.",
-  })
-  @Optional()
-  @Phone()
+  @OptionalTextField("The payer's phone number, E.164; sent as given, with or without +.", Phone())
   phone?: string;
 
-  @Field(() => String, { nullable: true, description: "The payer's first name." })
-  @Optional()
-  @Text()
-  firstName?: string;
-
-  @Field(() => String, { nullable: true, description: "The payer's last name." })
-  @Optional()
-  @Text()
-  lastName?: string;
+  @OptionalTextField("The payer's first name.") firstName?: string;
+  @OptionalTextField("The payer's last name.") lastName?: string;
 }
 
 @InputType({ description: 'A payout by direct carrier billing (spec 2.8).' })
 export class DcbPayoutInput {
-  @Field(() => String, {
-    description: "The recipient's phone number, E.164; sent as given, with or without +.",
-  })
-  @Phone()
+  @TextField("The recipient's phone number, E.164; sent as given, with or without +.", Phone())
   phone!: string;
 
-  @Field(() => String, { description: "The recipient's first name." })
-  @Text()
-  firstName!: string;
-
-  @Field(() => String, { description: "The recipient's last name." })
-  @Text()
-  lastName!: string;
+  @TextField("The recipient's first name.") firstName!: string;
+  @TextField("The recipient's last name.") lastName!: string;
 }
 
 @ObjectType({ implements: PaymentResource, description: 'A payment by direct carrier billing (spec 2.5).' })
 export class DcbPayment extends PaymentResource {
-  @ServiceField(
-    "The payer's identifier in the client's own system; null when the service did not repeat it.",
-    {
-      read: passThrough,
-    },
-  )
+  @ServiceField("The payer's identifier in the client's own system; null if not sent.", { read: passThrough })
   userId?: string;
 
-  @ServiceField("The payer's phone number; null when it was not given.", { read: readPhone })
-  phone?: string;
-
-  @ServiceField("The payer's first name; null when it was not given.")
-  firstName?: string;
-
-  @ServiceField("The payer's last name; null when it was not given.")
-  lastName?: string;
-
-  @StateField()
-  declare state?: Lazy<PaymentState>;
+  @ServiceField("The payer's phone number; null if not given.", { read: readPhone }) phone?: string;
+  @ServiceField("The payer's first name; null if not given.") firstName?: string;
+  @ServiceField("The payer's last name; null if not given.") lastName?: string;
+  @StateField() declare state?: Lazy<PaymentState>;
 }
 
 @ObjectType({ implements: PayoutResource, description: 'A payout by direct carrier billing (spec 2.8).' })
@@ -86,13 +52,13 @@ export const dcb: MethodDefinition = {
     description: 'Direct carrier billing.',
     payment: DcbPayment,
     input: {
-      arm: 'dcb',
+      field: 'dcb',
       input: DcbPaymentInput,
       description:
-        'Direct carrier billing: redirect with userId alone, server-to-server with phone and names.',
+        'Direct carrier billing: redirect with userId only, server-to-server with phone and names.',
     },
     confirmation: {
-      arm: 'dcb',
+      field: 'dcb',
       input: CodeConfirmationInput,
       description: 'For direct carrier billing: the code.',
       answers: PaymentState.WAITING_FOR_CODE,
@@ -120,7 +86,7 @@ export const dcb: MethodDefinition = {
     description: 'Direct carrier billing.',
     payout: DcbPayout,
     currency: 'KZT',
-    input: { arm: 'dcb', input: DcbPayoutInput, description: 'To a phone account. KZT.' },
+    input: { field: 'dcb', input: DcbPayoutInput, description: 'To a phone account. KZT.' },
     sandbox: { type: 'dcb', currency: 'KZT', required: ['phone', 'first_name', 'last_name'] },
   },
 };

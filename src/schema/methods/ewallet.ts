@@ -1,22 +1,18 @@
-import { Field, InputType, ObjectType } from 'type-graphql';
+import { InputType, ObjectType } from 'type-graphql';
 import { PaymentResource } from '../payment';
-import { Text } from '../rules';
+import { Text, TextField } from '../rules';
 import { ServiceField } from '../lazy-field';
 import type { MethodDefinition } from './method-definition';
 
 @InputType({ description: 'An e-wallet; the payer finishes on the hosted page (spec 2.5).' })
 export class EwalletPaymentInput {
-  @Field(() => String, {
-    description: 'The e-wallet, for example "ovo", "dana", "linkaja"; the list depends on the channel.',
-  })
-  @Text(64)
+  @TextField('The e-wallet, for example "ovo", "dana", "linkaja"; the list depends on the channel.', Text(64))
   ewallet!: string;
 }
 
 @ObjectType({ implements: PaymentResource, description: 'A payment by e-wallet (spec 2.5).' })
 export class EwalletPayment extends PaymentResource {
-  @ServiceField('The e-wallet; null when the service did not repeat it.')
-  ewallet?: string;
+  @ServiceField('The e-wallet; null if not sent.') ewallet?: string;
 }
 
 export const ewallet: MethodDefinition = {
@@ -27,15 +23,10 @@ export const ewallet: MethodDefinition = {
     payment: EwalletPayment,
     currency: 'IDR',
     input: {
-      arm: 'ewallet',
+      field: 'ewallet',
       input: EwalletPaymentInput,
       description: 'An e-wallet; redirect flow. IDR.',
     },
-    sandbox: {
-      type: 'ewallet',
-      currency: 'IDR',
-      redirect: ['ewallet'],
-      echo: ['ewallet'],
-    },
+    sandbox: { type: 'ewallet', currency: 'IDR', redirect: ['ewallet'], echo: ['ewallet'] },
   },
 };

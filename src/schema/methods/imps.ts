@@ -1,48 +1,26 @@
-import { Field, InputType, ObjectType } from 'type-graphql';
+import { InputType, ObjectType } from 'type-graphql';
 import { PayoutResource } from '../payout';
-import { EmailText, Phone, Text } from '../rules';
+import { EmailText, Phone, Text, TextField } from '../rules';
 import { maskAllButLastFour, type MethodDefinition } from './method-definition';
-import { AccountMaskField } from './wallet-account';
+import { AccountMaskField, PayoutDetailField } from './wallet-account';
 
 @InputType({ description: 'A payout by IMPS, the instant bank transfer of India (spec 2.8).' })
 export class ImpsPayoutInput {
-  @Field(() => String, { description: "The IFSC of the recipient's bank." })
-  @Text(64)
-  bankCode!: string;
+  @TextField("The IFSC of the recipient's bank.", Text(64)) bankCode!: string;
+  @TextField("The recipient's first name.") firstName!: string;
+  @TextField("The recipient's last name.") lastName!: string;
 
-  @Field(() => String, { description: "The recipient's first name." })
-  @Text()
-  firstName!: string;
-
-  @Field(() => String, { description: "The recipient's last name." })
-  @Text()
-  lastName!: string;
-
-  @Field(() => String, {
-    description: "The recipient's phone number, E.164; sent as given, with or without +.",
-  })
-  @Phone()
+  @TextField("The recipient's phone number, E.164; sent as given, with or without +.", Phone())
   phone!: string;
 
-  @Field(() => String, { description: "The recipient's email address." })
-  @EmailText()
-  email!: string;
-
-  @Field(() => String, { description: "The recipient's account number." })
-  @Text(64)
-  accountNumber!: string;
+  @TextField("The recipient's email address.", EmailText()) email!: string;
+  @TextField("The recipient's account number.", Text(64)) accountNumber!: string;
 }
 
 @ObjectType({ implements: PayoutResource, description: 'A payout by IMPS (spec 2.8).' })
 export class ImpsPayout extends PayoutResource {
-  @Field(() => String, {
-    nullable: true,
-    description: 'As given; null for a payout this gateway did not create.',
-  })
-  bankCode?: string | null;
-
-  @AccountMaskField()
-  accountMask?: string | null;
+  @PayoutDetailField('As given') bankCode?: string | null;
+  @AccountMaskField() accountMask?: string | null;
 }
 
 export const imps: MethodDefinition = {
@@ -52,7 +30,11 @@ export const imps: MethodDefinition = {
     description: 'IMPS: instant bank transfer (India).',
     payout: ImpsPayout,
     currency: 'INR',
-    input: { arm: 'imps', input: ImpsPayoutInput, description: 'To a bank account in India, at once. INR.' },
+    input: {
+      field: 'imps',
+      input: ImpsPayoutInput,
+      description: 'To a bank account in India, instantly. INR.',
+    },
     show: ({ bankCode, accountNumber }: ImpsPayoutInput) => ({
       bankCode,
       accountMask: maskAllButLastFour(accountNumber),

@@ -1,38 +1,34 @@
+import type { PaymentMethodDefinition, PayoutMethodDefinition } from './method-definition';
 import { registry } from './registry';
-import type { MethodDefinition, PaymentMethodDefinition, PayoutMethodDefinition } from './method-definition';
 import type { SandboxMethods } from './sandbox-behaviour';
 
-/** Every method's room. */
-export const rooms: readonly MethodDefinition[] = registry;
+export const paymentMethods: readonly PaymentMethodDefinition[] = registry.flatMap(
+  ({ payment }) => payment ?? [],
+);
+export const payoutMethods: readonly PayoutMethodDefinition[] = registry.flatMap(
+  ({ payout }) => payout ?? [],
+);
 
-export const paymentRooms: readonly PaymentMethodDefinition[] = rooms.flatMap(({ payment }) => payment ?? []);
-export const payoutRooms: readonly PayoutMethodDefinition[] = rooms.flatMap(({ payout }) => payout ?? []);
-
-interface Room {
-  type: string;
-  fallback?: true;
+/** Finds the definition of a wire type; the fallback for an unknown one and for null. */
+function finderByType<D extends { type: string; fallback?: true }>(
+  definitions: readonly D[],
+): (type: string | null) => D {
+  const byType = new Map<string | null, D>(definitions.map((definition) => [definition.type, definition]));
+  const fallback = definitions.find((definition) => definition.fallback);
+  if (!fallback) throw new Error('No method of the registry is the fallback for unknown methods.');
+  return (type) => byType.get(type) ?? fallback;
 }
 
-/** Finds the room of a wire type; a type without one goes to the fallback. */
-function finder<R extends Room>(all: readonly R[]): (type: string | null) => R {
-  const byType = new Map(all.map((room) => [room.type, room]));
-  const fallback = all.find((room) => room.fallback);
-  if (!fallback) throw new Error('One room must take in the methods that are not known.');
-  return (type) => (type === null ? fallback : (byType.get(type) ?? fallback));
-}
+/** The definition of a payment by its `payment_method.type`. */
+export const paymentRoomOf = finderByType(paymentMethods);
 
-/** The room of a payment whose `payment_method.type` is this. */
-export const paymentRoomOf = finder(paymentRooms);
+/** The definition of a payout by its `payout_method.type`. */
+export const payoutRoomOf = finderByType(payoutMethods);
 
-/** The room of a payout whose `payout_method.type` is this. */
-export const payoutRoomOf = finder(payoutRooms);
-
-/** The sandbox's side of every room. */
-export function sandboxMethods(): SandboxMethods {
-  return {
-    payments: new Map(paymentRooms.map(({ sandbox }) => [sandbox.type, sandbox])),
-    payouts: new Map(
-      payoutRooms.flatMap(({ sandbox }) => (sandbox ? [[sandbox.type, sandbox] as const] : [])),
-    ),
-  };
-}
+/** The methods as the sandbox implements them. */
+export const sandboxMethods = (): SandboxMethods => ({
+  payments: new Map(paymentMethods.map(({ sandbox }) => [sandbox.type, sandbox])),
+  payouts: new Map(
+    payoutMethods.flatMap(({ sandbox }) => (sandbox ? [[sandbox.type, sandbox] as const] : [])),
+  ),
+});

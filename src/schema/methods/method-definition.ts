@@ -1,104 +1,100 @@
-import type { NextAction } from '../next-action';
-import type { PaymentResource } from '../payment';
-import type { PayoutResource } from '../payout';
-import type { PaymentState } from '../payment';
 import type { WireObject } from '../../shared/wire-object';
+import type { NextAction } from '../next-action';
+import type { PaymentResource, PaymentState } from '../payment';
+import type { PayoutResource } from '../payout';
 import type { SandboxPaymentMethod, SandboxPayoutMethod } from './sandbox-behaviour';
 
 /** A class that type-graphql knows as an input type. */
 export type InputClass = new () => object;
 
-/** One arm of a @oneOf input: how a caller chooses the method. */
-export interface MethodArm {
+/** The field of a @oneOf input that selects a method. */
+export interface MethodVariant {
   /** The field's name in the @oneOf input. */
-  arm: string;
+  field: string;
   input: InputClass;
   description: string;
-  /** The fields beside `type`. Absent: the input's own fields in snake case. */
+  /** The wire fields beside `type`. Default: the input's own fields in snake case. */
   toWire?(input: object): WireObject;
-  /** Wire fields whose values must never come back from the service to a caller. */
-  secretFields?: readonly string[];
-  /** Wire fields that are kept nowhere, in no form. */
-  neverKept?: readonly string[];
-  /** The wire type, where the caller chooses the word. Absent: the room's. */
+  /** Wire fields whose values must never be returned to a caller. */
+  sensitiveFields?: readonly string[];
+  /** Wire fields that are never stored, not even hashed. */
+  neverPersist?: readonly string[];
+  /** The wire type, if the caller chooses it. Default: the definition's. */
   typeOf?(input: object): string;
 }
 
-/** The arm of ConfirmationInput by which a payment of the method is confirmed (spec 4.5). */
-export interface ConfirmationArm {
-  arm: string;
-  /** An input class, or the c2c enum, which has nothing to say but that the transfer was made. */
+/** The field of ConfirmationInput that confirms a payment of the method (spec 4.5). */
+export interface ConfirmationVariant {
+  field: string;
+  /** An input class, or an enum for a confirmation without data (c2c). */
   input: InputClass | object;
   description: string;
-  /** The sub-state that it answers (spec 3.3). */
+  /** The sub-state in which the payment waits for the confirmation (spec 3.3). */
   answers: PaymentState;
-  /** The fields beside `id`. */
+  /** The wire fields beside `id`. */
   toWire(confirmation: object): WireObject;
 }
 
-/** Everything the gateway knows of payments by one method. */
+/** Payments by one method. */
 export interface PaymentMethodDefinition {
-  /** The word in the enum PaymentMethod. */
+  /** The value in the enum PaymentMethod. */
   name: string;
   /** `payment_method.type` on the wire (spec 2.5). */
   type: string;
-  /** For the enum PaymentMethod. */
+  /** Of the value in the enum PaymentMethod. */
   description: string;
-  payment: new (room: PaymentMethodDefinition) => PaymentResource;
-  /** The only currency the method takes, where spec section 8 states one. */
+  payment: new (definition: PaymentMethodDefinition) => PaymentResource;
+  /** The only currency of the method, if spec section 8 names one. */
   currency?: string;
-  /** For the enum RedirectPaymentMethod. Absent: the redirect flow needs fields of its own, or does not exist. */
+  /** Of the value in the enum RedirectPaymentMethod. Absent if a redirect needs fields or does not exist. */
   redirect?: string;
-  /** The arm of PaymentMethodInput. Absent: the redirect flow only. */
-  input?: MethodArm;
-  confirmation?: ConfirmationArm;
-  /** What to do in the states of this method; null: what any payment does (redirect, or wait). */
+  /** Absent for methods with a redirect flow only. */
+  input?: MethodVariant;
+  confirmation?: ConfirmationVariant;
+  /** The action in the states of this method; null: the default of all payments (redirect, or wait). */
   nextAction?(payment: PaymentResource): NextAction | null;
-  /** True for the room that takes in the methods this gateway does not know. */
+  /** True for the definition of methods that are unknown to this gateway. */
   fallback?: true;
   sandbox: SandboxPaymentMethod;
 }
 
-/** Everything the gateway knows of payouts by one method. */
+/** Payouts by one method. */
 export interface PayoutMethodDefinition {
-  /** The word in the enum PayoutMethod. */
+  /** The value in the enum PayoutMethod. */
   name: string;
   /** `payout_method.type` on the wire (spec 2.8). */
   type: string;
-  /** For the enum PayoutMethod. */
+  /** Of the value in the enum PayoutMethod. */
   description: string;
-  payout: new (room: PayoutMethodDefinition) => PayoutResource;
-  /** The only currency the method takes, where spec section 8 states one. */
+  payout: new (definition: PayoutMethodDefinition) => PayoutResource;
+  /** The only currency of the method, if spec section 8 names one. */
   currency?: string;
-  /** For the enum TypeOnlyPayoutMethod. */
+  /** Of the value in the enum TypeOnlyPayoutMethod. */
   typeOnly?: string;
-  /** The arm of PayoutMethodInput. */
-  input?: MethodArm;
-  /** What a payout shows of the method input that made it; nothing that identifies an account in full. */
+  input?: MethodVariant;
+  /** The fields of the payout that come from its create call; none identifies an account in full. */
   show?(input: object): object;
-  /** True for the room that takes in the methods this gateway does not know. */
+  /** True for the definition of methods that are unknown to this gateway. */
   fallback?: true;
-  /** Absent for the fallback: the sandbox takes any other type as it comes. */
+  /** Absent for the fallback: the sandbox accepts any other type. */
   sandbox?: SandboxPayoutMethod;
 }
 
-/** One file per method: what it is as a payment, as a payout, or as both. */
+/** One file per method: its payments, its payouts, or both. */
 export interface MethodDefinition {
   payment?: PaymentMethodDefinition;
   payout?: PayoutMethodDefinition;
 }
 
-/** The last four characters behind four asterisks; asterisks alone where that would show half of the text or more. */
+/** Four asterisks and the last four characters; without these if they were half of the text or more. */
 export function maskAllButLastFour(text: string): string {
   const bare = text.replace(/[\s-]/g, '');
   return bare.length > 8 ? `****${bare.slice(-4)}` : '****';
 }
 
-/** An action for a payment in a given state; null in any other. */
-export function inState<A extends NextAction>(
+/** The action of a payment in the given state; null in any other. */
+export const inState = <A extends NextAction>(
   payment: PaymentResource,
   state: PaymentState,
   action: () => A,
-): A | null {
-  return payment.state === state ? action() : null;
-}
+): A | null => (payment.state === state ? action() : null);

@@ -1,122 +1,122 @@
-import { ValidateBy, ValidateNested } from 'class-validator';
-import { Field, InputType, createUnionType, registerEnumType } from 'type-graphql';
+import { IsOptional, ValidateBy, ValidateNested } from 'class-validator';
+import { Field, InputType, createUnionType } from 'type-graphql';
 import type { InputRule } from '../input-rules';
 import { ConfirmTransferAction, ProvideCodeAction, ProvideUtrAction } from '../next-action';
 import { PaymentResource } from '../payment';
 import { PayoutResource } from '../payout';
-import { Optional, someGiven } from '../rules';
-import { paymentRooms, payoutRooms } from './index';
-import type { InputClass, PaymentMethodDefinition, PayoutMethodDefinition } from './method-definition';
+import { registerEnum } from '../register-enum';
+import { hasField } from '../rules';
+import { paymentMethods, payoutMethods } from './index';
+import type { InputClass } from './method-definition';
 
-/**
- * The parts of the schema that list the methods: enums, unions and @oneOf inputs. All of them are read from the
- * registry, so that a new room appears in every one.
- */
+/** The types of the schema that list the methods: enums, unions and @oneOf inputs, all built from the registry. */
 
-interface EnumWord {
-  name: string;
-  description: string;
+/** An enum of the definitions that have a description. */
+function enumOf<D extends { name: string }>(
+  name: string,
+  description: string,
+  definitions: readonly D[],
+  describe: (definition: D) => string | undefined,
+): Record<string, string> {
+  const values = definitions.map((each): [string, string | undefined] => [each.name, describe(each)]);
+  const described = values.filter((value): value is [string, string] => value[1] !== undefined);
+  return registerEnum(name, description, Object.fromEntries(described));
 }
 
-function enumOf(name: string, description: string, words: readonly EnumWord[]): Record<string, string> {
-  const values = Object.fromEntries(words.map((word) => [word.name, word.name]));
-  const valuesConfig = Object.fromEntries(
-    words.map((word) => [word.name, { description: word.description }]),
-  );
-  registerEnumType(values, { name, description, valuesConfig });
-  return values;
-}
+export const PaymentMethod = enumOf(
+  'PaymentMethod',
+  'The methods of payments (spec 2.5).',
+  paymentMethods,
+  ({ description }) => description,
+);
+export const PayoutMethod = enumOf(
+  'PayoutMethod',
+  'The methods of payouts (spec 2.8).',
+  payoutMethods,
+  ({ description }) => description,
+);
+export const RedirectPaymentMethod = enumOf(
+  'RedirectPaymentMethod',
+  'Methods that need nothing but their type: the payer pays on the hosted page.',
+  paymentMethods,
+  ({ redirect }) => redirect,
+);
+export const TypeOnlyPayoutMethod = enumOf(
+  'TypeOnlyPayoutMethod',
+  'Methods that need nothing but their type.',
+  payoutMethods,
+  ({ typeOnly }) => typeOnly,
+);
 
-export const PaymentMethod = enumOf('PaymentMethod', 'How a payment is made (spec 2.5).', paymentRooms);
-export const PayoutMethod = enumOf('PayoutMethod', 'How a payout is sent (spec 2.8).', payoutRooms);
-
-Field(() => PaymentMethod, { description: 'How the payment is made; OTHER for a method not known here.' })(
+Field(() => PaymentMethod, { description: 'The method; OTHER for one unknown to this gateway.' })(
   PaymentResource.prototype,
   'method',
 );
 Field(() => PayoutMethod, {
   description:
-    'How the payout is sent. The service says it for failed payouts only: OTHER where neither it nor this gateway knows.',
+    'The method: from the create call, or from the service if FAILED. OTHER if neither has it or if unknown to this gateway.',
 })(PayoutResource.prototype, 'method');
-
-const withWord = <R extends PaymentMethodDefinition | PayoutMethodDefinition>(
-  rooms: readonly R[],
-  describe: (room: R) => string | undefined,
-): EnumWord[] =>
-  rooms.flatMap((room) => {
-    const description = describe(room);
-    return description ? [{ name: room.name, description }] : [];
-  });
-
-export const RedirectPaymentMethod = enumOf(
-  'RedirectPaymentMethod',
-  'Methods that need nothing but their type: the payer finishes on the hosted page.',
-  withWord(paymentRooms, ({ redirect }) => redirect),
-);
-
-export const TypeOnlyPayoutMethod = enumOf(
-  'TypeOnlyPayoutMethod',
-  'Methods that need nothing but their type.',
-  withWord(payoutRooms, ({ typeOnly }) => typeOnly),
-);
 
 export const Payment = createUnionType({
   name: 'Payment',
   description: 'A payment, by its method. Every member implements PaymentResource.',
-  types: () => paymentRooms.map(({ payment }) => payment),
+  types: () => paymentMethods.map(({ payment }) => payment),
 });
 
 export const Payout = createUnionType({
   name: 'Payout',
   description: 'A payout, by its method. Every member implements PayoutResource.',
-  types: () => payoutRooms.map(({ payout }) => payout),
+  types: () => payoutMethods.map(({ payout }) => payout),
 });
 
-/** Adds one arm to a @oneOf input: a nested input, or an enum. */
-function addArm(
-  oneOf: InputClass,
-  { arm, input, description }: { arm: string; input: InputClass | object; description: string },
-): void {
-  Field(() => input, { nullable: true, description })(oneOf.prototype, arm);
-  Optional()(oneOf.prototype, arm);
+interface Variant {
+  field: string;
+  input: InputClass | object;
+  description: string;
+}
+
+/** Adds one field to a @oneOf input: a nested input, or an enum. */
+function addVariant(oneOf: InputClass, { field, input, description }: Variant): void {
+  Field(() => input, { nullable: true, description })(oneOf.prototype, field);
+  IsOptional()(oneOf.prototype, field);
   if (typeof input !== 'function') return;
-  ValidateNested()(oneOf.prototype, arm);
+  ValidateNested()(oneOf.prototype, field);
   ValidateBy({
     name: 'notEmpty' satisfies InputRule,
     validator: {
-      validate: (given: unknown) => typeof given === 'object' && given !== null && someGiven(given),
-      defaultMessage: () => 'must have at least one field; the arm redirect sends the type alone.',
+      validate: (value: unknown) => typeof value === 'object' && value !== null && hasField(value),
+      defaultMessage: () => 'must have at least one field; the field redirect sends the type only.',
     },
-  })(oneOf.prototype, arm);
+  })(oneOf.prototype, field);
+}
+
+abstract class OneOfInput {
+  [field: string]: object | string | null | undefined;
 }
 
 @InputType({
   description:
-    'Exactly one. redirect: only the type is sent and the payer finishes on the hosted page. Any other: the fields of that method.',
+    'Exactly one field. redirect: only the type is sent, and the payer pays on the hosted page. Any other: the fields of that method.',
 })
-export class PaymentMethodInput {
-  [arm: string]: object | string | null | undefined;
-}
+export class PaymentMethodInput extends OneOfInput {}
 
-addArm(PaymentMethodInput, {
-  arm: 'redirect',
+addVariant(PaymentMethodInput, {
+  field: 'redirect',
   input: RedirectPaymentMethod,
-  description: 'Only the type is sent; the payer finishes on the hosted page.',
+  description: 'Only the type is sent; the payer pays on the hosted page.',
 });
-paymentRooms.forEach(({ input }) => input && addArm(PaymentMethodInput, input));
+paymentMethods.forEach(({ input }) => input && addVariant(PaymentMethodInput, input));
 
-@InputType({ description: "Exactly one, that of the payment's method: nextAction.confirmWith names it." })
-export class ConfirmationInput {
-  [arm: string]: object | string | null | undefined;
-}
+@InputType({ description: 'Exactly one field: the one that nextAction.confirmWith names.' })
+export class ConfirmationInput extends OneOfInput {}
 
-const confirmations = paymentRooms.flatMap(({ confirmation }) => confirmation ?? []);
-confirmations.forEach((confirmation) => addArm(ConfirmationInput, confirmation));
+const confirmations = paymentMethods.flatMap(({ confirmation }) => confirmation ?? []);
+confirmations.forEach((confirmation) => addVariant(ConfirmationInput, confirmation));
 
-export const ConfirmationField = enumOf(
+export const ConfirmationField = registerEnum(
   'ConfirmationField',
-  'The fields of ConfirmationInput, spelled as they are there.',
-  confirmations.map(({ arm, description }) => ({ name: arm, description })),
+  'The fields of ConfirmationInput, with the same names.',
+  Object.fromEntries(confirmations.map(({ field, description }) => [field, description])),
 );
 
 for (const action of [ProvideUtrAction, ProvideCodeAction, ConfirmTransferAction])
@@ -124,26 +124,21 @@ for (const action of [ProvideUtrAction, ProvideCodeAction, ConfirmTransferAction
     description: 'The field of ConfirmationInput to fill in for confirmPayment.',
   })(action.prototype, 'confirmWith');
 
-@InputType({ description: 'Exactly one: the fields of that method.' })
-export class PayoutMethodInput {
-  [arm: string]: object | string | null | undefined;
-}
+@InputType({ description: 'Exactly one field: that of the method.' })
+export class PayoutMethodInput extends OneOfInput {}
 
-payoutRooms.forEach(({ input }) => input && addArm(PayoutMethodInput, input));
-addArm(PayoutMethodInput, {
-  arm: 'typeOnly',
+payoutMethods.forEach(({ input }) => input && addVariant(PayoutMethodInput, input));
+addVariant(PayoutMethodInput, {
+  field: 'typeOnly',
   input: TypeOnlyPayoutMethod,
   description: 'A method that needs nothing but its type.',
 });
 
-/** The inputs of which exactly one field must be given. type-graphql cannot say so: build-schema does. */
+/** The @oneOf inputs. type-graphql cannot declare them: build-schema.ts does. */
 export const ONE_OF_INPUTS = ['PaymentMethodInput', 'ConfirmationInput', 'PayoutMethodInput'];
 
-/** The one arm that was given, and what was given with it. */
-export function givenArm(oneOf: Record<string, object | string | null | undefined>): {
-  arm: string;
-  given: object | string;
-} {
-  for (const [arm, given] of Object.entries(oneOf)) if (given) return { arm, given };
-  throw new Error('A @oneOf input came without a field: the schema lets none through.');
+/** The only field of a @oneOf input that is present. */
+export function selectedVariant(oneOf: OneOfInput): { field: string; value: object | string } {
+  for (const [field, value] of Object.entries(oneOf)) if (value) return { field, value };
+  throw new Error('A @oneOf input without a field: graphql-js rejects it.');
 }

@@ -12,8 +12,7 @@ export class NagadPayment extends BangladeshWalletPayment {}
 
 @ObjectType({ implements: PayoutResource, description: 'A payout to a Nagad account (spec 2.8).' })
 export class NagadPayout extends PayoutResource {
-  @AccountMaskField()
-  accountMask?: string | null;
+  @AccountMaskField() accountMask?: string | null;
 }
 
 export const nagad: MethodDefinition = {
@@ -21,8 +20,8 @@ export const nagad: MethodDefinition = {
   payout: walletPayout({
     name: 'NAGAD',
     type: 'nagad',
-    arm: 'nagad',
-    title: 'Nagad wallet (Bangladesh).',
+    field: 'nagad',
+    title: 'Nagad wallet (Bangladesh)',
     currency: 'BDT',
     payout: NagadPayout,
   }),

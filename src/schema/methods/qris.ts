@@ -2,31 +2,24 @@ import { Field, ObjectType } from 'type-graphql';
 import { ScanQrCodeAction } from '../next-action';
 import { PaymentResource } from '../payment';
 import { drawQrCode } from '../qr-code';
-import { JSONObject } from '../scalars';
 import { ServiceField, known, mapLazy, type Lazy } from '../lazy-field';
 import { passThrough } from '../../redaction/text';
-import { readPaymentData } from './payment-data';
+import { PaymentDataField } from './free-fields';
 import type { MethodDefinition } from './method-definition';
 
 @ObjectType({ implements: PaymentResource, description: 'A payment by QR code (spec 2.5).' })
 export class QrisPayment extends PaymentResource {
-  @ServiceField('The payload of the QR code; null when the service did not say.', { read: passThrough })
-  qrCode?: Lazy<string>;
+  @ServiceField('The payload of the QR code; null if not sent.', { read: passThrough }) qrCode?: Lazy<string>;
 
   @Field(() => String, {
     nullable: true,
-    description:
-      'The payload drawn as a QR code: an SVG data URI, ready for the src of an image. Null when there is no payload, or when it is too long for a QR code.',
+    description: 'The payload as an image: an SVG data URI. Null without a payload or if it is too long.',
   })
   get qrCodeImage(): Lazy<string> {
     return mapLazy(this.qrCode, drawQrCode);
   }
 
-  @ServiceField(
-    'What the service sent as payment_data, whose structure it does not document: an object as it is, anything else under "value". Null when absent.',
-    { type: () => JSONObject, ...readPaymentData },
-  )
-  paymentData?: Record<string, unknown>;
+  @PaymentDataField() paymentData?: Record<string, unknown>;
 }
 
 export const qris: MethodDefinition = {
@@ -36,7 +29,7 @@ export const qris: MethodDefinition = {
     description: 'QR code (QRIS, Indonesia).',
     payment: QrisPayment,
     currency: 'IDR',
-    redirect: 'The payer scans the code, which the answer carries too. IDR.',
+    redirect: 'The payer scans the code on the hosted page or in nextAction. IDR.',
     nextAction: (payment: QrisPayment) => {
       const qrCode = known(payment.qrCode);
       const qrCodeImage = qrCode && drawQrCode(qrCode);

@@ -12,8 +12,7 @@ export class RocketPayment extends BangladeshWalletPayment {}
 
 @ObjectType({ implements: PayoutResource, description: 'A payout to a Rocket account (spec 2.8).' })
 export class RocketPayout extends PayoutResource {
-  @AccountMaskField()
-  accountMask?: string | null;
+  @AccountMaskField() accountMask?: string | null;
 }
 
 export const rocket: MethodDefinition = {
@@ -21,8 +20,8 @@ export const rocket: MethodDefinition = {
   payout: walletPayout({
     name: 'ROCKET',
     type: 'rocket',
-    arm: 'rocket',
-    title: 'Rocket wallet (Bangladesh).',
+    field: 'rocket',
+    title: 'Rocket wallet (Bangladesh)',
     currency: 'BDT',
     payout: RocketPayout,
   }),

@@ -13,7 +13,7 @@ export const scheme: MethodDefinition = {
   payment: {
     name: 'SCHEME',
     type: 'scheme',
-    description: 'The method "scheme": the service shows it with its type only.',
+    description: 'The method "scheme", which has a type and no other fields.',
     payment: SchemePayment,
     redirect: 'The payer finishes on the hosted page.',
     sandbox: { type: 'scheme', redirect: [], echo: [] },
@@ -21,9 +21,9 @@ export const scheme: MethodDefinition = {
   payout: {
     name: 'SCHEME',
     type: 'scheme',
-    description: 'The method "scheme": the service shows it with its type only.',
+    description: 'The method "scheme", which has a type and no other fields.',
     payout: SchemePayout,
-    typeOnly: 'The service shows it with its type only.',
+    typeOnly: 'The method "scheme".',
     sandbox: { type: 'scheme', required: [] },
   },
 };

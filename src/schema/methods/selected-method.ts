@@ -1,92 +1,92 @@
-import type { WireObject } from '../../shared/wire-object';
-import { toWireFields } from '../../shared/wire-object';
+import { toWireFields, type WireObject } from '../../shared/wire-object';
+import { paymentMethods, payoutMethods } from './index';
+import type { MethodVariant, PaymentMethodDefinition, PayoutMethodDefinition } from './method-definition';
 import {
-  givenArm,
+  selectedVariant,
   type ConfirmationInput,
   type PaymentMethodInput,
   type PayoutMethodInput,
 } from './method-types';
-import { paymentRooms, payoutRooms } from './index';
-import type { MethodArm, PaymentMethodDefinition, PayoutMethodDefinition } from './method-definition';
 
-/** Which method a caller chose, and what goes into the request beside its type. */
-export interface SelectedMethod<R> {
-  room: R;
-  /** The arm of the @oneOf input that was given. */
+/** The method that a caller selected, and its part of the request to the service. */
+export interface SelectedMethod<D> {
+  room: D;
+  /** The field of the @oneOf input. */
   arm: string;
-  /** The wire type: the room's, or the caller's own word. */
+  /** The wire type: the definition's, or the caller's. */
   type: string;
-  /** The fields beside type, in wire spelling. */
+  /** The fields beside type, with wire names. */
   fields: WireObject;
-  /** Type and fields, as far as they make one request differ from another: no security code. */
+  /** Type and fields for the fingerprint of the input, without the security code. */
   canonical: WireObject;
-  /** Values among them that must never come back from the service to a caller. */
+  /** Values that must never be returned to a caller. */
   secrets: readonly string[];
 }
 
-function found<R>(room: R | undefined): R {
-  if (!room)
-    throw new Error('An arm of a @oneOf input belongs to no room: the registry and the schema disagree.');
-  return room;
-}
+type MethodRequest = Pick<SelectedMethod<never>, 'type' | 'fields' | 'canonical' | 'secrets'>;
 
-type Facts = Pick<SelectedMethod<never>, 'type' | 'fields' | 'canonical' | 'secrets'>;
+const typeOnly = (type: string): MethodRequest => ({ type, fields: {}, canonical: { type }, secrets: [] });
 
-/** What a method that needs nothing but its type puts into the request. */
-const typeOnly = (type: string): Facts => ({ type, fields: {}, canonical: { type }, secrets: [] });
-
-/** What an arm puts into the request. */
-function armFacts(type: string, arm: MethodArm | undefined, given: object): Facts {
-  const fields = arm?.toWire ? arm.toWire(given) : toWireFields(given);
-  const kept = Object.entries(fields).filter(([name]) => !arm?.neverKept?.includes(name));
+function requestOf(type: string, variant: MethodVariant | undefined, input: object): MethodRequest {
+  const fields = variant?.toWire ? variant.toWire(input) : toWireFields(input);
+  const persistent = Object.entries(fields).filter(([name]) => !variant?.neverPersist?.includes(name));
   return {
     type,
     fields,
-    canonical: { type, ...Object.fromEntries(kept) },
-    secrets: (arm?.secretFields ?? []).map((name) => String(fields[name])),
+    canonical: { type, ...Object.fromEntries(persistent) },
+    secrets: (variant?.sensitiveFields ?? []).map((name) => String(fields[name])),
   };
+}
+
+/** The definition with a given name, or else with a given field in the @oneOf input. */
+function definitionOf<D extends { name: string; input?: MethodVariant }>(
+  definitions: readonly D[],
+  { field, value }: { field: string; value: object | string },
+): D {
+  const found = definitions.find(({ name, input }) =>
+    typeof value === 'string' ? name === value : input?.field === field,
+  );
+  if (!found) throw new Error(`No method of the registry has the field ${field} of a @oneOf input.`);
+  return found;
 }
 
 /** The method of a payment to create. */
 export function chosenPaymentMethod(method: PaymentMethodInput): SelectedMethod<PaymentMethodDefinition> {
-  const { arm, given } = givenArm(method);
-  if (typeof given === 'string') {
-    const room = found(paymentRooms.find(({ name }) => name === given));
-    return { arm, room, ...typeOnly(room.type) };
-  }
-  const room = found(paymentRooms.find(({ input }) => input?.arm === arm));
-  return { arm, room, ...armFacts(room.type, room.input, given) };
+  const selected = selectedVariant(method);
+  const { field, value } = selected;
+  const room = definitionOf(paymentMethods, selected);
+  const request = typeof value === 'string' ? typeOnly(room.type) : requestOf(room.type, room.input, value);
+  return { room, arm: field, ...request };
 }
 
-/** The method of a payout to create; `shown` is what the payout may show of it. */
+/** The method of a payout to create; `shown` has the fields of the payout that come from the create call. */
 export function chosenPayoutMethod(
   method: PayoutMethodInput,
 ): SelectedMethod<PayoutMethodDefinition> & { shown: object } {
-  const { arm, given } = givenArm(method);
-  if (typeof given === 'string') {
-    const room = found(payoutRooms.find(({ name }) => name === given));
-    return { arm, room, ...typeOnly(room.type), shown: {} };
-  }
-  const room = found(payoutRooms.find(({ input }) => input?.arm === arm));
-  const type = room.input?.typeOf?.(given) ?? room.type;
-  return { arm, room, ...armFacts(type, room.input, given), shown: room.show?.(given) ?? {} };
+  const selected = selectedVariant(method);
+  const { field, value } = selected;
+  const room = definitionOf(payoutMethods, selected);
+  if (typeof value === 'string') return { room, arm: field, ...typeOnly(room.type), shown: {} };
+  const type = room.input?.typeOf?.(value) ?? room.type;
+  return { room, arm: field, ...requestOf(type, room.input, value), shown: room.show?.(value) ?? {} };
 }
 
-const ARMS_WITH_CARD_NUMBERS: ReadonlySet<string> = new Set(
-  [...paymentRooms, ...payoutRooms].flatMap(({ input }) =>
-    input?.secretFields?.includes('pan') ? input.arm : [],
+const FIELDS_WITH_PAN: ReadonlySet<string> = new Set(
+  [...paymentMethods, ...payoutMethods].flatMap(({ input }) =>
+    input?.sensitiveFields?.includes('pan') ? input.field : [],
   ),
 );
 
-/** Whether the chosen method hands in a full card number: the caller then has to comply with PCI-DSS. */
+/** Whether the selected method takes a full card number: the caller then has to comply with PCI-DSS. */
 export function takesCardNumber(method: PaymentMethodInput | PayoutMethodInput): boolean {
-  return ARMS_WITH_CARD_NUMBERS.has(givenArm(method).arm);
+  return FIELDS_WITH_PAN.has(selectedVariant(method).field);
 }
 
-/** The method by whose arm a payment is confirmed. */
+/** The method of a confirmation, and its wire fields. */
 export function chosenConfirmation(confirmation: ConfirmationInput): SelectedMethod<PaymentMethodDefinition> {
-  const { arm, given } = givenArm(confirmation);
-  const room = found(paymentRooms.find((candidate) => candidate.confirmation?.arm === arm));
-  const fields = room.confirmation?.toWire(Object(given)) ?? {};
-  return { arm, room, ...typeOnly(room.type), fields };
+  const { field, value } = selectedVariant(confirmation);
+  const room = paymentMethods.find((method) => method.confirmation?.field === field);
+  if (!room) throw new Error(`No method of the registry has the field ${field} of ConfirmationInput.`);
+  const fields = room.confirmation?.toWire(Object(value)) ?? {};
+  return { room, arm: field, ...typeOnly(room.type), fields };
 }

@@ -1,45 +1,27 @@
-import { Field, InputType, ObjectType } from 'type-graphql';
+import { InputType, ObjectType } from 'type-graphql';
 import { ProvideUtrAction } from '../next-action';
 import { PaymentResource, PaymentState, StateField } from '../payment';
-import { EmailText, Optional, Phone, Text } from '../rules';
+import { EmailText, OptionalTextField, Phone, Text, TextField } from '../rules';
 import { ServiceField, known, type Lazy } from '../lazy-field';
 import { passThrough, readPhone } from '../../redaction/text';
 import { inState, type MethodDefinition } from './method-definition';
 
 @InputType({
   description:
-    'UPI, server-to-server (spec 2.5): the payer pays to a UPI id and gives the UTR for confirmPayment. At least one field.',
+    'UPI, server-to-server (spec 2.5): the payer pays to a UPI id and provides the UTR for confirmPayment. At least one field.',
 })
 export class UpiPaymentInput {
-  @Field(() => String, { nullable: true, description: "The payer's email address." })
-  @Optional()
-  @EmailText()
-  email?: string;
+  @OptionalTextField("The payer's email address.", EmailText()) email?: string;
+  @OptionalTextField("The payer's first name.") firstName?: string;
+  @OptionalTextField("The payer's last name.") lastName?: string;
 
-  @Field(() => String, { nullable: true, description: "The payer's first name." })
-  @Optional()
-  @Text()
-  firstName?: string;
-
-  @Field(() => String, { nullable: true, description: "The payer's last name." })
-  @Optional()
-  @Text()
-  lastName?: string;
-
-  @Field(() => String, {
-    nullable: true,
-    description: "The payer's phone number, E.164; sent as given, with or without +.",
-  })
-  @Optional()
-  @Phone()
+  @OptionalTextField("The payer's phone number, E.164; sent as given, with or without +.", Phone())
   phone?: string;
 }
 
 @InputType({ description: 'Confirms a UPI payment (spec 4.5).' })
 export class UtrConfirmationInput {
-  @Field(() => String, { description: 'The UTR: the reference number of the transfer, from the payer.' })
-  @Text(64)
-  utr!: string;
+  @TextField('The UTR: the reference number of the transfer, from the payer.', Text(64)) utr!: string;
 }
 
 @ObjectType({ implements: PaymentResource, description: 'A payment by UPI (spec 2.5).' })
@@ -50,20 +32,11 @@ export class UpiPayment extends PaymentResource {
   @ServiceField('A payment link for UPI apps; null in the redirect flow.', { read: passThrough })
   upiLink?: Lazy<string>;
 
-  @StateField()
-  declare state?: Lazy<PaymentState>;
-
-  @ServiceField("The payer's email address; null when it was not given.")
-  email?: string;
-
-  @ServiceField("The payer's first name; null when it was not given.")
-  firstName?: string;
-
-  @ServiceField("The payer's last name; null when it was not given.")
-  lastName?: string;
-
-  @ServiceField("The payer's phone number; null when it was not given.", { read: readPhone })
-  phone?: string;
+  @StateField() declare state?: Lazy<PaymentState>;
+  @ServiceField("The payer's email address; null if not given.") email?: string;
+  @ServiceField("The payer's first name; null if not given.") firstName?: string;
+  @ServiceField("The payer's last name; null if not given.") lastName?: string;
+  @ServiceField("The payer's phone number; null if not given.", { read: readPhone }) phone?: string;
 }
 
 export const upi: MethodDefinition = {
@@ -75,12 +48,12 @@ export const upi: MethodDefinition = {
     currency: 'INR',
     redirect: 'The payer pays by UPI on the hosted page.',
     input: {
-      arm: 'upi',
+      field: 'upi',
       input: UpiPaymentInput,
-      description: 'UPI without the hosted page; ends with a UTR. INR.',
+      description: 'UPI without the hosted page, confirmed with a UTR. INR.',
     },
     confirmation: {
-      arm: 'upi',
+      field: 'upi',
       input: UtrConfirmationInput,
       description: 'For UPI: the UTR.',
       answers: PaymentState.WAITING_FOR_UTR,

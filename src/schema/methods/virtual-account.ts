@@ -1,47 +1,34 @@
-import { Field, InputType, ObjectType } from 'type-graphql';
+import { InputType, ObjectType } from 'type-graphql';
 import { PayVirtualAccountAction } from '../next-action';
 import { PaymentResource } from '../payment';
-import { Text } from '../rules';
-import { JSONObject } from '../scalars';
+import { Text, TextField } from '../rules';
 import { ServiceField, known, type Lazy } from '../lazy-field';
 import { passThrough } from '../../redaction/text';
-import { readPaymentData } from './payment-data';
+import { PaymentDataField } from './free-fields';
 import type { MethodDefinition } from './method-definition';
 
 @InputType({ description: 'A virtual account made for this payment (spec 2.5).' })
 export class VirtualAccountPaymentInput {
-  @Field(() => String, {
-    description:
-      'The bank where the virtual account is made, for example "bca", "bni", "mandiri"; the list depends on the channel.',
-  })
-  @Text(64)
+  @TextField(
+    'The bank of the virtual account, for example "bca", "bni", "mandiri"; the list depends on the channel.',
+    Text(64),
+  )
   bankCode!: string;
 
-  @Field(() => String, { description: 'The account from which the payer intends to pay.' })
-  @Text(64)
-  accountNumber!: string;
+  @TextField('The account from which the payer intends to pay.', Text(64)) accountNumber!: string;
 }
 
 @ObjectType({ implements: PaymentResource, description: 'A payment to a virtual account (spec 2.5).' })
 export class VirtualAccountPayment extends PaymentResource {
-  @ServiceField('The bank of the virtual account; null when the service did not say.')
-  bankCode?: Lazy<string>;
+  @ServiceField('The bank of the virtual account; null if not sent.') bankCode?: Lazy<string>;
 
-  @ServiceField('The account from which the payer intends to pay; null when the service did not say.', {
-    read: passThrough,
-  })
+  @ServiceField('The account from which the payer intends to pay; null if not sent.', { read: passThrough })
   accountNumber?: string;
 
-  @ServiceField('The number of the virtual account to pay to; null when the service did not say.', {
-    read: passThrough,
-  })
+  @ServiceField('The number of the virtual account to pay to; null if not sent.', { read: passThrough })
   virtualAccount?: Lazy<string>;
 
-  @ServiceField(
-    'What the service sent as payment_data, whose structure it does not document: an object as it is, anything else under "value". Null when absent.',
-    { type: () => JSONObject, ...readPaymentData },
-  )
-  paymentData?: Record<string, unknown>;
+  @PaymentDataField() paymentData?: Record<string, unknown>;
 }
 
 export const virtualAccount: MethodDefinition = {
@@ -52,7 +39,7 @@ export const virtualAccount: MethodDefinition = {
     payment: VirtualAccountPayment,
     currency: 'IDR',
     input: {
-      arm: 'virtualAccount',
+      field: 'virtualAccount',
       input: VirtualAccountPaymentInput,
       description: 'A virtual account to which the payer transfers. IDR.',
     },

@@ -1,52 +1,81 @@
 import { Field, InputType } from 'type-graphql';
+import { passThrough } from '../../redaction/text';
+import { ServiceField } from '../lazy-field';
+import type { PaymentResource } from '../payment';
 import type { PayoutResource } from '../payout';
-import { Text } from '../rules';
-import { maskAllButLastFour, type PayoutMethodDefinition } from './method-definition';
+import { Text, TextField } from '../rules';
+import {
+  maskAllButLastFour,
+  type PaymentMethodDefinition,
+  type PayoutMethodDefinition,
+} from './method-definition';
 
 @InputType({ description: 'A mobile wallet, server-to-server (spec 2.5).' })
 export class WalletAccountInput {
-  @Field(() => String, { description: "The payer's account number at the wallet." })
-  @Text(64)
-  account!: string;
+  @TextField("The payer's account number at the wallet.", Text(64)) account!: string;
 }
 
 @InputType({ description: 'A payout to a mobile wallet (spec 2.8).' })
 export class WalletPayoutInput {
-  @Field(() => String, { description: "The recipient's account number at the wallet." })
-  @Text(64)
-  accountNumber!: string;
+  @TextField("The recipient's account number at the wallet.", Text(64)) accountNumber!: string;
 }
 
-/** The field of every payout that goes to an account. */
-export const AccountMaskField = (): PropertyDecorator =>
+/** The field `account` of payments from a wallet. */
+export const WalletAccountField = (): PropertyDecorator =>
+  ServiceField("The payer's account number at the wallet; null in the redirect flow.", { read: passThrough });
+
+/** A field of a payout that is known from the create call only. */
+export const PayoutDetailField = (description: string): PropertyDecorator =>
   Field(() => String, {
     nullable: true,
-    description:
-      'The last four characters of the account, masked before; null for a payout this gateway did not create.',
+    description: `${description}; null unless this gateway created the payout.`,
   });
 
-interface WalletPayout extends PayoutResource {
-  accountMask?: string | null;
-}
+/** The field `accountMask` of payouts to an account. */
+export const AccountMaskField = (): PropertyDecorator =>
+  PayoutDetailField('The last four characters of the account, the others masked');
 
-interface WalletPayoutFacts {
+interface Wallet {
   name: string;
   type: string;
-  arm: string;
+  /** The name of the field in the @oneOf input. */
+  field: string;
   title: string;
   currency: string;
-  payout: new (room: PayoutMethodDefinition) => WalletPayout;
 }
 
-/** The payout room of a wallet: all of them ask for an account number and nothing else (spec 2.8). */
-export const walletPayout = ({ arm, title, ...facts }: WalletPayoutFacts): PayoutMethodDefinition => ({
-  ...facts,
-  description: title,
+interface WalletPayment extends Wallet {
+  payment: new (definition: PaymentMethodDefinition) => PaymentResource & { account?: string };
+}
+
+/** The payment definition of a wallet that needs an account number only. */
+export const walletPayment = ({ field, title, ...names }: WalletPayment): PaymentMethodDefinition => ({
+  ...names,
+  description: `${title}.`,
+  redirect: 'The payer enters the account on the hosted page.',
   input: {
-    arm,
-    input: WalletPayoutInput,
-    description: `To an account at ${title.replace(/\.$/, '')}. ${facts.currency}.`,
+    field,
+    input: WalletAccountInput,
+    description: `${title.replace(/ \(.*/, '')} with the account number. ${names.currency}.`,
   },
+  sandbox: {
+    type: names.type,
+    currency: names.currency,
+    redirect: [],
+    direct: { required: ['account'] },
+    echo: ['account'],
+  },
+});
+
+interface WalletPayout extends Wallet {
+  payout: new (definition: PayoutMethodDefinition) => PayoutResource & { accountMask?: string | null };
+}
+
+/** The payout definition of a wallet: all of them need an account number only (spec 2.8). */
+export const walletPayout = ({ field, title, ...names }: WalletPayout): PayoutMethodDefinition => ({
+  ...names,
+  description: `${title}.`,
+  input: { field, input: WalletPayoutInput, description: `To an account at ${title}. ${names.currency}.` },
   show: (input: WalletPayoutInput) => ({ accountMask: maskAllButLastFour(input.accountNumber) }),
-  sandbox: { type: facts.type, currency: facts.currency, required: ['account_number'] },
+  sandbox: { type: names.type, currency: names.currency, required: ['account_number'] },
 });

@@ -1,5 +1,5 @@
-/** An answer other than 200 or 201 that the client brought about. It names fields and rules, never values. */
-export class Refusal extends Error {
+/** An error response to a request of a client. It names fields and rules, never values. */
+export class SandboxHttpError extends Error {
   constructor(
     readonly status: number,
     message: string,
@@ -14,6 +14,6 @@ export class Refusal extends Error {
   }
 }
 
-export function invalid(errors: Record<string, string>): Refusal {
-  return new Refusal(400, 'The request is invalid', errors);
+export function invalid(errors: Record<string, string>): SandboxHttpError {
+  return new SandboxHttpError(400, 'The request is invalid', errors);
 }

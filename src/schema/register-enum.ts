@@ -1,0 +1,17 @@
+import { registerEnumType } from 'type-graphql';
+
+/** The values of an enum made by `registerEnum`. */
+export type EnumValue<E> = E[keyof E];
+
+/** Registers a GraphQL enum. `values` has the description of each value, in the order of the schema. */
+export function registerEnum<V extends string>(
+  name: string,
+  description: string,
+  values: Readonly<Record<V, string>>,
+): { readonly [K in V]: K } {
+  const entries = Object.entries<string>(values);
+  const enumObject: Record<string, string> = Object.fromEntries(entries.map(([value]) => [value, value]));
+  const valuesConfig = Object.fromEntries(entries.map(([value, text]) => [value, { description: text }]));
+  registerEnumType(enumObject, { name, description, valuesConfig });
+  return enumObject as { readonly [K in V]: K };
+}
