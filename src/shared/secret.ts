@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 
-const HIDDEN = '[redacted]';
+/** Replaces every value that must not be shown. */
+export const REDACTED = '[redacted]';
 
 /** A secret inside the process: however it is printed, joined or serialised, it shows as [redacted]. */
 export class Secret {
@@ -16,14 +17,14 @@ export class Secret {
   }
 
   toString(): string {
-    return HIDDEN;
+    return REDACTED;
   }
 
   toJSON(): string {
-    return HIDDEN;
+    return REDACTED;
   }
 
   [inspect.custom](): string {
-    return HIDDEN;
+    return REDACTED;
   }
 }

@@ -132,7 +132,7 @@ export const bugs = [
     id: 'access-rebound-name',
     promise: 'A gateway without credentials answers under the names of its machine only.',
     file: 'src/http/graphql/graphql-route.ts',
-    find: 'if (authenticator.isOpen && !isLoopbackHost(request.headers.host)) throw NOT_HERE;',
+    find: 'if (authenticator.isOpen && !isLoopbackHost(request.headers.host)) throw FORBIDDEN_HOST;',
     replace: '',
     tests: ['test/auth/page.test.ts', 'test/gateway/http.test.ts'],
   },

@@ -3,14 +3,14 @@ import type { Socket } from 'node:net';
 import type { PublicExtensions } from '../graphql/error-codes';
 import { SAFE_HEADERS } from './security-headers';
 
-/** Refused connections that are open at once; they take file descriptors too. */
+/** Refused connections that are open at a time. Each holds a file descriptor. */
 const MAX_REFUSALS = 32;
-/** How long a refused client has to read the response and close its connection, in milliseconds. */
+/** How long a refused client may take to read the response, in milliseconds. */
 const LINGER_MS = 1000;
 const RETRY_AFTER_MS = 1000;
 
-/** The response to whatever a refused client asks: its request is not read. */
-function refusal(): string {
+/** The response to a refused client, whose request is not read. */
+function refusedResponse(): string {
   const requestId = randomUUID();
   const extensions: PublicExtensions = {
     code: 'SERVICE_UNAVAILABLE',
@@ -19,9 +19,7 @@ function refusal(): string {
     requestId,
   };
   const body = JSON.stringify({
-    errors: [
-      { message: 'The gateway has too many connections; this request was not carried out.', extensions },
-    ],
+    errors: [{ message: 'The gateway has too many connections; the request was not executed.', extensions }],
   });
   const headers = {
     ...SAFE_HEADERS,
@@ -36,14 +34,10 @@ function refusal(): string {
   return ['HTTP/1.1 503 Service Unavailable', ...lines, '', body].join('\r\n');
 }
 
-/** Refuses connections with a response, as long as few are being refused at once. */
 export class ConnectionRefuser {
   #open = 0;
 
-  /**
-   * Answers a connection with 503, whatever it asks, and closes it. Returns false where it was closed without a response, as
-   * too many are being refused.
-   */
+  /** Sends 503 and closes the connection. Returns false when it was closed without a response, because too many are open. */
   refuse(socket: Socket): boolean {
     socket.on('error', () => undefined);
     if (this.#open >= MAX_REFUSALS) {
@@ -56,9 +50,9 @@ export class ConnectionRefuser {
       this.#open -= 1;
       clearTimeout(linger);
     });
-    // Read and discard: closing a connection with unread data resets it, and the client may lose the response.
+    // Discard the request: closing a connection with unread data resets it, and the client may lose the response.
     socket.resume();
-    socket.end(refusal());
+    socket.end(refusedResponse());
     return true;
   }
 }

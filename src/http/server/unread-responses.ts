@@ -1,38 +1,34 @@
 import type { ClientConnection, Connections } from './connections';
 
 export interface UnreadLimits {
-  /** How long a client may take to read what was written to it, in milliseconds. */
+  /** How long a client may take to read a response, in milliseconds. */
   clientTimeoutMs: number;
-  /** Bytes that are buffered because clients do not read them: of all callers, and of one. */
+  /** Bytes that are buffered for clients: for all callers, and for one. */
   maxUnreadBytes: number;
   maxUnreadBytesPerCaller: number;
 }
 
-/** How often the connections are checked. In between a process writes some tens of megabytes at most. */
+/** The interval of checks. A process writes some tens of megabytes within it at most. */
 const CHECK_MS = 250;
 
-/** Data that waits to be sent over one connection. */
 interface Backlog {
   connection: ClientConnection;
   bytes: number;
 }
 
-/** Number of bytes written to a connection at an earlier check. All of them must be flushed within the timeout. */
+/** Bytes written to a connection at an earlier check. All of them must be flushed within the timeout. */
 interface Mark {
   written: number;
   checks: number;
 }
 
-/**
- * Bounds what is buffered for clients that do not read: by time for each connection, by size for each caller and in all.
- * One check of all connections at an interval, so that a response itself costs nothing.
- */
+/** Backpressure: bounds what is buffered for clients, by time for each connection and by size for each caller and in total. */
 export class UnreadResponses {
   readonly #connections: Connections;
   readonly #limits: UnreadLimits;
-  /** Counted in checks, as a wall clock may step. */
+  /** The timeout as a number of checks, because clocks may step. */
   readonly #maxChecks: number;
-  /** Of the connections that had data buffered at the last check. */
+  /** The connections with buffered data at the last check. */
   #marks = new Map<ClientConnection, Mark>();
   readonly #timer: NodeJS.Timeout;
 
@@ -43,7 +39,7 @@ export class UnreadResponses {
     this.#timer = setInterval(() => this.#check(), CHECK_MS).unref();
   }
 
-  /** Bytes that are buffered now because clients do not read them. */
+  /** Bytes that are buffered now. */
   get bytes(): number {
     let sum = 0;
     for (const { socket } of this.#connections.all()) sum += socket.writableLength;
@@ -72,7 +68,7 @@ export class UnreadResponses {
     if (backlogs.length > 0) this.#enforce(backlogs);
   }
 
-  /** The mark of the check before, where some of its bytes are buffered still; else a new one. */
+  /** The previous mark while some of its bytes are still buffered; otherwise a new one. */
   #markOf(connection: ClientConnection, bytes: number): Mark {
     const written = connection.socket.bytesWritten;
     const mark = this.#marks.get(connection);
@@ -101,6 +97,6 @@ export class UnreadResponses {
   }
 }
 
-/** Whose responses a connection carries: the caller, or else the address it comes from. */
+/** The caller of a connection, or its network before authentication. */
 const callerOf = ({ callerId, network, socket }: ClientConnection): string =>
   callerId ?? network ?? socket.remoteAddress ?? '';
