@@ -55,7 +55,6 @@ export class Authenticator {
       });
   }
 
-  /** Whether authentication is off. */
   get isOpen(): boolean {
     return !this.#keys && !this.#tokens;
   }

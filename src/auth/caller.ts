@@ -5,13 +5,13 @@ export const SCOPES = {
   'payments:read': 'Look payments up and watch them.',
   'payments:read:own': 'The same for payments that this caller created through the gateway.',
   'payments:create': 'Create payments.',
-  'payments:confirm': 'Hand in what a payer gave for a payment that waits for it.',
+  'payments:confirm': 'Confirm payments with data that the payer provided.',
   'payments:confirm:own': 'The same for payments that this caller created through the gateway.',
   'payouts:read': 'Look payouts up and watch them.',
   'payouts:read:own': 'The same for payouts that this caller created through the gateway.',
   'payouts:create': 'Create payouts.',
   'cards:direct':
-    'Hand in full card numbers (card payments server-to-server, payouts to cards). The caller has to comply with PCI-DSS.',
+    'Send full card numbers (card payments server-to-server, payouts to cards). The caller has to comply with PCI-DSS.',
 } as const;
 
 export type Scope = keyof typeof SCOPES;
@@ -21,7 +21,6 @@ export const isScope = (text: string): text is Scope => Object.hasOwn(SCOPES, te
 /** An internal service (API key), a frontend (token), or any caller when authentication is off. */
 export type CallerKind = 'service' | 'frontend' | 'anyone';
 
-/** An authenticated caller and its rights. */
 export interface Caller {
   kind: CallerKind;
   /** Unique; identifies the caller in the journal and the audit log. */

@@ -71,7 +71,6 @@ function parseEntry(entry: unknown, index: number): ClientKey {
 
 /** The API keys of internal services, stored as SHA-256. */
 export class ApiKeyStore {
-  /** In the order of the file. */
   readonly all: readonly ClientKey[];
   /** Results of isStillValid(), which runs every second for each subscription. */
   readonly #valid = new WeakMap<Caller, boolean>();

@@ -37,7 +37,6 @@ interface KeySet {
   thumbprints: ReadonlySet<string>;
   /** When it was requested, in milliseconds since 1970. */
   requestedAt: number;
-  /** The same by the monotonic clock. */
   requestedAtMonotonic: number;
 }
 

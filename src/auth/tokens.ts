@@ -11,7 +11,6 @@ import { parseJson } from '../shared/json-text';
 import { AccessError, channelsOf, isScope, type Caller } from './caller';
 import { TokenKeys } from './token-keys';
 
-/** Which tokens are accepted. */
 export interface TokensOptions {
   jwksUrl: string;
   issuer: string;

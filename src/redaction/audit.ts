@@ -3,7 +3,7 @@ import { containsCardNumber, containsPan } from './pan';
 import { holdsToken } from './text';
 
 /** Replaces the end of a text that is too long. */
-export const TRUNCATED = '[cut]';
+const TRUNCATED = '[cut]';
 
 /** Characters of a text that are searched and kept: more than any field holds, so that no card number is cut in half. */
 const MAX_SEARCHED = 1024;

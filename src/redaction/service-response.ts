@@ -1,5 +1,5 @@
 import { REDACTED } from '../shared/secret';
-import { isWireObject, type WireObject } from '../shared/wire-object';
+import type { WireObject } from '../shared/wire-object';
 import {
   findInDecodings,
   matchesOf,
@@ -10,7 +10,7 @@ import {
   type Span,
 } from './decodings';
 import { DIGIT_RUNS, hasPanDigits } from './pan';
-import { isInexact } from './text';
+import { redactJson } from './text';
 
 /**
  * Removes known secrets from responses of the payment service: the card number and security code of the request, and the
@@ -181,42 +181,20 @@ function findMany(values: readonly string[]): Find {
   return findEach([(text) => (mayHold(text) ? findTexts(text) : NO_SPANS), ...digits.map(findSecret)]);
 }
 
-/** Values that are nested deeper are redacted. */
-const MAX_DEPTH = 64;
-
-function redactValue(value: unknown, redact: Redactor, depth: number): unknown {
-  if (depth > MAX_DEPTH) return REDACTED;
-  if (typeof value === 'string') return redact(value);
-  if (isInexact(value)) return REDACTED;
-  if (typeof value === 'number') return redact(String(value)) === String(value) ? value : REDACTED;
-  if (Array.isArray(value)) return value.map((inner) => redactValue(inner, redact, depth + 1));
-  return isWireObject(value) ? redactObject(value, redact, depth) : value;
-}
-
-/** Returns the same object when there is nothing to redact. */
-function redactObject(
-  object: WireObject,
-  redact: Redactor,
-  depth: number,
-  verified: readonly string[] = [],
-): WireObject {
-  let isChanged = false;
-  const entries = Object.entries(object).map(([name, value]): [string, unknown] => {
-    const isVerified = verified.includes(name);
-    const shown = isVerified ? name : redact(name);
-    const clean = isVerified ? value : redactValue(value, redact, depth + 1);
-    isChanged ||= shown !== name || clean !== value;
-    return [shown, clean];
-  });
-  return isChanged ? Object.fromEntries(entries) : object;
-}
-
 /**
  * Redacts names and values of a response.
  * @param verified top-level fields that were compared with the request: their values are known to be the caller's
  */
-export const redactResponse = (
+export function redactResponse(
   response: WireObject,
   sensitive: SensitiveValues,
   verified: readonly string[],
-): WireObject => redactObject(response, createRedactor(sensitive), 0, verified);
+): WireObject {
+  const redact = createRedactor(sensitive);
+  const entries = Object.entries(response).map(([name, value]): [string, unknown] => {
+    const isVerified = verified.includes(name);
+    const shown = isVerified ? name : redact(name);
+    return [shown, isVerified ? value : redactJson(value, redact)];
+  });
+  return Object.fromEntries(entries);
+}

@@ -128,20 +128,30 @@ const PAYEE_FIELD =
 /** Whether an integer is beyond the precision of JSON numbers; it may be most of the digits of a card number. */
 export const isInexact = (value: unknown): boolean => Number.isInteger(value) && !Number.isSafeInteger(value);
 
-function redactJson(value: unknown, isPayee: boolean, depth: number): unknown {
+/** Redacts a text. The field is '' for the name of a field. */
+type RedactText = (text: string, field: string) => string;
+
+/** Redacts the names and values of a JSON value. Returns the same object when nothing changes. */
+export function redactJson(value: unknown, redact: RedactText, field = '', depth = 0): unknown {
   if (depth > MAX_DEPTH) return REDACTED;
-  if (typeof value === 'string') return isPayee ? value : hideNumbers(value);
+  if (typeof value === 'string') return redact(value, field);
   if (typeof value === 'number')
-    return isPayee || hideNumbers(String(value)) === String(value) ? value : REDACTED;
-  if (Array.isArray(value)) return value.map((inner) => redactJson(inner, isPayee, depth + 1));
+    return !isInexact(value) && redact(String(value), field) === String(value) ? value : REDACTED;
+  if (Array.isArray(value)) return value.map((item) => redactJson(item, redact, field, depth + 1));
   if (!isWireObject(value)) return value;
-  const fields = Object.entries(value).map(([name, inner]) => [
-    hideNumbers(name),
-    redactJson(inner, PAYEE_FIELD.test(snakeCase(name)), depth + 1),
-  ]);
-  return Object.fromEntries(fields) as WireObject;
+  let isChanged = false;
+  const entries = Object.entries(value).map(([name, inner]): [string, unknown] => {
+    const shown = redact(name, '');
+    const clean = redactJson(inner, redact, name, depth + 1);
+    isChanged ||= shown !== name || clean !== inner;
+    return [shown, clean];
+  });
+  return isChanged ? Object.fromEntries(entries) : value;
 }
+
+const redactFreeField: RedactText = (text, field) =>
+  PAYEE_FIELD.test(snakeCase(field)) ? text : hideNumbers(text);
 
 /** The fields of a method without documented fields: names and values as free text, except what the payer pays to. */
 export const readFreeFields = (value: unknown): WireObject | null =>
-  isWireObject(value) ? (redactJson(value, false, 0) as WireObject) : null;
+  isWireObject(value) ? (redactJson(value, redactFreeField) as WireObject) : null;

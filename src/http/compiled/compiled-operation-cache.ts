@@ -28,7 +28,6 @@ interface CacheOptions {
 }
 
 interface CompiledRequest extends AdmittedRequest {
-  /** The header Accept. */
   accept: string | undefined;
   context(): OperationContext;
 }
@@ -76,7 +75,6 @@ export class CompiledOperationCache {
       }),
   };
 
-  /** Number of operations executed. */
   get answered(): number {
     return this.#answered;
   }

@@ -14,8 +14,7 @@ import { variablesReader, type ReadVariables } from './variables';
 
 type Variables = Record<string, unknown>;
 
-/** A parsed and valid operation. */
-export interface KnownOperation {
+interface KnownOperation {
   schema: GraphQLSchema;
   document: DocumentNode;
   operation: OperationDefinitionNode;

@@ -34,9 +34,7 @@ const isSpecial = (value: unknown): boolean =>
     (value instanceof Error || typeof (value as { then?: unknown }).then === 'function'));
 
 interface Step {
-  /** The response name. */
   key: string;
-  /** The property name. */
   name: string;
   read: Read;
 }
@@ -44,7 +42,6 @@ interface Step {
 /** Limit of the fields of a selection, counting fragments for each type. All fields of all payments are some 300. */
 const MAX_STEPS = 1000;
 
-/** Compiles the selection sets of one operation. */
 export class Selections {
   #steps = 0;
 

@@ -25,7 +25,6 @@ declare module 'fastify' {
 }
 
 interface GraphqlRouteOptions {
-  /** Must have been started. */
   apollo: ApolloServer<OperationContext>;
   prepared: CompiledOperationCache;
   contextFor: ContextFactory;
@@ -35,9 +34,7 @@ interface GraphqlRouteOptions {
   corsOrigins: readonly string[];
   /** Whether browsers get a page at /graphql, without authentication. */
   landingPage: boolean;
-  /** Throws a RequestError while the process is overloaded. */
   checkLoad(): void;
-  /** Called when authentication fails. */
   unauthenticated(): void;
   connections: Connections;
 }
@@ -117,7 +114,6 @@ function countHeader(name: string, rawHeaders: readonly string[]): number {
 /** The latest valid URL: most requests have the same. */
 let lastValid = { url: '', base: '' };
 
-/** Rejects ambiguous headers. */
 function checkHeaders({ raw, url, protocol, hostname }: FastifyRequest): void {
   for (const name of ['Host', 'Authorization']) {
     if (countHeader(name.toLowerCase(), raw.rawHeaders) > 1)

@@ -4,7 +4,6 @@ import { AccessError, type AccessFault } from '../../auth/caller';
 import type { PublicCode, PublicExtensions } from './error-codes';
 
 interface RequestErrorOptions {
-  /** The HTTP status. */
   status: number;
   code: PublicCode;
   message: string;

@@ -22,7 +22,6 @@ interface EndedOperation {
 /** Called for every completed query and mutation. */
 export type OperationLog = (ended: EndedOperation) => void;
 
-/** Counts an operation by type, name and code of its first error. */
 export type CountOperation = (
   operation: string | undefined,
   name: string | undefined,

@@ -24,7 +24,6 @@ const RULES: readonly (readonly [RegExp, ValueRule])[] = [
   [/^Expected value of type "[^"]*", found /, 'object'],
 ];
 
-/** A missing required argument. */
 const MISSING_ARGUMENT =
   /^Field "[^"]*" argument "([^"]*)" of type "[^"]*" is required, but it was not provided\.$/;
 
@@ -33,7 +32,6 @@ const ruleOf = (error: GraphQLError, reason: string): string | undefined => {
   return typeof rule === 'string' ? rule : RULES.find(([pattern]) => pattern.test(reason))?.[1];
 };
 
-/** A value in a document. */
 interface Place {
   /** Offset of its first character; identifies the value. */
   start: number | undefined;

@@ -18,12 +18,11 @@ import { OverlappingFields } from './overlapping-fields';
 import { fragmentsOf, rootFields, SelectionSizes, type Fragments } from './selection-size';
 
 /** Whether a document is accepted; if not, the limit that it exceeds and a message without any part of the document. */
-export type Checked = { ok: true } | { ok: false; rule: DocumentRuleName; message: string };
+type Checked = { ok: true } | { ok: false; rule: DocumentRuleName; message: string };
 
 /** The limit of tokens, for parsers that read an accepted document again. */
 export const MAX_TOKENS: number = DOCUMENT_RULES.tokens.limit;
 
-/** Number of cached results. */
 const MAX_CACHED = 2000;
 
 const OK: Checked = { ok: true };
@@ -58,7 +57,6 @@ function examine(source: string): Checked {
   }
 }
 
-/** As graphql-js counts lines. */
 const LINE_END = /\r\n|[\n\r]/;
 const OPENING: ReadonlySet<TokenKind> = new Set([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
 const CLOSING: ReadonlySet<TokenKind> = new Set([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);

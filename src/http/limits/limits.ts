@@ -1,4 +1,3 @@
-/** One limit on documents. */
 interface DocumentRule {
   limit: number;
   /** What is counted; part of the error message. */
@@ -45,7 +44,6 @@ export const DOCUMENT_RULES = {
   comparisons: { limit: 20_000, counts: 'pairs of fields with the same response name' },
 } as const satisfies Record<string, DocumentRule>;
 
-/** The name of a limit. */
 export type DocumentRuleName = keyof typeof DOCUMENT_RULES;
 
 /** A document exceeds a limit. The message holds nothing of the document. */

@@ -13,11 +13,8 @@ import {
 import { ATTEMPTS_PAGE } from '../../schema/attempt';
 import { fragmentsOf, rootFields, SelectionSizes, type Fragments } from './selection-size';
 
-/** What executing an operation costs. */
 export interface OperationCost {
-  /** Transactions that are looked up. */
   lookups: number;
-  /** Calls that move money. */
   moneyCalls: number;
   /** Upper bound of the values in the response: selections times transactions. */
   values: number;

@@ -14,7 +14,6 @@ import {
 } from 'graphql';
 import { assertLimit } from './limits';
 
-/** The fragments of a document by name. */
 export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
 /** The fragments of a document by name; of two with the same name the last, as in graphql-js. */
@@ -50,7 +49,6 @@ interface Size {
   aliases: number;
   /** Nested lists of introspection. */
   lists: number;
-  /** Nested selection sets. */
   nesting: number;
 }
 

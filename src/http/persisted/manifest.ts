@@ -12,12 +12,10 @@ import { publicMessage } from '../../redaction/graphql-message';
 import { parseJson } from '../../shared/json-text';
 import { isWireObject } from '../../shared/wire-object';
 
-/** An operation of a manifest. */
 export interface ManifestOperation {
   id: string;
   /** Null when the format has no names. */
   name: string | null;
-  /** The document with the operation and its fragments. */
   body: string;
 }
 
@@ -52,7 +50,6 @@ export function readManifest(text: string): ManifestOperation[] {
   return operations;
 }
 
-/** A validation error of a document. */
 export interface DocumentFault {
   rule: ValidationRule;
   /** Without values of the document. */

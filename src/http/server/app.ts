@@ -7,7 +7,6 @@ import fastify, {
   type FastifyRequest,
 } from 'fastify';
 import type { Logger } from 'pino';
-import type { PublicCode } from '../graphql/error-codes';
 import { errorLocation } from '../graphql/error-location';
 import { INTERNAL_ERROR } from '../graphql/graphql-errors';
 import { overloaded, RequestError } from '../graphql/http-error';
@@ -71,12 +70,8 @@ export function createApp({
     genReqId: () => randomUUID(),
     serverFactory: (handler) => createHttpServer(handler, { clientTimeoutMs, connections }),
     // For URLs that match no route syntax. Fastify would quote them.
-    frameworkErrors: (error, request, reply) => {
-      const status = error.statusCode ?? 400;
-      void prepareReply(request, reply)
-        .code(status)
-        .send(httpError(OTHER_ERROR, request.id, status));
-    },
+    frameworkErrors: (error, request, reply) =>
+      void sendError(request, prepareReply(request, reply), toHttpError(error.statusCode ?? 400)),
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     // Fastify's response is no GraphQL error: see graceful-shutdown.ts.
     return503OnClosing: false,
@@ -88,17 +83,22 @@ export function createApp({
   });
   readJsonBodies(app);
   app.setErrorHandler((error: FastifyError | RequestError, request, reply) => {
-    void reply.type(errorType(request.headers.accept));
-    if (error instanceof RequestError)
-      return reply.code(error.options.status).headers(error.headers).send(error.body(request.id));
+    if (error instanceof RequestError) return sendError(request, reply, error);
     const status = error.statusCode ?? 500;
     if (status >= 500)
       log.error({ requestId: request.id, code: error.code, ...errorLocation(error) }, 'request failed');
-    return reply.code(status).send(httpError(HTTP_ERRORS[status] ?? OTHER_ERROR, request.id, status));
+    return sendError(request, reply, toHttpError(status));
   });
-  app.setNotFoundHandler((request, reply) => reply.code(404).send(httpError(NOT_FOUND, request.id, 404)));
+  app.setNotFoundHandler((request, reply) => sendError(request, reply, NOT_FOUND));
   return app;
 }
+
+const sendError = (request: FastifyRequest, reply: FastifyReply, error: RequestError): FastifyReply =>
+  reply
+    .code(error.options.status)
+    .headers(error.headers)
+    .type(errorType(request.headers.accept))
+    .send(error.body(request.id));
 
 const GRAPHQL_RESPONSE = 'application/graphql-response+json';
 
@@ -128,20 +128,20 @@ export const loadCheck =
 const prepareReply = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
   reply.headers(SAFE_HEADERS).header('x-request-id', request.id).header('cache-control', 'no-store');
 
-const NOT_FOUND = 'Not found. The GraphQL endpoint is /graphql.';
-const OTHER_ERROR = 'The request cannot be served.';
-
 /** Replacements for Fastify's messages, which quote the body. */
-const HTTP_ERRORS: Readonly<Record<number, string>> = {
+const MESSAGES: Readonly<Record<number, string>> = {
   400: 'The body is not valid JSON.',
+  404: 'Not found. The GraphQL endpoint is /graphql.',
   413: `The body is too large: at most ${BODY_LIMIT_BYTES} bytes.`,
   415: 'The body must be JSON: content-type application/json.',
   500: INTERNAL_ERROR,
 };
 
-const codeOfStatus = (status: number): PublicCode =>
-  status >= 500 ? (status === 503 ? 'SERVICE_UNAVAILABLE' : 'INTERNAL_SERVER_ERROR') : 'BAD_REQUEST';
+const toHttpError = (status: number): RequestError =>
+  new RequestError({
+    status,
+    code: status >= 500 ? 'INTERNAL_SERVER_ERROR' : 'BAD_REQUEST',
+    message: MESSAGES[status] ?? 'The request cannot be served.',
+  });
 
-const httpError = (message: string, requestId: string, status: number) => ({
-  errors: [{ message, extensions: { code: codeOfStatus(status), retryable: status === 503, requestId } }],
-});
+const NOT_FOUND = toHttpError(404);

@@ -7,10 +7,10 @@ import { ConnectionRefuser } from './connection-refuser';
  * Why a connection was refused. `dropped`: closed without a response, because too many are being refused;
  * `accept_failed`: by the operating system, for example without a free file descriptor.
  */
-export type ConnectionRefusal = 'limit' | 'address_limit' | 'dropped' | 'accept_failed';
+type ConnectionRefusal = 'limit' | 'address_limit' | 'dropped' | 'accept_failed';
 
 /** Why the server closed a connection. `evicted`: idle while the limit was reached; `pipeline_limit`: too many pipelined requests. */
-export type ConnectionEnd = 'evicted' | 'write_timeout' | 'unread_limit' | 'pipeline_limit';
+type ConnectionEnd = 'evicted' | 'write_timeout' | 'unread_limit' | 'pipeline_limit';
 
 /** One client connection of the web server. */
 export interface ClientConnection {

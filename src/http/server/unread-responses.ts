@@ -39,7 +39,6 @@ export class UnreadResponses {
     this.#timer = setInterval(() => this.#check(), CHECK_MS).unref();
   }
 
-  /** Bytes that are buffered now. */
   get bytes(): number {
     let sum = 0;
     for (const { socket } of this.#connections.all()) sum += socket.writableLength;

@@ -27,7 +27,6 @@ export class Connection implements Transport {
   readonly ip: string;
   /** The Authorization header of the upgrade request, until authentication. */
   authorization: string | undefined;
-  /** Undefined before authentication. */
   caller?: Caller;
   /** Releases the quota of the connection. */
   release?: () => void;

@@ -1,41 +1,26 @@
 import type { FastifyInstance } from 'fastify';
-import type { GraphQLSchema } from 'graphql';
-import type { Logger } from 'pino';
 import type { Authenticator } from '../../auth/authenticator';
-import type { Clock } from '../../shared/clock';
-import type { ContextFactory } from '../../resolvers/context-factory';
-import type { Admission } from '../graphql/admission';
-import type { Connections } from '../server/connections';
-import type { CountOperation } from '../graphql/operation-log';
 import { errorLocation } from '../graphql/error-location';
-import { SseHandler } from './sse-handler';
+import type { Connections } from '../server/connections';
 import { Heartbeat } from './heartbeat';
-import { SubscriptionService, type TraceSubscription } from './subscription-service';
 import { QuotaLimiter } from './quota-limiter';
+import { SseHandler } from './sse-handler';
 import { SubscriptionDocuments } from './subscription-documents';
+import { SubscriptionService, type SubscriptionOptions } from './subscription-service';
 import { WebSocketHandler } from './websocket-handler';
 
-interface LiveOptions {
-  schema: GraphQLSchema;
+interface LiveOptions extends Omit<SubscriptionOptions, 'documents' | 'quota'> {
   introspection: boolean;
-  admission: Admission;
   authenticator: Authenticator;
-  contextFor: ContextFactory;
   corsOrigins: readonly string[];
   maxWatchers: number;
   maxWatchersPerClient: number;
   heartbeatMs: number;
-  /** Throws a RequestError while the process is overloaded. */
-  checkLoad(): void;
   /** Called when authentication fails. */
   unauthenticated(): void;
   /** Called when a limit of subscriptions or connections is reached. */
   noSeat(): void;
-  count: CountOperation;
   connections: Connections;
-  clock: Clock;
-  log: Logger;
-  trace?: TraceSubscription | undefined;
 }
 
 /** Serves subscriptions over WebSocket and server-sent events, with the same checks and limits. */

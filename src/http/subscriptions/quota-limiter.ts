@@ -20,7 +20,6 @@ export class QuotaLimiter {
     this.#limits = limits;
   }
 
-  /** How many are open. */
   get open(): number {
     return this.#all;
   }

@@ -31,12 +31,10 @@ const DONE: Step = { done: true, value: undefined };
 export class ResultStream implements AsyncGenerator<ExecutionResult, undefined, void> {
   readonly #options: StreamOptions;
   #source: AsyncIterator<ExecutionResult> | undefined;
-  /** Digest of the latest result. */
   #latest = '';
   #error: unknown;
   #errors: readonly GraphQLError[] = [];
   #done = false;
-  /** Number of results so far. */
   results = 0;
 
   constructor(options: StreamOptions) {

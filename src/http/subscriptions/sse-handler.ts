@@ -54,7 +54,6 @@ export class SseHandler {
     });
   }
 
-  /** Number of open streams. */
   get size(): number {
     return this.#streams.size;
   }

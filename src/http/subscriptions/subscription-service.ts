@@ -26,17 +26,15 @@ interface SubscriptionTrace {
   settled(name: string | undefined, codes: readonly unknown[]): void;
 }
 
-/** Starts the span of a subscription. */
-export type TraceSubscription = () => SubscriptionTrace;
+type TraceSubscription = () => SubscriptionTrace;
 
-interface SubscriptionOptions {
+export interface SubscriptionOptions {
   schema: GraphQLSchema;
   documents: SubscriptionDocuments;
   admission: Admission;
   authenticator: Pick<Authenticator, 'isCurrent'>;
   contextFor: ContextFactory;
   quota: QuotaLimiter;
-  /** Throws a RequestError while the process is overloaded. */
   checkLoad(): void;
   count: CountOperation;
   clock: Clock;
@@ -47,7 +45,6 @@ interface SubscriptionOptions {
 interface Subscriber {
   caller: Caller;
   ip: string;
-  /** By default a new one. */
   requestId?: string;
 }
 

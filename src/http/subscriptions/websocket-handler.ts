@@ -25,7 +25,6 @@ interface WebSocketOptions {
   heartbeat: Heartbeat;
   /** Whether a page of another origin may connect. */
   isOriginAllowed(origin: string): boolean;
-  /** Called when authentication fails. */
   unauthenticated(): void;
   /** Called when a connection was authenticated. */
   identified(transport: Socket, callerId: string): void;
@@ -109,7 +108,6 @@ export class WebSocketHandler {
     this.#sockets.handleUpgrade(request, socket, head, (opened) => this.#serve(opened, request));
   }
 
-  /** Number of open connections. */
   get size(): number {
     return this.#sockets.clients.size;
   }
