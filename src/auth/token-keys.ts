@@ -47,13 +47,11 @@ interface Load {
 
 /** The public keys of the issuer of tokens (JWKS, RFC 7517), refreshed while they are used. */
 export class TokenKeys {
-  readonly #options: TokenKeysOptions;
   #keys: KeySet | undefined;
   #load: Load | undefined;
   #lastLoad = { endedAt: -Infinity, failed: false };
 
-  constructor(options: TokenKeysOptions) {
-    this.#options = options;
+  constructor(private readonly options: TokenKeysOptions) {
     this.#startLoad(0);
   }
 
@@ -98,7 +96,7 @@ export class TokenKeys {
   /** The age by the monotonic clock; by the wall clock when that is more, because the monotonic one may stop during sleep. */
   #age(): number {
     if (!this.#keys) return Infinity;
-    const { clock } = this.#options;
+    const { clock } = this.options;
     const byWall = clock.now() - this.#keys.requestedAt;
     const age = clock.monotonic() - this.#keys.requestedAtMonotonic;
     // A clock that was set back: too old to be used unchecked.
@@ -106,13 +104,13 @@ export class TokenKeys {
   }
 
   #usable(): KeySet | undefined {
-    return this.#age() < this.#options.maxStaleMs ? this.#keys : undefined;
+    return this.#age() < this.options.maxStaleMs ? this.#keys : undefined;
   }
 
   /** Returns the load in flight, or starts one unless the last one ended within the cooldown, or failed within RETRY_MS. */
   #startLoad(cooldownMs: number): Load | undefined {
     if (this.#load) return this.#load;
-    const startedAt = this.#options.clock.now();
+    const startedAt = this.options.clock.now();
     const { endedAt, failed } = this.#lastLoad;
     const since = startedAt - endedAt;
     if (since >= 0 && since < (failed ? RETRY_MS : cooldownMs)) return undefined;
@@ -121,7 +119,7 @@ export class TokenKeys {
   }
 
   async #reload(requestedAt: number): Promise<void> {
-    const { jwksUrl, clock, warn } = this.#options;
+    const { jwksUrl, clock, warn } = this.options;
     const abort = new AbortController();
     const timer = clock.after(LOAD_TIMEOUT_MS, () => abort.abort());
     let failed = false;
@@ -142,7 +140,7 @@ export class TokenKeys {
 
   /** Waits for a load until MAX_WAIT_MS after its start. */
   async #wait(load: Load | undefined): Promise<void> {
-    const { clock } = this.#options;
+    const { clock } = this.options;
     const leftMs = load ? load.startedAt + MAX_WAIT_MS - clock.now() : 0;
     if (!load || leftMs <= 0) return;
     let timer: Timer | undefined;

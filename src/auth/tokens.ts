@@ -43,12 +43,10 @@ type Verified = Pick<JWTVerifyResult, 'payload' | 'protectedHeader'> & { key: Cr
 
 /** Verifies the tokens (JWT, RFC 7519) of frontends with the public keys of their issuer. */
 export class JwtVerifier {
-  readonly #options: TokensOptions;
   readonly #keys: TokenKeys;
   readonly #thumbprints = new WeakMap<CryptoKey, Promise<string>>();
 
-  constructor(options: TokensOptions) {
-    this.#options = options;
+  constructor(private readonly options: TokensOptions) {
     this.#keys = new TokenKeys({ ...options, maxStaleMs: options.maxStaleKeysSeconds * 1000 });
   }
 
@@ -63,7 +61,7 @@ export class JwtVerifier {
     const { payload, protectedHeader, key } = await this.#verify(token);
     if (hasDuplicateName(token) || !isAccessToken(protectedHeader.typ)) throw badToken();
     this.#checkLifetime(payload);
-    const { issuer } = this.#options;
+    const { issuer } = this.options;
     return callerOf(payload, { issuer, credential: await this.#thumbprintOf(key) });
   }
 
@@ -73,7 +71,7 @@ export class JwtVerifier {
   }
 
   async #verify(token: string): Promise<Verified> {
-    const { issuer, audience, clock } = this.#options;
+    const { issuer, audience, clock } = this.options;
     const rules = {
       issuer,
       audience,
@@ -101,7 +99,7 @@ export class JwtVerifier {
 
   /** A token without iat counts as issued now. jose has checked that both are numbers. */
   #checkLifetime({ exp = Infinity, iat }: JWTPayload): void {
-    const { clock, maxLifetimeSeconds } = this.#options;
+    const { clock, maxLifetimeSeconds } = this.options;
     const now = Math.floor(clock.now() / 1000);
     const isFromTheFuture = iat !== undefined && iat > now + LEEWAY_SECONDS;
     if (isFromTheFuture || exp - (iat ?? now) > maxLifetimeSeconds) throw badToken();

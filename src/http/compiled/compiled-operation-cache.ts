@@ -46,7 +46,6 @@ const isAbsent = (value: unknown): value is null | undefined => value === null |
  * (docs/decisions/0013-compiled-operations.md).
  */
 export class CompiledOperationCache {
-  readonly #options: CacheOptions;
   readonly #operations = new LRUCache<string, PreparedOperation>({
     max: MAX_OPERATIONS,
     maxSize: MAX_CHARACTERS,
@@ -55,9 +54,7 @@ export class CompiledOperationCache {
   readonly #types = new LRUCache<string, string>({ max: MAX_TYPES });
   #answered = 0;
 
-  constructor(options: CacheOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: CacheOptions) {}
 
   /** Compiles an operation when Apollo executes it for the second time. */
   readonly learnOperations: ApolloServerPlugin<OperationContext> = {
@@ -96,11 +93,11 @@ export class CompiledOperationCache {
     if (!variables || points === null) return null;
     const startedAt = performance.now();
     const contextValue = context();
-    if (points > 0 && !(await this.#options.rate.tryConsume(contextValue.caller, points))) return null;
+    if (points > 0 && !(await this.options.rate.tryConsume(contextValue.caller, points))) return null;
     this.#answered += 1;
     const { data, errors } = this.#public(await operation.run(contextValue, given, variables));
     const { type, name } = operation;
-    this.#options.operationLog({ context: contextValue, operation: type, name, startedAt, errors });
+    this.options.operationLog({ context: contextValue, operation: type, name, startedAt, errors });
     return { contentType, body: `${JSON.stringify({ errors, data })}\n` };
   }
 
@@ -121,7 +118,7 @@ export class CompiledOperationCache {
       data,
       errors: errors?.map((error) => {
         const { code = 'INTERNAL_SERVER_ERROR', ...extensions } = error.extensions;
-        return this.#options.formatError({ ...error.toJSON(), extensions: { code, ...extensions } }, error);
+        return this.options.formatError({ ...error.toJSON(), extensions: { code, ...extensions } }, error);
       }),
     };
   }

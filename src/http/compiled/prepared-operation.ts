@@ -25,23 +25,17 @@ export class PreparedOperation {
   readonly type: OperationDefinitionNode['operation'];
   readonly name: string | null;
   readonly costOf: CostOf;
-  readonly #known: KnownOperation;
-  readonly #variablesOf: ReadVariables;
+  /** Coerces variables; null when one is invalid. */
+  readonly variablesOf: ReadVariables;
   #compiled: CompiledOperation | null;
 
-  constructor(known: KnownOperation) {
+  constructor(private readonly known: KnownOperation) {
     const { schema, document, operation } = known;
-    this.#known = known;
     this.type = operation.operation;
     this.name = operation.name?.value ?? null;
     this.costOf = costOf(schema, document, operation);
-    this.#variablesOf = variablesReader(schema, operation);
+    this.variablesOf = variablesReader(schema, operation);
     this.#compiled = compileOperation(schema, document, operation);
-  }
-
-  /** Coerces variables; null when one is invalid. */
-  variablesOf(given: Variables): Variables | null {
-    return this.#variablesOf(given);
   }
 
   /**
@@ -64,7 +58,7 @@ export class PreparedOperation {
     }
     // graphql-js reports errors with their locations. Lookups are cached in the context, and a mutation is not executed twice:
     // its result is the root value.
-    const { schema, document, operation } = this.#known;
+    const { schema, document, operation } = this.known;
     return execute({
       schema,
       document,

@@ -15,7 +15,7 @@ import { LRUCache } from 'lru-cache';
 import { graphqlNameContainsPan } from '../../redaction/pan';
 import { assertLimit, DOCUMENT_RULES, LimitExceeded, type DocumentRuleName } from './limits';
 import { OverlappingFields } from './overlapping-fields';
-import { fragmentsOf, rootFields, SelectionSizes, type Fragments } from './selection-size';
+import { fieldsIn, fragmentsOf, SelectionSizes, type Fragments } from './selection-size';
 
 /** Whether a document is accepted; if not, the limit that it exceeds and a message without any part of the document. */
 type Checked = { ok: true } | { ok: false; rule: DocumentRuleName; message: string };
@@ -104,7 +104,7 @@ function checkRootFields(
   fragments: Fragments,
   sizes: SelectionSizes,
 ): void {
-  const fields = [...rootFields(selectionSet, fragments)];
+  const fields = [...fieldsIn(selectionSet, fragments)];
   // Fields with one response name are merged into one request to the payment service.
   const merged = new Set(fields.map(({ alias, name }) => `${(alias ?? name).value} ${name.value}`));
   assertLimit('rootFields', merged.size);

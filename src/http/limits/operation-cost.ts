@@ -2,7 +2,6 @@ import {
   getArgumentValues,
   getNullableType,
   isListType,
-  Kind,
   type DocumentNode,
   type FieldNode,
   type GraphQLObjectType,
@@ -11,7 +10,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { ATTEMPTS_PAGE } from '../../schema/attempt';
-import { fragmentsOf, rootFields, SelectionSizes, type Fragments } from './selection-size';
+import { fragmentsOf, fieldsIn, SelectionSizes, type Fragments } from './selection-size';
 
 export interface OperationCost {
   lookups: number;
@@ -25,23 +24,8 @@ type Count = (variables: Record<string, unknown>) => number;
 /** The fields of an attempt that look a transaction up. */
 const TRANSACTION_FIELDS: ReadonlySet<string> = new Set(['payment', 'payout']);
 
-/** Whether a selection set, with its fragments, selects a transaction of an attempt. Visits every fragment once. */
-function selectsTransaction(
-  { selections }: SelectionSetNode,
-  fragments: Fragments,
-  visited = new Set<string>(),
-): boolean {
-  return selections.some((selection) => {
-    if (selection.kind !== Kind.FRAGMENT_SPREAD) {
-      if (selection.kind === Kind.FIELD && TRANSACTION_FIELDS.has(selection.name.value)) return true;
-      return !!selection.selectionSet && selectsTransaction(selection.selectionSet, fragments, visited);
-    }
-    const name = selection.name.value;
-    const fragment = visited.has(name) ? undefined : fragments.get(name);
-    visited.add(name);
-    return !!fragment && selectsTransaction(fragment.selectionSet, fragments, visited);
-  });
-}
+const selectsTransaction = (set: SelectionSetNode, fragments: Fragments): boolean =>
+  [...fieldsIn(set, fragments, new Set(), true)].some(({ name }) => TRANSACTION_FIELDS.has(name.value));
 
 /** How many transactions a root field looks up: one, one for each id of its lists, or one for each attempt of a page. */
 function lookupsOf(field: FieldNode, root: GraphQLObjectType, fragments: Fragments): Count {
@@ -80,7 +64,7 @@ export function costOf(
 ): CostOf {
   const root = schema.getRootType(operation.operation);
   const fragments = fragmentsOf(document);
-  const fields = [...rootFields(operation.selectionSet, fragments)].filter(
+  const fields = [...fieldsIn(operation.selectionSet, fragments)].filter(
     ({ name }) => !name.value.startsWith('__'),
   );
   if (operation.operation === 'mutation' || !root)

@@ -1,6 +1,6 @@
-import { Kind, type FieldNode, type SelectionSetNode } from 'graphql';
+import type { FieldNode, SelectionSetNode } from 'graphql';
 import { assertLimit } from './limits';
-import type { Fragments } from './selection-size';
+import { fieldsIn, type Fragments } from './selection-size';
 
 /**
  * Counts the pairs of fields that the validation rule OverlappingFieldsCanBeMerged compares: fields with the same response
@@ -21,26 +21,14 @@ export class OverlappingFields {
   add(...sets: SelectionSetNode[]): void {
     const groups = new Map<string, FieldNode[]>();
     const spread = new Set<string>();
-    for (const set of sets) this.#collect(set, groups, spread);
+    for (const field of sets.flatMap((set) => [...fieldsIn(set, this.fragments, spread)])) {
+      const name = (field.alias ?? field.name).value;
+      const group = groups.get(name);
+      if (group) group.push(field);
+      else groups.set(name, [field]);
+    }
     this.#addPairs(spread.size);
     for (const group of groups.values()) this.#compare(group);
-  }
-
-  #collect({ selections }: SelectionSetNode, groups: Map<string, FieldNode[]>, spread: Set<string>): void {
-    for (const selection of selections) {
-      if (selection.kind === Kind.FIELD) {
-        const name = (selection.alias ?? selection.name).value;
-        const group = groups.get(name);
-        if (group) group.push(selection);
-        else groups.set(name, [selection]);
-      } else if (selection.kind === Kind.INLINE_FRAGMENT) {
-        this.#collect(selection.selectionSet, groups, spread);
-      } else if (!spread.has(selection.name.value)) {
-        spread.add(selection.name.value);
-        const fragment = this.fragments.get(selection.name.value);
-        if (fragment) this.#collect(fragment.selectionSet, groups, spread);
-      }
-    }
   }
 
   #compare(group: readonly FieldNode[]): void {

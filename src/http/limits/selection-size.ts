@@ -24,20 +24,25 @@ export const fragmentsOf = ({ definitions }: DocumentNode): Fragments =>
       .map((fragment) => [fragment.name.value, fragment]),
   );
 
-/** The fields of a selection set and of its fragments, each fragment once, as they are executed. */
-export function* rootFields(
+/**
+ * The fields of a selection set and of its fragments, each fragment once.
+ * @param visited the names of the fragments visited so far
+ * @param isDeep whether to include the fields within fields
+ */
+export function* fieldsIn(
   { selections }: SelectionSetNode,
   fragments: Fragments,
   visited = new Set<string>(),
+  isDeep = false,
 ): Generator<FieldNode> {
   for (const selection of selections) {
     if (selection.kind === Kind.FIELD) yield selection;
-    else if (selection.kind === Kind.INLINE_FRAGMENT)
-      yield* rootFields(selection.selectionSet, fragments, visited);
-    else if (!visited.has(selection.name.value)) {
+    if (selection.kind === Kind.INLINE_FRAGMENT || (isDeep && selection.kind === Kind.FIELD)) {
+      if (selection.selectionSet) yield* fieldsIn(selection.selectionSet, fragments, visited, isDeep);
+    } else if (selection.kind === Kind.FRAGMENT_SPREAD && !visited.has(selection.name.value)) {
       visited.add(selection.name.value);
       const fragment = fragments.get(selection.name.value);
-      if (fragment) yield* rootFields(fragment.selectionSet, fragments, visited);
+      if (fragment) yield* fieldsIn(fragment.selectionSet, fragments, visited, isDeep);
     }
   }
 }

@@ -23,14 +23,12 @@ interface PersistedOptions {
 
 /** The operations of a manifest (trusted documents). */
 export class PersistedOperations {
-  readonly #options: PersistedOptions;
   readonly #byId = new Map<string, ManifestOperation>();
   readonly #byText = new Map<string, ManifestOperation>();
   readonly #byNormalized = new Map<string, ManifestOperation>();
 
   /** Reads and validates the manifest. Throws an Error that lists every invalid operation. */
-  constructor(options: PersistedOptions) {
-    this.#options = options;
+  constructor(private readonly options: PersistedOptions) {
     const { settings, schema } = options;
     if (settings.manifest === null) return;
     const operations = readManifest(textOfFile(readFileSync(settings.manifest)));
@@ -46,7 +44,7 @@ export class PersistedOperations {
    * @throws RequestError when callers of this kind may not execute the operation
    */
   resolve(params: GraphQLRequestParams, kind: CallerKind): GraphQLRequestParams {
-    const { manifest, frontends, services } = this.#options.settings;
+    const { manifest, frontends, services } = this.options.settings;
     if (manifest === null) return params;
     // Callers without authentication are on this machine, like services.
     const operation = this.#find(params, kind === 'frontend' ? frontends : services);
@@ -74,7 +72,7 @@ export class PersistedOperations {
     const listed = this.#withText(query);
     if (listed) return listed;
     if (mode === 'require') throw notListed();
-    this.#options.onUnlisted(loggable(params.operationName) ?? null);
+    this.options.onUnlisted(loggable(params.operationName) ?? null);
     return undefined;
   }
 

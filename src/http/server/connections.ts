@@ -58,8 +58,6 @@ const MAX_WAITING = 16;
 
 /** The client connections of the web server: limits their number, and serves one request at a time on each. */
 export class Connections {
-  readonly #limits: ConnectionLimits;
-  readonly #listener: ConnectionListener;
   readonly #isProxy: (address: string) => boolean;
   readonly #open = new Map<Socket, ClientConnection>();
   /** Connections without a complete request header so far, in order of age. */
@@ -67,9 +65,10 @@ export class Connections {
   readonly #networks = new Map<string, Network>();
   readonly #refuser = new ConnectionRefuser();
 
-  constructor(limits: ConnectionLimits, listener: ConnectionListener) {
-    this.#limits = limits;
-    this.#listener = listener;
+  constructor(
+    private readonly limits: ConnectionLimits,
+    private readonly listener: ConnectionListener,
+  ) {
     this.#isProxy = addressMatcher(limits.trustedProxies);
   }
 
@@ -78,7 +77,7 @@ export class Connections {
   }
 
   get max(): number {
-    return this.#limits.maxConnections;
+    return this.limits.maxConnections;
   }
 
   all(): Iterable<ClientConnection> {
@@ -94,7 +93,7 @@ export class Connections {
     });
     // Errors before the server listens are reported by listen().
     server.on('error', () => {
-      if (server.listening) this.#listener.connectionRefused('accept_failed');
+      if (server.listening) this.listener.connectionRefused('accept_failed');
     });
   }
 
@@ -139,7 +138,7 @@ export class Connections {
   reset(connection: ClientConnection, reason: ConnectionEnd): void {
     connection.socket.resetAndDestroy();
     this.#forget(connection);
-    this.#listener.connectionEnded(reason);
+    this.listener.connectionEnded(reason);
   }
 
   #accept(socket: Socket): boolean {
@@ -152,7 +151,7 @@ export class Connections {
     const network = this.#isProxy(remoteAddress) ? null : clientNetwork(remoteAddress);
     const refusal = this.#refusal(network);
     if (refusal) {
-      this.#listener.connectionRefused(this.#refuser.refuse(socket) ? refusal : 'dropped');
+      this.listener.connectionRefused(this.#refuser.refuse(socket) ? refusal : 'dropped');
       return false;
     }
     const initial = { latest: undefined, waiting: 0, isUpgraded: false, callerId: undefined };
@@ -164,7 +163,7 @@ export class Connections {
 
   /** Why a connection of that network is refused; undefined when it is accepted, after evicting another one if necessary. */
   #refusal(network: string | null): ConnectionRefusal | undefined {
-    const { maxConnections, maxConnectionsPerAddress: perAddress } = this.#limits;
+    const { maxConnections, maxConnectionsPerAddress: perAddress } = this.limits;
     const ofNetwork = network === null ? undefined : this.#networks.get(network);
     if (ofNetwork && perAddress > 0 && ofNetwork.count >= perAddress)
       return this.#evict(firstOf(ofNetwork.silent)) ? undefined : 'address_limit';
@@ -177,7 +176,7 @@ export class Connections {
     // The kernel still delivers the end of the latest response.
     connection.socket.destroy();
     this.#forget(connection);
-    this.#listener.connectionEnded('evicted');
+    this.listener.connectionEnded('evicted');
     return true;
   }
 

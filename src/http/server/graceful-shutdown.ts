@@ -20,16 +20,15 @@ export const SHUTTING_DOWN = new RequestError({
 
 /** Moves clients to other instances and closes connections without interrupting a request. */
 export class GracefulShutdown {
-  readonly #app: FastifyInstance;
-  readonly #connections: Connections;
   #accepted = 0;
   #draining = false;
   #closing = false;
 
   /** Must be created before the server listens. */
-  constructor(app: FastifyInstance, connections: Connections) {
-    this.#app = app;
-    this.#connections = connections;
+  constructor(
+    private readonly app: FastifyInstance,
+    private readonly connections: Connections,
+  ) {
     app.server.on('connection', (socket: Socket) => {
       this.#accepted += 1;
       if (this.#closing) socket.destroy();
@@ -65,20 +64,20 @@ export class GracefulShutdown {
     // The kernel resets connections that are not accepted yet: close when there are hardly any.
     while (performance.now() < closeBy && !(await this.#isQuietIteration()));
     // Not http.Server.close(), which closes idle connections first and takes longer.
-    Server.prototype.close.call(this.#app.server);
-    this.#app.server.closeIdleConnections();
+    Server.prototype.close.call(this.app.server);
+    this.app.server.closeIdleConnections();
     const deadline = performance.now() + Math.min(maxWaitMs, MAX_REQUEST_WAIT_MS);
     while (this.#isAwaitingRequest() && performance.now() < deadline) await sleep(POLL_MS);
   }
 
   /** Connections other than WebSockets, which their own protocol closes. */
   #httpConnections(): ClientConnection[] {
-    return [...this.#connections.all()].filter(({ isUpgraded }) => !isUpgraded);
+    return [...this.connections.all()].filter(({ isUpgraded }) => !isUpgraded);
   }
 
   #onRequest(socket: Socket, response: ServerResponse): void {
     if (!this.#draining) return;
-    const previous = this.#connections.latestOn(socket);
+    const previous = this.connections.latestOn(socket);
     // A pipelined request: the connection must stay open until its response.
     if (previous && !previous.headersSent) previous.removeHeader('connection');
     closeAfter(response);

@@ -24,24 +24,23 @@ interface Mark {
 
 /** Backpressure: bounds what is buffered for clients, by time for each connection and by size for each caller and in total. */
 export class UnreadResponses {
-  readonly #connections: Connections;
-  readonly #limits: UnreadLimits;
   /** The timeout as a number of checks, because clocks may step. */
   readonly #maxChecks: number;
   /** The connections with buffered data at the last check. */
   #marks = new Map<ClientConnection, Mark>();
   readonly #timer: NodeJS.Timeout;
 
-  constructor(connections: Connections, limits: UnreadLimits) {
-    this.#connections = connections;
-    this.#limits = limits;
+  constructor(
+    private readonly connections: Connections,
+    private readonly limits: UnreadLimits,
+  ) {
     this.#maxChecks = Math.ceil(limits.clientTimeoutMs / CHECK_MS);
     this.#timer = setInterval(() => this.#check(), CHECK_MS).unref();
   }
 
   get bytes(): number {
     let sum = 0;
-    for (const { socket } of this.#connections.all()) sum += socket.writableLength;
+    for (const { socket } of this.connections.all()) sum += socket.writableLength;
     return sum;
   }
 
@@ -52,12 +51,12 @@ export class UnreadResponses {
   #check(): void {
     const backlogs: Backlog[] = [];
     const marks = new Map<ClientConnection, Mark>();
-    for (const connection of this.#connections.all()) {
+    for (const connection of this.connections.all()) {
       const bytes = connection.socket.writableLength;
       if (bytes === 0) continue;
       const mark = this.#markOf(connection, bytes);
       if (mark.checks > this.#maxChecks) {
-        this.#connections.reset(connection, 'write_timeout');
+        this.connections.reset(connection, 'write_timeout');
       } else {
         marks.set(connection, mark);
         backlogs.push({ connection, bytes });
@@ -77,7 +76,7 @@ export class UnreadResponses {
 
   /** Closes the connections with the most unread bytes until each caller, and all together, are within their limits. */
   #enforce(backlogs: Backlog[]): void {
-    const { maxUnreadBytes, maxUnreadBytesPerCaller } = this.#limits;
+    const { maxUnreadBytes, maxUnreadBytesPerCaller } = this.limits;
     const perCaller = new Map<string, number>();
     let total = 0;
     for (const { connection, bytes } of backlogs) {
@@ -89,7 +88,7 @@ export class UnreadResponses {
       const caller = callerOf(connection);
       const ofCaller = perCaller.get(caller) ?? 0;
       if (ofCaller <= maxUnreadBytesPerCaller && total <= maxUnreadBytes) continue;
-      this.#connections.reset(connection, 'unread_limit');
+      this.connections.reset(connection, 'unread_limit');
       perCaller.set(caller, ofCaller - bytes);
       total -= bytes;
     }

@@ -2,15 +2,13 @@ import type { Clock } from '../../shared/clock';
 
 /** Pings connections at an interval, with one timer for all of them. */
 export class Heartbeat {
-  readonly #clock: Clock;
-  readonly #intervalMs: number;
   readonly #pings = new Set<() => void>();
   #isScheduled = false;
 
-  constructor(clock: Clock, intervalMs: number) {
-    this.#clock = clock;
-    this.#intervalMs = intervalMs;
-  }
+  constructor(
+    private readonly clock: Clock,
+    private readonly intervalMs: number,
+  ) {}
 
   /**
    * Adds a connection.
@@ -26,7 +24,7 @@ export class Heartbeat {
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    this.#clock.after(this.#intervalMs, () => {
+    this.clock.after(this.intervalMs, () => {
       this.#isScheduled = false;
       for (const ping of this.#pings) ping();
       if (this.#pings.size > 0) this.#schedule();

@@ -12,13 +12,10 @@ const RETRY_AFTER_MS = 10_000;
 
 /** Limits what is open at the same time, for each caller and in total. */
 export class QuotaLimiter {
-  readonly #limits: QuotaLimits;
   readonly #perCaller = new Map<string, number>();
   #all = 0;
 
-  constructor(limits: QuotaLimits) {
-    this.#limits = limits;
-  }
+  constructor(private readonly limits: QuotaLimits) {}
 
   get open(): number {
     return this.#all;
@@ -26,7 +23,7 @@ export class QuotaLimiter {
 
   /** Acquires one. Returns a function that releases it; calling it again has no effect. Throws RATE_LIMITED. */
   acquire(callerId: string): () => void {
-    const { all, perCaller } = this.#limits;
+    const { all, perCaller } = this.limits;
     const open = this.#perCaller.get(callerId) ?? 0;
     if (open >= perCaller) throw this.#reject(`The caller has reached its limit of ${perCaller}.`);
     if (this.#all >= all) throw this.#reject('The gateway has reached its limit.');
@@ -44,7 +41,7 @@ export class QuotaLimiter {
   }
 
   #reject(message: string): RequestError {
-    this.#limits.onRejected();
+    this.limits.onRejected();
     return new RequestError({ status: 429, code: 'RATE_LIMITED', message, retryAfterMs: RETRY_AFTER_MS });
   }
 }

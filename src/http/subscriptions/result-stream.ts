@@ -29,7 +29,6 @@ const DONE: Step = { done: true, value: undefined };
  * once, also while a result is awaited.
  */
 export class ResultStream implements AsyncGenerator<ExecutionResult, undefined, void> {
-  readonly #options: StreamOptions;
   #source: AsyncIterator<ExecutionResult> | undefined;
   #latest = '';
   #error: unknown;
@@ -37,9 +36,7 @@ export class ResultStream implements AsyncGenerator<ExecutionResult, undefined, 
   #done = false;
   results = 0;
 
-  constructor(options: StreamOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: StreamOptions) {}
 
   async next(): Promise<Step> {
     if (this.#done) return this.#finish();
@@ -50,7 +47,7 @@ export class ResultStream implements AsyncGenerator<ExecutionResult, undefined, 
       for (;;) {
         const step = await this.#source.next();
         if (step.done || this.#done) break;
-        const result = this.#options.toResult(step.value);
+        const result = this.options.toResult(step.value);
         if (this.#isSame(result)) continue;
         this.results += 1;
         return { done: false, value: result };
@@ -87,7 +84,7 @@ export class ResultStream implements AsyncGenerator<ExecutionResult, undefined, 
   }
 
   async #subscribe(): Promise<AsyncIterator<ExecutionResult>> {
-    const opened = await this.#options.open();
+    const opened = await this.options.open();
     if ('next' in opened) return opened;
     throw new AggregateError(opened.errors ?? [], 'The subscription could not be started.');
   }
@@ -104,9 +101,9 @@ export class ResultStream implements AsyncGenerator<ExecutionResult, undefined, 
   #close(): void {
     if (this.#done) return;
     this.#done = true;
-    if (this.#error !== undefined) this.#errors = this.#options.toPublicErrors(this.#error);
+    if (this.#error !== undefined) this.#errors = this.options.toPublicErrors(this.#error);
     void this.#source?.return?.();
-    this.#options.closed(this.#errors);
+    this.options.closed(this.#errors);
   }
 
   #isSame(result: ExecutionResult): boolean {

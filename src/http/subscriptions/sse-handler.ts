@@ -20,13 +20,10 @@ const HEADERS = {
 
 /** Server-sent events (graphql-sse, distinct connections mode): one subscription per request, at /graphql/stream. */
 export class SseHandler {
-  readonly #options: SseOptions;
   readonly #streams = new Set<FastifyReply['raw']>();
   #closing = false;
 
-  constructor(options: SseOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: SseOptions) {}
 
   /** Adds the route, in a scope that authenticates callers. */
   add(scope: FastifyInstance): void {
@@ -39,12 +36,12 @@ export class SseHandler {
         if (!/text\/event-stream|\*\/\*/.test(headers.accept ?? '*/*')) throw NOT_ACCEPTABLE;
         const params: unknown = method === 'GET' ? parseGetParams(url) : body;
         if (!isWireObject(params)) throw badRequest('The body must be a JSON object with a query.');
-        const prepared = await this.#options.service.prepare(params, { caller, ip, requestId: id });
+        const prepared = await this.options.service.prepare(params, { caller, ip, requestId: id });
         reply.hijack();
         const { raw } = reply;
         // The client may have disconnected, or the shutdown may have begun, during the checks.
         if (raw.destroyed || this.#closing) return void raw.destroy();
-        const results = 'schema' in prepared ? this.#options.service.start(prepared) : failed(prepared);
+        const results = 'schema' in prepared ? this.options.service.start(prepared) : failed(prepared);
         raw.writeHead(200, { ...headersOf(reply), ...HEADERS });
         // Otherwise the response would hold the headers in memory as long as the stream lasts.
         raw.flushHeaders();
@@ -67,7 +64,7 @@ export class SseHandler {
   async #send(raw: FastifyReply['raw'], results: AsyncGenerator<object, undefined>): Promise<void> {
     this.#streams.add(raw);
     let isAlive = true;
-    const stopPinging = this.#options.heartbeat.add(() => {
+    const stopPinging = this.options.heartbeat.add(() => {
       if (raw.writableEnded) return;
       // The client has not read the previous ping.
       if (!isAlive) return void raw.destroy();

@@ -59,31 +59,28 @@ const CHECK_CREDENTIALS_MS = 1000;
 
 /** Subscriptions of every transport, with the checks of queries. Credentials are checked again while they last. */
 export class SubscriptionService {
-  readonly #options: SubscriptionOptions;
   readonly #open = new Map<ResultStream, Caller>();
   #isCheckScheduled = false;
 
-  constructor(options: SubscriptionOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: SubscriptionOptions) {}
 
   /** Checks a request. Returns its errors, formatted for the caller, when it is rejected. */
   async prepare(
     params: GraphQLRequestParams,
     { caller, ip, requestId = randomUUID() }: Subscriber,
   ): Promise<PreparedSubscription | readonly GraphQLError[]> {
-    const { schema, documents, admission, contextFor } = this.#options;
-    const trace = this.#options.trace?.();
+    const { schema, documents, admission, contextFor } = this.options;
+    const trace = this.options.trace?.();
     const fail = (causes: readonly unknown[]): readonly GraphQLError[] => {
       const errors = causes.map((cause) => this.#toPublic(cause, requestId));
-      this.#options.count(undefined, undefined, firstCode(errors), undefined);
+      this.options.count(undefined, undefined, firstCode(errors), undefined);
       this.#log({ requestId, caller, trace }, params.operationName, { ms: 0, results: 0, errors });
       return errors;
     };
     try {
       validateParams(params);
       this.#requireCurrent(caller);
-      this.#options.checkLoad();
+      this.options.checkLoad();
       const { query, operationName, variables } = (await admission.admit(params, caller)).params;
       // Persisted queries are registered by POST only: clients then send the document.
       if (!query && typeof hashIn(params.extensions) === 'string') throw unknownId();
@@ -128,7 +125,7 @@ export class SubscriptionService {
     const stream = new ResultStream({
       open: () =>
         requestContext.run({ requestId }, async () => {
-          release = this.#options.quota.acquire(caller.id);
+          release = this.options.quota.acquire(caller.id);
           this.#open.set(stream, caller);
           this.#scheduleCheck();
           return trace ? trace.within(() => subscribe(prepared)) : subscribe(prepared);
@@ -145,7 +142,7 @@ export class SubscriptionService {
         this.#open.delete(stream);
         onEnd(stream);
         const ms = Math.round(performance.now() - startedAt);
-        this.#options.count('subscription', loggable(operationName), firstCode(errors), undefined);
+        this.options.count('subscription', loggable(operationName), firstCode(errors), undefined);
         this.#log({ caller, requestId, trace }, operationName, { ms, results: stream.results, errors });
       },
     });
@@ -153,7 +150,7 @@ export class SubscriptionService {
   }
 
   #requireCurrent(caller: Caller): void {
-    if (this.#options.authenticator.isCurrent(caller)) return;
+    if (this.options.authenticator.isCurrent(caller)) return;
     throw new AccessError('BAD_CREDENTIALS', CREDENTIALS_EXPIRED);
   }
 
@@ -161,7 +158,7 @@ export class SubscriptionService {
   #scheduleCheck(): void {
     if (this.#isCheckScheduled) return;
     this.#isCheckScheduled = true;
-    this.#options.clock.after(CHECK_CREDENTIALS_MS, () => {
+    this.options.clock.after(CHECK_CREDENTIALS_MS, () => {
       this.#isCheckScheduled = false;
       for (const [stream, caller] of this.#open) {
         try {
@@ -178,7 +175,7 @@ export class SubscriptionService {
     const error = cause instanceof GraphQLError ? cause : undefined;
     const formatted = error?.toJSON() ?? { message: '' };
     const { message, extensions } = toPublicError(formatted, cause, (bug) =>
-      this.#options.log.error({ requestId, ...errorLocation(bug) }, 'unexpected error'),
+      this.options.log.error({ requestId, ...errorLocation(bug) }, 'unexpected error'),
     );
     const { nodes, source, positions, path } = error ?? {};
     return new GraphQLError(message, {
@@ -211,7 +208,7 @@ export class SubscriptionService {
       results,
       errors: codes.length > 0 ? codes : undefined,
     };
-    const write = (): void => this.#options.log.info(line, 'operation');
+    const write = (): void => this.options.log.info(line, 'operation');
     if (!trace) return write();
     trace.within(write);
     trace.settled(name, codes);

@@ -59,13 +59,11 @@ const SERVER_OPTIONS: ServerOptions & { closeTimeout: number } = {
 
 /** GraphQL over WebSocket (graphql-transport-ws). A connection belongs to one caller. */
 export class WebSocketHandler {
-  readonly #options: WebSocketOptions;
   readonly #sockets = new WebSocketServer(SERVER_OPTIONS);
   readonly #server: Server<Connection>;
   #closing = false;
 
-  constructor(options: WebSocketOptions) {
-    this.#options = options;
+  constructor(private readonly options: WebSocketOptions) {
     const { service } = options;
     this.#server = makeServer<Record<string, unknown>, Connection>({
       connectionInitWaitTimeout: INIT_TIMEOUT_MS,
@@ -134,14 +132,14 @@ export class WebSocketHandler {
     if (this.#closing) return '503 Service Unavailable';
     if ((headersDistinct['authorization'] ?? []).length > 1) return '400 Bad Request';
     const { origin, host } = headers;
-    if (this.#options.authenticator.isOpen && !isLoopbackHost(host)) return '403 Forbidden';
+    if (this.options.authenticator.isOpen && !isLoopbackHost(host)) return '403 Forbidden';
     // Browsers send no CORS preflight before a WebSocket.
     const isForeign = origin !== undefined && !isOwnOrigin(origin, host);
-    return isForeign && !this.#options.isOriginAllowed(origin) ? '403 Forbidden' : undefined;
+    return isForeign && !this.options.isOriginAllowed(origin) ? '403 Forbidden' : undefined;
   }
 
   #serve(socket: WebSocket, request: IncomingMessage): void {
-    const { authenticator, heartbeat } = this.#options;
+    const { authenticator, heartbeat } = this.options;
     const connection = new Connection(socket, request);
     const stopPinging = heartbeat.add(() => {
       const { caller } = connection;
@@ -159,7 +157,7 @@ export class WebSocketHandler {
   /** Authenticates a connection. Closes it and returns false when that fails. */
   async #authenticate(context: Context<Record<string, unknown>, Connection>): Promise<boolean> {
     const { connectionParams, extra } = context;
-    const { authenticator, quota } = this.#options;
+    const { authenticator, quota } = this.options;
     try {
       const caller = await authenticator.identify(authorizationOf(connectionParams) ?? extra.authorization);
       // Without the leeway that single requests have.
@@ -167,16 +165,16 @@ export class WebSocketHandler {
       if (extra.socket.readyState !== extra.socket.OPEN) return false;
       extra.release = quota.acquire(caller.id);
       extra.caller = caller;
-      this.#options.identified(extra.transport, caller.id);
+      this.options.identified(extra.transport, caller.id);
       // Credentials are not kept in memory.
       extra.authorization = undefined;
       Reflect.deleteProperty(context, 'connectionParams');
       return true;
     } catch (error) {
-      if (error instanceof AccessError) this.#options.unauthenticated();
+      if (error instanceof AccessError) this.options.unauthenticated();
       const rejection = error instanceof AccessError ? toRequestError(error) : error;
       if (!(rejection instanceof RequestError)) {
-        this.#options.reportBug(error);
+        this.options.reportBug(error);
         throw error;
       }
       const { code, message, retryAfterMs } = rejection.options;
