@@ -55,6 +55,7 @@ export class Authenticator {
       });
   }
 
+  /** Whether authentication is off. */
   get isOpen(): boolean {
     return !this.#keys && !this.#tokens;
   }

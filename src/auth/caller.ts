@@ -55,13 +55,13 @@ export const ANYONE: Caller = {
  * Why access is denied. NO_CREDENTIALS, BAD_CREDENTIALS: not authenticated. NO_SCOPE, NO_CHANNEL: not authorised.
  * KEYS_UNAVAILABLE: tokens cannot be verified now, because the public keys cannot be loaded.
  */
-export type AccessFault =
+export type AccessErrorKind =
   'NO_CREDENTIALS' | 'BAD_CREDENTIALS' | 'NO_SCOPE' | 'NO_CHANNEL' | 'KEYS_UNAVAILABLE';
 
 /** Access is denied. The message is for the caller and holds nothing of the request. */
 export class AccessError extends Error {
   constructor(
-    readonly kind: AccessFault,
+    readonly kind: AccessErrorKind,
     message: string,
   ) {
     super(message);

@@ -69,9 +69,9 @@ const WRONG: [what: string, code: string, payload: SubscribePayload][] = [
     { query: `subscription S { ${FIELD} { __typename } } subscription T { ${FIELD} { __typename } }` },
   ],
   [
-    'with too many aliases',
+    'with too many tokens',
     'OPERATION_TOO_LARGE',
-    { query: `subscription { ${FIELD} { ${aliases(101)} } }` },
+    { query: `subscription { ${FIELD} { ${aliases(1700)} } }` },
   ],
   [
     'with a card number as a variable',

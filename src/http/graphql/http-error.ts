@@ -1,6 +1,6 @@
 import { HeaderMap } from '@apollo/server';
 import { GraphQLError } from 'graphql';
-import { AccessError, type AccessFault } from '../../auth/caller';
+import { AccessError, type AccessErrorKind } from '../../auth/caller';
 import type { PublicCode, PublicExtensions } from './error-codes';
 
 interface RequestErrorOptions {
@@ -53,7 +53,7 @@ const UNAUTHENTICATED = {
   headers: { 'www-authenticate': 'Bearer realm="paygraph"' },
 } as const;
 
-const ACCESS_ERRORS: Record<AccessFault, Omit<RequestErrorOptions, 'message'>> = {
+const ACCESS_ERRORS: Record<AccessErrorKind, Omit<RequestErrorOptions, 'message'>> = {
   NO_CREDENTIALS: UNAUTHENTICATED,
   BAD_CREDENTIALS: UNAUTHENTICATED,
   NO_SCOPE: { code: 'FORBIDDEN', status: 403 },

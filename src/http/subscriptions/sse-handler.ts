@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { isWireObject } from '../../shared/wire-object';
 import { badRequest, CREDENTIALS_REQUIRED, RequestError } from '../graphql/http-error';
-import { parseGetParams } from '../graphql/request-params';
+import { parseGetParams, validateParams } from '../graphql/request-params';
 import { SHUTTING_DOWN } from '../server/graceful-shutdown';
 import type { Heartbeat } from './heartbeat';
 import { SubscriptionError } from './result-stream';
@@ -36,6 +36,8 @@ export class SseHandler {
         if (!/text\/event-stream|\*\/\*/.test(headers.accept ?? '*/*')) throw NOT_ACCEPTABLE;
         const params: unknown = method === 'GET' ? parseGetParams(url) : body;
         if (!isWireObject(params)) throw badRequest('The body must be a JSON object with a query.');
+        // Here, because prepare() would report the error in the stream.
+        validateParams(params);
         const prepared = await this.options.service.prepare(params, { caller, ip, requestId: id });
         reply.hijack();
         const { raw } = reply;
