@@ -80,6 +80,7 @@ const SHAPES: [rule: DocumentRuleName, shape: (count: number) => string][] = [
   ],
   ['operations', (count) => times(count, (n) => `query Q${n} { __typename }`)],
   ['fragments', (count) => `{ a } ${times(count, (n) => `fragment F${n} on Query { a }`)}`],
+  ['aliases', (count) => `{ ...F } fragment F on Q { b { ... { ${times(count, (n) => `a${n}: b`)} } } }`],
   [
     'selections',
     (count) =>

@@ -69,9 +69,9 @@ const WRONG: [what: string, code: string, payload: SubscribePayload][] = [
     { query: `subscription S { ${FIELD} { __typename } } subscription T { ${FIELD} { __typename } }` },
   ],
   [
-    'with too many tokens',
+    'with too many aliases',
     'OPERATION_TOO_LARGE',
-    { query: `subscription { ${FIELD} { ${aliases(1700)} } }` },
+    { query: `subscription { ${FIELD} { ${aliases(101)} } }` },
   ],
   [
     'with a card number as a variable',

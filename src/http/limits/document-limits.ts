@@ -82,11 +82,17 @@ function checkName({ value }: Token): void {
   if (graphqlNameContainsPan(value)) throw new LimitExceeded('cardNumbers');
 }
 
+const NO_FRAGMENTS: Fragments = new Map();
+
 function checkDocument(document: DocumentNode): void {
   const executable = document.definitions.filter((definition) => 'selectionSet' in definition);
   const operations = executable.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
   assertLimit('operations', operations.length);
   assertLimit('fragments', executable.length - operations.length);
+  const fields = executable.flatMap(({ selectionSet }) => [
+    ...fieldsIn(selectionSet, NO_FRAGMENTS, new Set(), true),
+  ]);
+  assertLimit('aliases', fields.filter(({ alias }) => alias).length);
   const fragments = fragmentsOf(document);
   const sizes = new SelectionSizes(fragments);
   let selections = 0;

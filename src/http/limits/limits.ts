@@ -23,6 +23,8 @@ export const DOCUMENT_RULES = {
   operations: { limit: 20, counts: 'operations' },
   // Validation may compare every fragment with every other.
   fragments: { limit: 100, counts: 'fragment definitions' },
+  // Each may repeat the longest field of every transaction in the response. Twenty aliased lookups need 20.
+  aliases: { limit: 100, counts: 'aliases' },
   // Nested fragments multiply. Twenty lookups of every field of every payment type take 13 000 selections.
   selections: { limit: 25_000, counts: 'selections, counting a fragment as often as it is spread' },
   // Each is a request to the payment service.
