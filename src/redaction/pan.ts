@@ -5,33 +5,16 @@ import { findInDecodings, mergeSpans, NO_SPANS, type Find, type Span } from './d
 const MIN_LENGTH = 12;
 const MAX_LENGTH = 19;
 
-/** The Luhn sum (ISO/IEC 7812) of a number that grows, so that checking one more length costs one digit. */
-class LuhnSum {
-  /** The sum with the digits at even places doubled, and with those at odd places. */
-  readonly #sums: [number, number] = [0, 0];
-  #length = 0;
-
-  add(digits: string): void {
-    for (let place = 0; place < digits.length; place += 1) {
-      const digit = digits.charCodeAt(place) - 0x30;
-      const parity = (this.#length & 1) as 0 | 1;
-      this.#sums[parity] += digit > 4 ? digit * 2 - 9 : digit * 2;
-      this.#sums[parity === 0 ? 1 : 0] += digit;
-      this.#length += 1;
-    }
-  }
-
-  /** Whether the last digit, which is not doubled, is the check digit. */
-  get passes(): boolean {
-    return this.#sums[(this.#length & 1) as 0 | 1] % 10 === 0;
-  }
-}
-
-/** Whether a number ends with its check digit (Luhn). */
+/** Whether a number ends with its check digit (Luhn, ISO/IEC 7812). */
 export function passesLuhn(digits: string): boolean {
-  const sum = new LuhnSum();
-  sum.add(digits);
-  return sum.passes;
+  let sum = 0;
+  for (let place = 1; place <= digits.length; place += 1) {
+    const digit = digits.charCodeAt(digits.length - place) - 0x30;
+    // Every second digit from the right is doubled.
+    const value = place % 2 === 0 ? digit * 2 : digit;
+    sum += value > 9 ? value - 9 : value;
+  }
+  return sum % 10 === 0;
 }
 
 /** Whether a text has enough digits for a card number. Most texts have not. */
@@ -47,7 +30,8 @@ export function hasPanDigits(text: string): boolean {
 /** Groups of digits with at most three marks between two of them: "4111 1111", "4111 - 1111", "4111_1111". */
 export const DIGIT_RUNS = /\d+(?:[^\p{L}\p{N}]{1,3}\d+)*/gu;
 
-const isPanLength = ({ length }: string): boolean => length >= MIN_LENGTH && length <= MAX_LENGTH;
+const isCardNumber = (digits: string): boolean =>
+  digits.length >= MIN_LENGTH && digits.length <= MAX_LENGTH && passesLuhn(digits);
 
 type Test = (digits: string) => boolean;
 
@@ -57,13 +41,10 @@ function spansInRun(run: string, start: number, test: Test): Span[] {
   const spans: Span[] = [];
   groups.forEach(({ index: from }, first) => {
     let digits = '';
-    const sum = new LuhnSum();
-    for (const { 0: group, index } of groups.slice(first)) {
+    for (const { 0: group, index } of groups.slice(first, first + MAX_LENGTH)) {
       digits += group;
       if (digits.length > MAX_LENGTH) return;
-      sum.add(group);
-      if (isPanLength(digits) && sum.passes && test(digits))
-        spans.push([start + from, start + index + group.length]);
+      if (isCardNumber(digits) && test(digits)) spans.push([start + from, start + index + group.length]);
     }
   });
   return spans;
@@ -78,8 +59,7 @@ const withoutUuids = (text: string): string =>
 function findNumbers(text: string, test: Test): readonly Span[] {
   if (!hasPanDigits(text)) return NO_SPANS;
   // Fast path for numbers such as bank accounts.
-  if (/^\d+$/.test(text))
-    return isPanLength(text) && passesLuhn(text) && test(text) ? [[0, text.length]] : NO_SPANS;
+  if (/^\d+$/.test(text)) return isCardNumber(text) && test(text) ? [[0, text.length]] : NO_SPANS;
   const runs = [...withoutUuids(text).matchAll(DIGIT_RUNS)];
   return mergeSpans(runs.flatMap(({ 0: run, index }) => spansInRun(run, index, test)));
 }

@@ -8,7 +8,7 @@ import { containsPan, findCardNumbers } from './pan';
 
 /**
  * Readers of the text fields of the payment service. Card numbers and tokens are redacted in free text, but not in numbers
- * that the payer pays to, of which one in ten looks like a card number by chance (docs/security.md has the table).
+ * that the payer pays to, of which one in ten looks like a card number by chance (docs/redaction.md has the table).
  */
 
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
@@ -41,7 +41,7 @@ export function redactFreeText(value: unknown): string | null {
   return text === null ? null : hideNumbers(text);
 }
 
-/** What the payer pays to or with, and identifiers of the client: unchanged. Null when the service redacted a part. */
+/** What the payer pays to or with, and identifiers of the client: unchanged. Null when a known secret was redacted in it. */
 export function passThrough(value: unknown): string | null {
   const text = wireText(value);
   return text?.includes(REDACTED) ? null : text;

@@ -25,7 +25,9 @@ const MAX_DOWNLOADS = 128;
 export function addExplorer(app: FastifyInstance, { sandbox, credentials }: ExplorerOptions): void {
   addStartPage(app, sandbox);
   app.get('/explorer', async (_request, reply) => {
-    const html = await readFile(path.join(DIRECTORY, 'index.html'), 'utf8');
+    const html = await readFile(path.join(DIRECTORY, 'index.html'), 'utf8').catch(() => undefined);
+    // Without a build of the explorer.
+    if (html === undefined) return reply.callNotFound();
     return reply
       .headers(EXPLORER_HEADERS)
       .header('cache-control', 'no-cache')

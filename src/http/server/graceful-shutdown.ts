@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Server, type Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import type { ClientConnection, Connections } from './connections';
+import { sleep } from '../../shared/timeout';
 import { RequestError } from '../graphql/http-error';
+import type { ClientConnection, Connections } from './connections';
 
 /** An event loop iteration without a new connection counts as quiet when it is shorter than this. */
 const QUIET_MS = 0.1;
