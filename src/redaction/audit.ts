@@ -14,7 +14,6 @@ function writtenLength(character: string): number {
   return /^[\x20-\x7e]$/.test(character) ? 1 : 6 * character.length;
 }
 
-/** Characters that take one byte each. */
 const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
 function truncate(text: string, maxBytes: number): string {

@@ -6,7 +6,6 @@
 /** A part of a text, as [from, to]. */
 export type Span = readonly [from: number, to: number];
 
-/** Finds something in a text. */
 export type Find = (text: string) => readonly Span[];
 
 export const NO_SPANS: readonly Span[] = [];

@@ -17,7 +17,6 @@ import { redactJson } from './text';
  * credentials of the gateway. Every text is searched, whatever field it is in.
  */
 
-/** Removes secrets from a text. */
 type Redactor = (text: string) => string;
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
@@ -29,7 +28,6 @@ function encodings(secret: string): string[] {
   return [base64, base64url, Buffer.from(secret).toString('hex')].filter((text) => text !== secret);
 }
 
-/** Finds any of these texts. */
 function findAny(texts: readonly string[]): Find {
   if (texts.length === 0) return () => NO_SPANS;
   const pattern = new RegExp(texts.map(escaped).join('|'), 'gi');
@@ -86,7 +84,6 @@ const isSecret = (value: string): boolean => /^\d{3,4}$/.test(value) || value.le
 
 /** What a response must not contain. */
 export interface SensitiveValues {
-  /** Secrets of the request. */
   secrets?: readonly string[];
   /** Credentials of the gateway for every channel; the same array until they change. */
   credentials?: readonly string[];

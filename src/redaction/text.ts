@@ -35,7 +35,6 @@ export function hideNumbers(text: string): string {
   return replaceSpans(text, mergeSpans(spans), REDACTED);
 }
 
-/** Free text. */
 export function redactFreeText(value: unknown): string | null {
   const text = wireText(value);
   return text === null ? null : hideNumbers(text);
@@ -90,7 +89,6 @@ export const readPhone = readForm(
   (text) => /^\+?[\d ()-]{5,24}$/.test(text) && text.replace(/\D/g, '').length <= 15 && !containsPan(text),
 );
 
-/** An IP address. */
 export const readIp = readForm((text) => isIP(text) !== 0);
 
 /** A point in time. */

@@ -5,7 +5,6 @@ import type { PersistedOperations } from '../persisted/persisted-operations';
 import { invalidDocument, tooLarge } from './http-error';
 import type { GraphQLRequestParams } from './request-params';
 
-/** A request that was admitted, with its document in place of an id. */
 export interface AdmittedRequest {
   params: GraphQLRequestParams;
   /** Of the document; null without one. */

@@ -6,7 +6,6 @@ import { rateLimited } from '../graphql/http-error';
 /** Points of a call that moves money; a lookup takes 1. It makes several requests and two journal writes. */
 const MONEY_COST = 5;
 
-/** Points that an operation takes from its caller. */
 export const pointsOf = ({ lookups, moneyCalls }: OperationCost): number =>
   Math.max(1, lookups + moneyCalls * MONEY_COST);
 

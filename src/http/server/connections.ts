@@ -12,7 +12,6 @@ type ConnectionRefusal = 'limit' | 'address_limit' | 'dropped' | 'accept_failed'
 /** Why the server closed a connection. `evicted`: idle while the limit was reached; `pipeline_limit`: too many pipelined requests. */
 type ConnectionEnd = 'evicted' | 'write_timeout' | 'unread_limit' | 'pipeline_limit';
 
-/** One client connection of the web server. */
 export interface ClientConnection {
   readonly socket: Socket;
   /** See clientNetwork(); null for a trusted proxy. */
@@ -50,7 +49,6 @@ const isIdle = ({ isUpgraded, latest, callerId }: ClientConnection): boolean =>
     ? callerId === undefined
     : latest?.writableFinished === true || (latest?.req.complete === false && callerId === undefined);
 
-/** Connections that are examined to find an idle one. */
 const MAX_EXAMINED = 32;
 
 /** Pipelined requests of one connection. Node.js takes quadratic time to end them. */
@@ -120,7 +118,6 @@ export class Connections {
     return this.#open.get(socket)?.latest;
   }
 
-  /** Marks a connection as WebSocket. */
   upgraded(socket: Socket): void {
     const connection = this.#open.get(socket);
     if (!connection) return;

@@ -6,7 +6,6 @@ import type { Caller } from '../../auth/caller';
 import { decodeUtf8, parseJson, RepeatedNameError } from '../../shared/json-text';
 import type { ResultStream } from './result-stream';
 
-/** Limit of bytes that are buffered for one client. */
 const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 
 /** Whether a message is JSON with a duplicate name. graphql-ws rejects messages that are not JSON. */
@@ -28,7 +27,6 @@ export class Connection implements Transport {
   /** The Authorization header of the upgrade request, until authentication. */
   authorization: string | undefined;
   caller?: Caller;
-  /** Releases the quota of the connection. */
   release?: () => void;
   /** The open subscriptions. graphql-ws loses one when its id is used again. */
   readonly #streams = new Set<ResultStream>();

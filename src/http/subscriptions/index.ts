@@ -62,7 +62,6 @@ export function startLive(app: FastifyInstance, options: LiveOptions) {
       events.close();
       await sockets.close();
     },
-    /** Terminates the connections that are still open. */
     abandon: () => sockets.abandon(),
   };
 }

@@ -20,7 +20,6 @@ import type { SubscriptionDocuments } from './subscription-documents';
 
 /** The span of one subscription. */
 interface SubscriptionTrace {
-  /** Runs work in the context of the span. */
   within<T>(work: () => T): T;
   /** Ends the span, after the first result or without one. May be called again. */
   settled(name: string | undefined, codes: readonly unknown[]): void;

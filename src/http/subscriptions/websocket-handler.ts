@@ -93,7 +93,6 @@ export class WebSocketHandler {
     });
   }
 
-  /** Handles an upgrade request. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on('error', () => socket.destroy());
     const rejection = this.#rejectionOf(request);
@@ -122,7 +121,6 @@ export class WebSocketHandler {
     clearTimeout(forceCloseTimer);
   }
 
-  /** Terminates the connections that are still open. */
   abandon(): void {
     for (const socket of this.#sockets.clients) socket.terminate();
   }
