@@ -32,8 +32,8 @@ const withExplorerLink = (sandbox: Plugin): Plugin => ({
     const page = await listener?.renderLandingPage?.();
     if (!listener || !page) throw new TypeError('Apollo Server has no landing page.');
     const { html } = page;
-    const pointing = async (): Promise<string> => addLink(typeof html === 'string' ? html : await html());
-    return { ...listener, renderLandingPage: () => Promise.resolve({ html: pointing }) };
+    const htmlWithLink = async (): Promise<string> => addLink(typeof html === 'string' ? html : await html());
+    return { ...listener, renderLandingPage: () => Promise.resolve({ html: htmlWithLink }) };
   },
 });
 
