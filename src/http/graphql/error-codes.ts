@@ -24,6 +24,7 @@ export type PublicCode = (typeof PUBLIC_CODES)[number];
 
 /** The `extensions` of every GraphQL error; GatewayErrorExtensions in the client kit. */
 export interface PublicExtensions {
+  /** The kind of error. */
   code: PublicCode;
   /** Whether the same request may succeed later. A repeated create keeps its idempotency key. */
   retryable: boolean;
