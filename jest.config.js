@@ -38,7 +38,7 @@ module.exports = {
     '^(\\./commands/[\\w-]+)\\.js$': '$1',
   },
   transformIgnorePatterns: [
-    '/node_modules/(?!(qr|cockatiel|commander|jose|eventsource|eventsource-parser|@opentelemetry/otlp-exporter-base)/)',
+    '/node_modules/(?!(qr|cockatiel|commander|content-disposition|jose|eventsource|eventsource-parser|@opentelemetry/otlp-exporter-base)/)',
   ],
   // Two per core: many tests wait for a process, a timeout or a poll. (As a percentage, 200% would be 200 workers.)
   maxWorkers: 2 * os.availableParallelism(),

@@ -1088,15 +1088,14 @@ export type GatewayErrorCode = 'BAD_USER_INPUT' | 'GRAPHQL_PARSE_FAILED' | 'GRAP
 export type InputRule = 'notBlank' | 'printable' | 'maxLength' | 'email' | 'e164' | 'iso3166Alpha2' | 'date' | 'past' | 'iban' | 'cardNumber' | 'luhn' | 'cvc' | 'expiryMonth' | 'expiryYear' | 'notExpired' | 'maskedPan' | 'addressOrStructuredFields' | 'notEmpty' | 'iso4217' | 'currencyOfMethod' | 'methodType' | 'knownMethod' | 'noType' | 'size' | 'noCardNumber' | 'noSecret' | 'https' | 'noCredentials' | 'plainUrl' | 'publicAddress' | 'allowedHost' | 'unused' | 'paymentOnChannel' | 'methodOfPayment' | 'required' | 'unknownField' | 'oneOf' | 'object' | 'enum' | 'string' | 'id' | 'int' | 'boolean' | 'uuid' | 'decimal' | 'decimalPlaces' | 'positive' | 'currencyCode' | 'timestamp' | 'url' | 'jsonObject' | 'exactNumber' | 'variableOnly' | 'atLeastOne' | 'maxItems' | 'range' | 'cursor' | 'nodeId' | 'entityType';
 /** The `extensions` of every GraphQL error of the gateway. */
 export interface GatewayErrorExtensions {
-    /** Which error it is. */
     code: GatewayErrorCode;
     /** Whether the same request may succeed later. A repeated create keeps its idempotency key. */
     retryable: boolean;
     /** Identifies the request in the log of the gateway. */
     requestId: string;
-    /** How long to wait before the repeat, in milliseconds. Absent where it is not known. */
+    /** How long to wait before repeating the request, in milliseconds. Absent when unknown. */
     retryAfterMs?: number;
-    /** The values that do not fit: path from the variable or argument down, and name of the rule. Absent for other errors. */
+    /** Invalid values: the path below the variable or argument, and the name of the rule. Absent for other errors. */
     fields?: readonly {
         readonly path: readonly string[];
         readonly rule: string;

@@ -6,7 +6,7 @@ import { JwtVerifier, type TokensOptions } from './tokens';
 import { HotReloadedFile } from '../shared/hot-reloaded-file';
 
 interface AuthenticatorOptions {
-  /** Null: no caller has a key. */
+  /** Null: API keys are not accepted. */
   clientKeysFile: string | null;
   /** Null: tokens are not accepted. */
   tokens: Omit<TokensOptions, 'clock' | 'warn'> | null;
@@ -14,23 +14,23 @@ interface AuthenticatorOptions {
   log: Logger;
 }
 
-/** An expired key is logged at most this often, however often it is presented. */
+/** The minimum interval between two log lines about the same expired key. */
 const LOG_EXPIRED_EVERY_MS = 60_000;
 
 const BAD_KEY = 'The credentials are not accepted.';
 const NONE = 'Credentials are required: Authorization: Bearer <key or token>.';
 
-/** Finds out who is calling. */
+/** Authenticates callers by API key or token. */
 export class Authenticator {
   readonly #keys: HotReloadedFile<ApiKeyStore> | undefined;
   readonly #tokens: JwtVerifier | undefined;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #log: Logger;
-  /** By the SHA-256 of the key, as the file may be read again. */
+  /** By the SHA-256 of the key, because the file may be reloaded. */
   readonly #lastUses = new Map<string, number>();
   readonly #expiredLoggedAt = new Map<string, number>();
 
-  /** Throws where the file of client keys cannot be used. */
+  /** Throws when the file of client keys is invalid. */
   constructor({ clientKeysFile, tokens, clock, log }: AuthenticatorOptions) {
     this.#clock = clock;
     this.#log = log;
@@ -40,10 +40,10 @@ export class Authenticator {
         read: (text) => new ApiKeyStore(text),
         told: (event) =>
           event.taken
-            ? log.info({ event: 'client_keys_reloaded' }, 'CLIENT_KEYS_FILE was read again')
+            ? log.info({ event: 'client_keys_reloaded' }, 'CLIENT_KEYS_FILE reloaded')
             : log.error(
                 { event: 'client_keys_unusable', why: event.why },
-                'CLIENT_KEYS_FILE has changed and cannot be used: the keys before stay',
+                'CLIENT_KEYS_FILE changed and is invalid: the previous keys stay in force',
               ),
       });
     }
@@ -55,15 +55,15 @@ export class Authenticator {
       });
   }
 
-  /** Whether callers are told apart at all. */
+  /** Whether authentication is off. */
   get isOpen(): boolean {
     return !this.#keys && !this.#tokens;
   }
 
   /**
-   * The caller with these credentials: at once for a key, promised for a token.
-   * @param authorization the header, or what a WebSocket client gave in its place
-   * @throws AccessError where they are missing or not good
+   * Authenticates a caller: synchronously for a key, asynchronously for a token.
+   * @param authorization the Authorization header, or the same from the payload of connection_init
+   * @throws AccessError when the credentials are missing or invalid
    */
   identify(authorization: string | undefined): Caller | Promise<Caller> {
     if (this.isOpen) return ANYONE;
@@ -77,7 +77,7 @@ export class Authenticator {
     return key.caller;
   }
 
-  /** The client keys in force, for the metrics. */
+  /** The client keys in use, for the metrics. */
   clientKeys() {
     return (this.#keys?.value.all ?? []).map(({ caller, label }) => ({
       client: caller.id.replace(/^service:/, ''),
@@ -93,15 +93,15 @@ export class Authenticator {
     const { credential = '' } = caller;
     if (now - (this.#expiredLoggedAt.get(credential) ?? -Infinity) >= LOG_EXPIRED_EVERY_MS) {
       this.#expiredLoggedAt.set(credential, now);
-      this.#log.warn({ event: 'client_key_expired', caller: caller.id, label }, 'expired client key refused');
+      this.#log.warn(
+        { event: 'client_key_expired', caller: caller.id, label },
+        'expired client key rejected',
+      );
     }
     return true;
   }
 
-  /**
-   * Whether a caller that was identified before still may call: its token has not expired, its key or the key that signed
-   * its token not been revoked or changed.
-   */
+  /** Whether the credentials of an authenticated caller have neither expired nor been revoked or changed. */
   isCurrent(caller: Caller): boolean {
     if (caller.expiresAt !== null && caller.expiresAt <= this.#clock.now()) return false;
     if (caller.kind === 'frontend') return this.#tokens?.holds(caller) ?? false;

@@ -1,52 +1,48 @@
-/** What a caller may do; every root field of the schema names its scope. */
+import { isUuid } from '../shared/uuid';
+
+/** What a caller may do. Every root field of the schema requires a scope. */
 export const SCOPES = {
   'payments:read': 'Look payments up and watch them.',
   'payments:read:own': 'The same for payments that this caller created through the gateway.',
   'payments:create': 'Create payments.',
-  'payments:confirm': 'Hand in what a payer gave for a payment that waits for it.',
+  'payments:confirm': 'Confirm payments with data that the payer provided.',
   'payments:confirm:own': 'The same for payments that this caller created through the gateway.',
   'payouts:read': 'Look payouts up and watch them.',
   'payouts:read:own': 'The same for payouts that this caller created through the gateway.',
   'payouts:create': 'Create payouts.',
   'cards:direct':
-    'Hand in full card numbers (card payments server-to-server, payouts to cards). The caller has to comply with PCI-DSS.',
+    'Send full card numbers (card payments server-to-server, payouts to cards). The caller has to comply with PCI-DSS.',
 } as const;
 
 export type Scope = keyof typeof SCOPES;
 
 export const isScope = (text: string): text is Scope => Object.hasOwn(SCOPES, text);
 
-/** Whom a caller is told apart by: an internal service by its key, a frontend by its token, or nobody at all. */
+/** An internal service (API key), a frontend (token), or any caller when authentication is off. */
 export type CallerKind = 'service' | 'frontend' | 'anyone';
 
-/** Who is calling, and what it may do. */
 export interface Caller {
   kind: CallerKind;
-  /** Names the caller in the journal and the audit log; no two callers share one. */
+  /** Unique; identifies the caller in the journal and the audit log. */
   id: string;
   scopes: ReadonlySet<Scope>;
-  /** The merchant channels it may act on, in lower case; all of them where this is "*". */
+  /** The merchant channels it may act on, in lower case; "*" for all. */
   channels: '*' | ReadonlySet<string>;
-  /**
-   * Names what can be revoked before it expires: the SHA-256 of a client key, the thumbprint of the key that signed a token;
-   * never the credential itself.
-   */
+  /** What can be revoked before it expires: the SHA-256 of an API key, or the thumbprint of the key that signed a token. */
   credential?: string;
-  /** When the caller's right to call ends, in milliseconds since 1970; null when it does not end by itself. */
+  /** In milliseconds since 1970; null when the credentials do not expire. */
   expiresAt: number | null;
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-/** The channels of a client key or a token: `["*"]`, or a list of UUIDs. Undefined for anything else. */
+/** Parses the channels of an API key or token: `["*"]` or a list of UUIDs. Undefined for anything else. */
 export function channelsOf(value: unknown): Caller['channels'] | undefined {
   if (!Array.isArray(value)) return undefined;
   if (value.length === 1 && value[0] === '*') return '*';
-  const isUuid = (item: unknown): item is string => typeof item === 'string' && UUID.test(item);
+  const isUuid = (item: unknown): item is string => typeof item === 'string' && isUuid(item);
   return value.every(isUuid) ? new Set(value.map((text) => text.toLowerCase())) : undefined;
 }
 
-/** The caller where callers are not told apart: on this machine only. */
+/** Every caller when authentication is off, which is possible on this machine only. */
 export const ANYONE: Caller = {
   kind: 'anyone',
   id: 'local',
@@ -56,16 +52,16 @@ export const ANYONE: Caller = {
 };
 
 /**
- * Why a caller is not served. NO_CREDENTIALS, BAD_CREDENTIALS: who it is could not be established. NO_SCOPE, NO_CHANNEL:
- * it may not do that. KEYS_UNAVAILABLE: tokens cannot be checked now, as their public keys cannot be loaded.
+ * Why access is denied. NO_CREDENTIALS, BAD_CREDENTIALS: not authenticated. NO_SCOPE, NO_CHANNEL: not authorised.
+ * KEYS_UNAVAILABLE: tokens cannot be verified now, because the public keys cannot be loaded.
  */
-export type AccessFault =
+export type AccessErrorKind =
   'NO_CREDENTIALS' | 'BAD_CREDENTIALS' | 'NO_SCOPE' | 'NO_CHANNEL' | 'KEYS_UNAVAILABLE';
 
-/** A caller is not served; the message is for the caller and holds nothing of what it sent. */
+/** Access is denied. The message is for the caller and holds nothing of the request. */
 export class AccessError extends Error {
   constructor(
-    readonly kind: AccessFault,
+    readonly kind: AccessErrorKind,
     message: string,
   ) {
     super(message);
@@ -80,8 +76,8 @@ export function requireScope({ scopes }: Caller, ...anyOf: readonly Scope[]): vo
 }
 
 /**
- * The creator whose transactions are the only ones that exist for this caller; null where it has the full scope, and all
- * of them exist. A caller with neither scope is restricted too, so that a missing scope check shows it nothing more.
+ * The caller to whose transactions this caller is restricted: itself; null when it has the full scope. A caller with
+ * neither scope is restricted too, in case a scope check is missing.
  */
 export const restrictedTo = (
   { id, scopes }: Caller,
@@ -91,7 +87,7 @@ export const restrictedTo = (
 export const mayUseChannel = ({ channels }: Caller, channel: string): boolean =>
   channels === '*' || channels.has(channel.toLowerCase());
 
-/** Throws unless the caller may act on the channel; says the same whatever there is on it. */
+/** Throws unless the caller may act on the channel. The message does not depend on what exists there. */
 export function requireChannel(caller: Caller, channel: string): void {
   if (mayUseChannel(caller, channel)) return;
   throw new AccessError('NO_CHANNEL', 'This caller may not act on this channel.');

@@ -1,5 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { parseJson } from '../shared/json-text';
+import { isWireObject } from '../shared/wire-object';
 import { SCOPES, channelsOf, isScope, type Caller, type Scope } from './caller';
 
 /** An entry of CLIENT_KEYS_FILE, checked. */
@@ -7,9 +8,9 @@ export interface ClientKey {
   digest: Buffer;
   /** Its expiresAt is that of the key. */
   caller: Caller;
-  /** Names the key among those of its client: 1 to 64 characters. Without a label in the file, the digest's first 8 digits. */
+  /** Unique among the keys of a client. By default the first 8 digits of the digest. */
   label: string;
-  /** In milliseconds since 1970; null where the file does not say. */
+  /** In milliseconds since 1970; null when absent. */
   createdAt: number | null;
 }
 
@@ -29,67 +30,63 @@ function scopesOf(value: unknown): Set<Scope> | undefined {
   return Array.isArray(value) && value.every(isText) && value.every(isScope) ? new Set(value) : undefined;
 }
 
-/** A time in milliseconds since 1970; null where there is none. Undefined for anything else. */
+/** Parses an optional time to milliseconds since 1970; null when absent, undefined when invalid. */
 function timeOf(value: unknown): number | null | undefined {
   if (value === undefined) return null;
   const time = isText(value) && TIME.test(value) ? Date.parse(value) : NaN;
   return Number.isNaN(time) ? undefined : time;
 }
 
-/** Reads one entry. Throws an Error that names the field and the rule, never a value. */
-function readEntry(entry: unknown, place: number): ClientKey {
-  const fault = (says: string): Error => new Error(`entry ${place + 1}: ${says}`);
-  if (typeof entry !== 'object' || entry === null || Array.isArray(entry))
-    throw fault('expected an object with id, keySha256, scopes and channels');
-  const { id, keySha256, scopes, channels, label, ...times } = entry as Record<string, unknown>;
-  if (!isText(id) || !NAME.test(id)) throw fault(`id: ${NAME_RULE}`);
+/** Parses one entry. Throws an Error that names the field and the rule, never a value. */
+function parseEntry(entry: unknown, index: number): ClientKey {
+  const invalid = (message: string): Error => new Error(`entry ${index + 1}: ${message}`);
+  if (!isWireObject(entry)) throw invalid('expected an object with id, keySha256, scopes and channels');
+  const { id, keySha256, scopes, channels, label, ...times } = entry;
+  if (!isText(id) || !NAME.test(id)) throw invalid(`id: ${NAME_RULE}`);
   if (!isText(keySha256) || !/^[0-9a-f]{64}$/i.test(keySha256))
-    throw fault('keySha256: expected the SHA-256 of the key as 64 hexadecimal digits');
-  const granted = scopesOf(scopes);
-  if (!granted) throw fault(`scopes: expected a list of scopes, of ${Object.keys(SCOPES).join(', ')}`);
-  const usable = channelsOf(channels);
-  if (!usable) throw fault('channels: expected ["*"] or a list of UUIDs');
-  if (label !== undefined && (!isText(label) || !NAME.test(label))) throw fault(`label: ${NAME_RULE}`);
+    throw invalid('keySha256: expected the SHA-256 of the key as 64 hexadecimal digits');
+  const parsedScopes = scopesOf(scopes);
+  if (!parsedScopes) throw invalid(`scopes: expected a list of scopes, of ${Object.keys(SCOPES).join(', ')}`);
+  const parsedChannels = channelsOf(channels);
+  if (!parsedChannels) throw invalid('channels: expected ["*"] or a list of UUIDs');
+  if (label !== undefined && (!isText(label) || !NAME.test(label))) throw invalid(`label: ${NAME_RULE}`);
   const [createdAt, expiresAt] = ['createdAt', 'expiresAt'].map((name) => {
     const time = timeOf(times[name]);
-    if (time === undefined) throw fault(`${name}: expected a time such as 2027-01-31T12:00:00Z`);
+    if (time === undefined) throw invalid(`${name}: expected a time such as 2027-01-31T12:00:00Z`);
     return time;
   });
   if (Object.keys(entry).some((name) => !ENTRY_FIELDS.includes(name)))
-    throw fault(`holds more than ${ENTRY_FIELDS.join(', ')}`);
+    throw invalid(`holds more than ${ENTRY_FIELDS.join(', ')}`);
   const caller: Caller = {
     kind: 'service',
     id: `service:${id}`,
-    scopes: granted,
-    channels: usable,
+    scopes: parsedScopes,
+    channels: parsedChannels,
     credential: keySha256.toLowerCase(),
     expiresAt: expiresAt ?? null,
   };
   const digest = Buffer.from(keySha256, 'hex');
-  return { digest, caller, label: label ?? defaultLabel(digest), createdAt: createdAt ?? null };
+  return { digest, caller, label: label ?? digest.toString('hex', 0, 4), createdAt: createdAt ?? null };
 }
 
-const defaultLabel = (digest: Buffer): string => digest.toString('hex', 0, 4);
-
-/** The keys of internal services, of which only the SHA-256 is known. */
+/** The API keys of internal services, stored as SHA-256. */
 export class ApiKeyStore {
-  /** In the order of the file. */
   readonly all: readonly ClientKey[];
-  /** Of callers that were found before, whether they would be found now: asked for every second. */
-  readonly #held = new WeakMap<Caller, boolean>();
+  /** Results of isStillValid(), which runs every second for each subscription. */
+  readonly #valid = new WeakMap<Caller, boolean>();
 
-  /** Reads the text of CLIENT_KEYS_FILE. Throws an Error that says what is wrong, or a SyntaxError where it is not JSON. */
+  /** Parses the text of CLIENT_KEYS_FILE. Throws an Error with the reason, or a SyntaxError when it is not JSON. */
   constructor(text: string) {
     const entries: unknown = parseJson(text);
     if (!Array.isArray(entries)) throw new Error('expected a JSON array of clients');
-    this.all = entries.map(readEntry);
+    this.all = entries.map(parseEntry);
     const digests = this.all.map(({ digest }) => digest.toString('hex'));
     if (new Set(digests).size < digests.length) throw new Error('two entries have the same key');
     const names = this.all.map(({ caller, label }) => `${caller.id} ${label}`);
     if (new Set(names).size < names.length) throw new Error('two keys of a client have the same label');
   }
 
-  /** The entry of a key, also of an expired one. Takes equally long whatever is presented. */
+  /** Finds the entry of a key, also an expired one. Takes the same time for every key. */
   find(key: string): ClientKey | undefined {
     const presented = sha256(key);
     return this.all.reduce<ClientKey | undefined>(
@@ -98,21 +95,20 @@ export class ApiKeyStore {
     );
   }
 
-  /** Whether a caller that was found before would be found now, with the same rights. */
+  /** Whether the key of a caller that was found before is still in the file, with the same rights. */
   isStillValid(caller: Caller): boolean {
-    const known = this.#held.get(caller);
+    const known = this.#valid.get(caller);
     if (known !== undefined) return known;
-    const holds = this.all.some(
-      ({ caller: now }) => now.credential === caller.credential && isSame(now, caller),
-    );
-    this.#held.set(caller, holds);
-    return holds;
+    const isValid = this.all.some((entry) => isSame(entry.caller, caller));
+    this.#valid.set(caller, isValid);
+    return isValid;
   }
 }
 
 const textOf = (set: '*' | ReadonlySet<string>): string => (set === '*' ? set : [...set].sort().join());
 
 const isSame = (a: Caller, b: Caller): boolean =>
+  a.credential === b.credential &&
   a.id === b.id &&
   a.expiresAt === b.expiresAt &&
   textOf(a.scopes) === textOf(b.scopes) &&
@@ -120,7 +116,7 @@ const isSame = (a: Caller, b: Caller): boolean =>
 
 const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer');
 
-/** A new key of 256 random bits, and its entry for CLIENT_KEYS_FILE without the rights. */
+/** Creates a key of 256 random bits, and its entry for CLIENT_KEYS_FILE without scopes and channels. */
 export function newClientKey(id: string): { key: string; entry: { id: string; keySha256: string } } {
   const key = `pgk_${randomBytes(32).toString('base64url')}`;
   return { key, entry: { id, keySha256: sha256(key).toString('hex') } };

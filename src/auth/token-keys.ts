@@ -10,37 +10,33 @@ import { decodeUtf8, parseJson } from '../shared/json-text';
 import { AccessError } from './caller';
 
 interface TokenKeysOptions {
-  /** Where the key set is published. */
   jwksUrl: string;
-  /** How long the last key set is used while no newer one can be loaded, in milliseconds. */
+  /** How long the last key set is used while it cannot be loaded again, in milliseconds. */
   maxStaleMs: number;
   clock: Pick<Clock, 'now' | 'monotonic' | 'after'>;
-  /** Receives a message when the key set could not be loaded; it holds no value. */
+  /** Called when the key set could not be loaded. */
   warn(message: string): void;
 }
 
-/** A key set older than this is loaded again in the background when it is used. */
+/** The age at which a key set is refreshed in the background when it is used. */
 const REFRESH_MS = 30_000;
-/** A key set older than this is not used before it has been tried to load it again. */
+/** The age from which a key set is used only after an attempt to refresh it. */
 const MAX_UNCHECKED_MS = 60_000;
-/** A token with an unknown key id causes a load at most this often. */
+/** The minimum interval between two loads because of unknown key ids. */
 const COOLDOWN_MS = 30_000;
 /** The pause after a failed load. */
 const RETRY_MS = 5_000;
-/** The time limit of a load. */
 const LOAD_TIMEOUT_MS = 5_000;
-/** How long tokens wait for a load, from its start on. */
+/** How long tokens wait for a load, from its start. */
 const MAX_WAIT_MS = 1_000;
-/** Far more than the keys of any issuer. */
 const MAX_KEYS_BYTES = 1024 * 1024;
 
 interface KeySet {
   find: ReturnType<typeof createLocalJWKSet>;
   /** RFC 7638 thumbprints of its keys. */
   thumbprints: ReadonlySet<string>;
-  /** When the request for it was sent, in milliseconds since 1970. */
+  /** When it was requested, in milliseconds since 1970. */
   requestedAt: number;
-  /** The same moment by the monotonic clock. */
   requestedAtMonotonic: number;
 }
 
@@ -49,21 +45,19 @@ interface Load {
   done: Promise<void>;
 }
 
-/** The public keys of the issuer of tokens (JWKS, RFC 7517), kept up to date while they are used. */
+/** The public keys of the issuer of tokens (JWKS, RFC 7517), refreshed while they are used. */
 export class TokenKeys {
-  readonly #options: TokenKeysOptions;
   #keys: KeySet | undefined;
   #load: Load | undefined;
-  #lastTry = { endedAt: -Infinity, failed: false };
+  #lastLoad = { endedAt: -Infinity, failed: false };
 
-  constructor(options: TokenKeysOptions) {
-    this.#options = options;
-    this.#loadUnless(0);
+  constructor(private readonly options: TokenKeysOptions) {
+    this.#startLoad(0);
   }
 
   /**
    * Finds the key of a token.
-   * @throws AccessError KEYS_UNAVAILABLE where no key set can be used; an error of jose where the set has no such key
+   * @throws AccessError KEYS_UNAVAILABLE without a usable key set; an error of jose when the set has no such key
    */
   readonly find: JWTVerifyGetKey = async (header, token) => {
     const keys = await this.#current();
@@ -71,7 +65,7 @@ export class TokenKeys {
       return await keys.find(header, token);
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
-      await this.#wait(this.#loadUnless(COOLDOWN_MS));
+      await this.#wait(this.#startLoad(COOLDOWN_MS));
       if (this.#keys === keys || !this.#keys) throw error;
       return this.#keys.find(header, token);
     }
@@ -79,47 +73,45 @@ export class TokenKeys {
 
   /** Whether a key, by its thumbprint, is in the key set in use. Starts a refresh that is due. */
   holds(thumbprint: string): boolean {
-    if (this.#age() >= REFRESH_MS) this.#loadUnless(0);
+    if (this.#age() >= REFRESH_MS) this.#startLoad(0);
     return this.#usable()?.thumbprints.has(thumbprint) ?? false;
   }
 
   async #current(): Promise<KeySet> {
     const age = this.#age();
     if (age >= REFRESH_MS) {
-      const wasFailing = this.#lastTry.failed;
-      const load = this.#loadUnless(0);
-      // While the host is failing only those wait who cannot go on without it.
+      const wasFailing = this.#lastLoad.failed;
+      const load = this.#startLoad(0);
+      // While loads fail, only tokens that cannot be verified otherwise wait.
       if (!this.#usable() || (age >= MAX_UNCHECKED_MS && !wasFailing)) await this.#wait(load);
     }
     const keys = this.#usable();
     if (keys) return keys;
     throw new AccessError(
       'KEYS_UNAVAILABLE',
-      'Tokens cannot be checked now; this request was not carried out. Repeat it unchanged.',
+      'Tokens cannot be verified now; the request was not executed. Repeat it unchanged.',
     );
   }
 
-  /**
-   * How old the key set is, by the monotonic clock: a clock that is set back does not make it younger, only too old to be
-   * used unchecked. By the wall clock where that says more: the monotonic one may stand while the machine sleeps.
-   */
+  /** The age by the monotonic clock; by the wall clock when that is more, because the monotonic one may stop during sleep. */
   #age(): number {
     if (!this.#keys) return Infinity;
-    const { clock } = this.#options;
+    const { clock } = this.options;
     const byWall = clock.now() - this.#keys.requestedAt;
     const age = clock.monotonic() - this.#keys.requestedAtMonotonic;
+    // A clock that was set back: too old to be used unchecked.
     return Math.max(age, byWall < 0 ? MAX_UNCHECKED_MS : byWall);
   }
 
   #usable(): KeySet | undefined {
-    return this.#age() < this.#options.maxStaleMs ? this.#keys : undefined;
+    return this.#age() < this.options.maxStaleMs ? this.#keys : undefined;
   }
 
-  /** The load under way, or a new one unless the last one ended less than so long ago; 0: the last failed one a moment ago. */
-  #loadUnless(cooldownMs: number): Load | undefined {
+  /** Returns the load in flight, or starts one unless the last one ended within the cooldown, or failed within RETRY_MS. */
+  #startLoad(cooldownMs: number): Load | undefined {
     if (this.#load) return this.#load;
-    const startedAt = this.#options.clock.now();
-    const { endedAt, failed } = this.#lastTry;
+    const startedAt = this.options.clock.now();
+    const { endedAt, failed } = this.#lastLoad;
     const since = startedAt - endedAt;
     if (since >= 0 && since < (failed ? RETRY_MS : cooldownMs)) return undefined;
     this.#load = { startedAt, done: this.#reload(startedAt) };
@@ -127,49 +119,45 @@ export class TokenKeys {
   }
 
   async #reload(requestedAt: number): Promise<void> {
-    const { jwksUrl, clock, warn } = this.#options;
+    const { jwksUrl, clock, warn } = this.options;
     const abort = new AbortController();
     const timer = clock.after(LOAD_TIMEOUT_MS, () => abort.abort());
     let failed = false;
     const requestedAtMonotonic = clock.monotonic();
     try {
       const published = await fetchKeys(jwksUrl, abort.signal);
-      this.#keys = { ...(await keySetOf(published)), requestedAt, requestedAtMonotonic };
+      const thumbprints = await thumbprintsOf(published);
+      this.#keys = { find: createLocalJWKSet(published), thumbprints, requestedAt, requestedAtMonotonic };
     } catch {
       failed = true;
       warn('the public keys of AUTH_JWKS_URL could not be loaded');
     } finally {
       timer.cancel();
-      this.#lastTry = { endedAt: clock.now(), failed };
+      this.#lastLoad = { endedAt: clock.now(), failed };
       this.#load = undefined;
     }
   }
 
-  /** Waits for a load, no longer than until MAX_WAIT_MS after its start: a host that hangs holds nobody up. */
+  /** Waits for a load until MAX_WAIT_MS after its start. */
   async #wait(load: Load | undefined): Promise<void> {
-    const { clock } = this.#options;
+    const { clock } = this.options;
     const leftMs = load ? load.startedAt + MAX_WAIT_MS - clock.now() : 0;
     if (!load || leftMs <= 0) return;
     let timer: Timer | undefined;
-    const timeUp = new Promise<void>((resolve) => {
+    const timedOut = new Promise<void>((resolve) => {
       timer = clock.after(Math.min(leftMs, MAX_WAIT_MS), resolve);
     });
-    await Promise.race([load.done, timeUp]);
+    await Promise.race([load.done, timedOut]);
     timer?.cancel();
   }
 }
 
-async function keySetOf(published: JSONWebKeySet): Promise<Pick<KeySet, 'find' | 'thumbprints'>> {
-  const thumbprints = await Promise.all(
-    published.keys.map((key) => calculateJwkThumbprint(key).catch(() => undefined)),
-  );
-  return {
-    find: createLocalJWKSet(published),
-    thumbprints: new Set(thumbprints.filter((thumbprint) => thumbprint !== undefined)),
-  };
+async function thumbprintsOf({ keys }: JSONWebKeySet): Promise<ReadonlySet<string>> {
+  const settled = await Promise.allSettled(keys.map((key) => calculateJwkThumbprint(key)));
+  return new Set(settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : [])));
 }
 
-/** The key set at that address. Anything else that is there counts as a failure to load it. */
+/** Loads a key set. Throws when the response is anything else. */
 export async function fetchKeys(url: string, signal: AbortSignal): Promise<JSONWebKeySet> {
   const headers = { accept: 'application/json, application/jwk-set+json' };
   const response = await fetch(url, { signal, headers, redirect: 'manual' });
@@ -178,16 +166,16 @@ export async function fetchKeys(url: string, signal: AbortSignal): Promise<JSONW
     throw new Error(`status ${response.status}`);
   }
   const keys = parseJson(await readText(response)) as JSONWebKeySet;
-  // Throws where it is not a key set.
+  // Throws when it is not a key set.
   createLocalJWKSet(keys);
   return keys;
 }
 
 async function readText({ body }: Response): Promise<string> {
-  const arriving: AsyncIterable<Uint8Array> | Uint8Array[] = body ?? [];
+  const stream: AsyncIterable<Uint8Array> | Uint8Array[] = body ?? [];
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of arriving) {
+  for await (const chunk of stream) {
     size += chunk.length;
     if (size > MAX_KEYS_BYTES) throw new Error('The key set is too large.');
     chunks.push(chunk);

@@ -11,21 +11,20 @@ import { parseJson } from '../shared/json-text';
 import { AccessError, channelsOf, isScope, type Caller } from './caller';
 import { TokenKeys } from './token-keys';
 
-/** Whose tokens are accepted, and which. */
 export interface TokensOptions {
   jwksUrl: string;
   issuer: string;
   audience: string;
-  /** The longest lifetime of a token that is accepted, in seconds. */
+  /** The maximum lifetime of a token, in seconds. */
   maxLifetimeSeconds: number;
-  /** How long the last key set is used while no newer one can be loaded, in seconds. */
+  /** How long the last key set is used while it cannot be loaded again, in seconds. */
   maxStaleKeysSeconds: number;
   clock: Pick<Clock, 'now' | 'monotonic' | 'after'>;
-  /** Receives a message when the public keys could not be loaded; it holds no value. */
+  /** Called when the public keys could not be loaded. */
   warn(message: string): void;
 }
 
-/** Signatures by a private key only: a token signed with a shared or a public key as secret is no token. */
+/** Asymmetric signatures only. */
 export const ALGORITHMS = ['RS256', 'ES256', 'EdDSA'];
 const LEEWAY_SECONDS = 30;
 const MAX_LENGTH = 8192;
@@ -36,35 +35,33 @@ const TYPES = ['application/jwt', 'application/at+jwt'];
 const badToken = (): AccessError =>
   new AccessError(
     'BAD_CREDENTIALS',
-    'The token is not accepted: it has expired, or was not made for this gateway.',
+    'The token is not accepted: it has expired, or was not issued for this gateway.',
   );
 
-/** A token whose signature, issuer, audience and times are right, and the key that signed it. */
+/** A token with valid signature, issuer, audience and times, and the key that signed it. */
 type Verified = Pick<JWTVerifyResult, 'payload' | 'protectedHeader'> & { key: CryptoKey };
 
-/** Checks the tokens (JWT, RFC 7519) of frontends against the public keys of their issuer. */
+/** Verifies the tokens (JWT, RFC 7519) of frontends with the public keys of their issuer. */
 export class JwtVerifier {
-  readonly #options: TokensOptions;
   readonly #keys: TokenKeys;
   readonly #thumbprints = new WeakMap<CryptoKey, Promise<string>>();
 
-  constructor(options: TokensOptions) {
-    this.#options = options;
+  constructor(private readonly options: TokensOptions) {
     this.#keys = new TokenKeys({ ...options, maxStaleMs: options.maxStaleKeysSeconds * 1000 });
   }
 
-  /** Whether a text has the shape of a token. */
+  /** Whether a text has the form of a JWT. */
   static isJwt(text: string): boolean {
     return /^[\w-]+\.[\w-]+\.[\w-]*$/.test(text);
   }
 
-  /** Who the token was made for. Throws an AccessError where it is not good. */
+  /** Returns the caller that a token was issued for. Throws an AccessError when it is invalid. */
   async verify(token: string): Promise<Caller> {
     if (token.length > MAX_LENGTH) throw badToken();
     const { payload, protectedHeader, key } = await this.#verify(token);
-    if (hasRepeatedName(token) || !isAccessToken(protectedHeader.typ)) throw badToken();
+    if (hasDuplicateName(token) || !isAccessToken(protectedHeader.typ)) throw badToken();
     this.#checkLifetime(payload);
-    const { issuer } = this.#options;
+    const { issuer } = this.options;
     return callerOf(payload, { issuer, credential: await this.#thumbprintOf(key) });
   }
 
@@ -74,7 +71,7 @@ export class JwtVerifier {
   }
 
   async #verify(token: string): Promise<Verified> {
-    const { issuer, audience, clock } = this.#options;
+    const { issuer, audience, clock } = this.options;
     const rules = {
       issuer,
       audience,
@@ -85,7 +82,7 @@ export class JwtVerifier {
     };
     try {
       const { key, ...verified } = await jwtVerify(token, this.#keys.find, rules);
-      // Only a shared secret, which no accepted algorithm has.
+      // A shared secret, which no accepted algorithm uses.
       if (key instanceof Uint8Array) throw badToken();
       return { ...verified, key };
     } catch (error) {
@@ -100,9 +97,9 @@ export class JwtVerifier {
     }
   }
 
-  /** A token without iat counts as made now. jose has checked that both are numbers. */
+  /** A token without iat counts as issued now. jose has checked that both are numbers. */
   #checkLifetime({ exp = Infinity, iat }: JWTPayload): void {
-    const { clock, maxLifetimeSeconds } = this.#options;
+    const { clock, maxLifetimeSeconds } = this.options;
     const now = Math.floor(clock.now() / 1000);
     const isFromTheFuture = iat !== undefined && iat > now + LEEWAY_SECONDS;
     if (isFromTheFuture || exp - (iat ?? now) > maxLifetimeSeconds) throw badToken();
@@ -115,15 +112,15 @@ export class JwtVerifier {
   }
 }
 
-/** Whether a token may be an access token by its typ header, which is optional. */
+/** Whether the typ header, which is optional, allows an access token. */
 function isAccessToken(type: unknown): boolean {
   if (type === undefined) return true;
   if (typeof type !== 'string') return false;
   return TYPES.includes((type.includes('/') ? type : `application/${type}`).toLowerCase());
 }
 
-/** Whether the header or the claims of a token that jose has read have a name twice. */
-function hasRepeatedName(token: string): boolean {
+/** Whether the header or the claims of a valid token have a duplicate name. */
+function hasDuplicateName(token: string): boolean {
   try {
     for (const part of token.split('.', 2)) parseJson(Buffer.from(part, 'base64url').toString('utf8'));
     return false;
@@ -132,16 +129,16 @@ function hasRepeatedName(token: string): boolean {
   }
 }
 
-/** What the claims grant: `scope` (separated by blanks), `channels` (a list) and `sub`. What is not understood grants nothing. */
+/** The caller by the claims `sub`, `scope` (separated by spaces) and `channels` (a list). Unknown scopes grant nothing. */
 function callerOf(
   { sub, scope, channels, exp }: JWTPayload,
   { issuer, credential }: { issuer: string; credential: string },
 ): Caller {
-  // A number or a list would name the same caller as the text that it is printed as.
+  // A number or list would become the same id as its string form.
   if (typeof sub !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(sub)) throw badToken();
   return {
     kind: 'frontend',
-    // A subject is unique within its issuer only (RFC 7519, 4.1.2). It holds no blank, so the last blank ends the issuer.
+    // A subject is unique within its issuer only (RFC 7519, 4.1.2). It holds no space.
     id: `frontend:${issuer} ${sub}`,
     scopes: new Set(typeof scope === 'string' ? scope.split(' ').filter(isScope) : []),
     channels: channelsOf(channels) ?? new Set(),

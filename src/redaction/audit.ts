@@ -1,56 +1,51 @@
-import { holdsCardNumber, containsPan } from './pan';
+import { REDACTED } from '../shared/secret';
+import { containsCardNumber, containsPan } from './pan';
 import { holdsToken } from './text';
 
-/** What stands in the place of a value that could be a secret. */
-export const HIDDEN = '[hidden]';
-/** What stands at the end of a value that was too long. */
-export const TRUNCATED = '[cut]';
+/** Replaces the end of a text that is too long. */
+const TRUNCATED = '[cut]';
 
-/** So much of a text is looked at: far more than is ever kept, so that no card number is kept by half. */
-const LOOKED_AT = 1024;
+/** Characters of a text that are searched and kept: more than any field holds, so that no card number is cut in half. */
+const MAX_SEARCHED = 1024;
 
-/** How long a character is as printable ASCII inside of a JSON text. */
+/** Bytes of a character as printable ASCII in a JSON text. */
 function writtenLength(character: string): number {
   if (character === '"' || character === '\\') return 2;
   return /^[\x20-\x7e]$/.test(character) ? 1 : 6 * character.length;
 }
 
-/** Texts of which every character is one byte in the file. */
 const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
-function cut(text: string, maxLength: number): string {
-  if (text.length <= maxLength && PLAIN.test(text)) return text;
-  let length = 0;
+function truncate(text: string, maxBytes: number): string {
+  if (text.length <= maxBytes && PLAIN.test(text)) return text;
+  let bytes = 0;
   let kept = '';
   for (const character of text) {
-    length += writtenLength(character);
-    if (length > maxLength) return `${kept}${TRUNCATED}`;
+    bytes += writtenLength(character);
+    if (bytes > maxBytes) return `${kept}${TRUNCATED}`;
     kept += character;
   }
   return kept;
 }
 
-function scrubbedBy(holdsNumber: (text: string) => boolean, text: string, maxLength: number): string {
-  const start = String(text).slice(0, LOOKED_AT);
-  return holdsToken(start) || holdsNumber(start) ? HIDDEN : cut(start, maxLength);
+function redactIf(containsNumber: (text: string) => boolean, text: string, maxBytes: number): string {
+  const start = String(text).slice(0, MAX_SEARCHED);
+  return holdsToken(start) || containsNumber(start) ? REDACTED : truncate(start, maxBytes);
 }
 
-/** A text as it may be put on record: no card number, and no longer than so many bytes in the file. */
-export const redactForAudit = (text: string, maxLength: number): string =>
-  scrubbedBy(holdsCardNumber, text, maxLength);
+/** A text for the audit log: redacted when it may hold a card number or token, and truncated to a number of bytes. */
+export const redactForAudit = (text: string, maxBytes: number): string =>
+  redactIf(containsCardNumber, text, maxBytes);
 
 /**
- * A name as it may be put on record: of a caller, an operator, an idempotency key. Hidden where it holds a number that a card
- * scheme gives out, which is the rule by which the gateway refuses such names. The check digit alone would hide one numeric
- * name in ten.
+ * A name for the audit log: of a caller, an operator, an idempotency key. Redacted when it holds a number of a card scheme,
+ * the rule by which the gateway rejects such names. The check digit alone would redact one numeric name in ten.
  */
-export const scrubbedName = (text: string, maxLength: number): string =>
-  scrubbedBy(containsPan, text, maxLength);
+export const scrubbedName = (text: string, maxBytes: number): string => redactIf(containsPan, text, maxBytes);
 
-/** A decimal as it may be put on record. Its two decimals are not counted among the digits of a card number. */
-export function scrubbedDecimal(text: string, maxLength: number): string {
-  const [whole = '', decimals, ...more] = String(text).split('.');
-  const isDecimal = /^\d{1,15}$/.test(whole) && /^\d{2}$/.test(decimals ?? '') && more.length === 0;
-  if (!isDecimal) return redactForAudit(text, maxLength);
-  return holdsCardNumber(whole) ? HIDDEN : text;
+/** A decimal for the audit log. Its two decimals do not count as digits of a card number. */
+export function scrubbedDecimal(text: string, maxBytes: number): string {
+  const [, whole] = /^(\d{1,15})\.\d{2}$/.exec(text) ?? [];
+  if (whole === undefined) return redactForAudit(text, maxBytes);
+  return containsCardNumber(whole) ? REDACTED : text;
 }

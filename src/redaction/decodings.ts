@@ -1,12 +1,11 @@
 /**
- * What a text may mean to its reader: as it is, and with percent-encoding, HTML entities, escapes and other forms of
- * digits decoded, as often as they are nested. Secrets are looked for in every reading; what is found is a span of the text itself.
+ * The readings of a text: as written, and with percent-encoding, HTML entities, escapes and other forms of digits decoded,
+ * also when they are nested. Secrets are searched in every reading; a match is a span of the original text.
  */
 
 /** A part of a text, as [from, to]. */
 export type Span = readonly [from: number, to: number];
 
-/** Finds something in a text. */
 export type Find = (text: string) => readonly Span[];
 
 export const NO_SPANS: readonly Span[] = [];
@@ -24,25 +23,25 @@ const MAX_DECODINGS = 5;
 const MAY_BE_ENCODED = /[%&\\]/;
 const NOT_ASCII = /[^\x00-\x7f]/;
 
-/** Whether a text has more readings than one. Of most texts this is cheap to say. */
+/** Whether a text has more than one reading. Cheap for most texts. */
 function hasReadings(text: string): boolean {
   if (MAY_BE_ENCODED.test(text)) return true;
   if (!NOT_ASCII.test(text)) return false;
-  // Not by normalising the text: that takes time quadratic to the marks that follow one letter.
+  // Not text.normalize(): it takes time quadratic in the number of marks that follow one letter.
   for (const character of text) if (simplified(character) !== character) return true;
   return false;
 }
 
-/** One encoded character: percent-encoded UTF-8, an HTML entity, or an escape of JavaScript and JSON. */
+/** One encoded character: percent-encoded UTF-8, an HTML entity, or an escape of JavaScript or JSON. */
 const ENCODED =
   /%[0-7][\da-f]|%[cd][\da-f]%[89ab][\da-f]|%e[\da-f](?:%[89ab][\da-f]){2}|%f[0-7](?:%[89ab][\da-f]){3}|&#x[\da-f]{1,8};?|&#\d{1,8};?|&[a-z]{2,31};|[\\%]u[\da-f]{4}|\\u\{[\da-f]{1,8}\}|\\x[\da-f]{2}/giu;
 
-/** Characters that are not seen: formats (zero-width ones, direction marks), and marks that combine with what is before them. */
+/** Formats (zero-width characters, direction marks), and combining marks. */
 const INVISIBLE = /[\p{Cf}\p{Mn}\p{Me}]/u;
 
 const fromCodePoint = (code: number): string => (code <= 0x10ffff ? String.fromCodePoint(code) : ' ');
 
-/** Decodes one encoded character. Returns the same text when it encodes none. */
+/** Decodes one match of ENCODED. Returns it unchanged when it encodes no character. */
 function decoded(encoded: string): string {
   const code = encoded.toLowerCase();
   if (/^%[^u]/.test(code)) {
@@ -54,12 +53,12 @@ function decoded(encoded: string): string {
   }
   if (code.startsWith('&#x')) return fromCodePoint(parseInt(code.slice(3), 16));
   if (code.startsWith('&#')) return fromCodePoint(parseInt(code.slice(2), 10));
-  // No digit or letter of ASCII has an entity of its own: the others separate, as punctuation does.
+  // ASCII digits and letters have no named entities; the others separate digits, as punctuation does.
   if (code.startsWith('&')) return code === '&amp;' ? '&' : ' ';
   return fromCodePoint(parseInt(code.replace(/[^\da-f]/g, ''), 16));
 }
 
-/** The value of a decimal digit of any script: Unicode has them in rows of ten, which begin with a zero. */
+/** The value of a decimal digit of any script. Unicode has them in rows of ten that begin with zero. */
 function digitValue(digit: string): number {
   const code = digit.codePointAt(0) ?? 0;
   let first = code;
@@ -67,7 +66,7 @@ function digitValue(digit: string): number {
   return (code - first) % 10;
 }
 
-/** Longer forms are words, of which one character stands for up to 18: no text may grow so. */
+/** Longer compatibility forms are words: one character can stand for up to 18. */
 const MAX_FORM = 4;
 
 function simplestForm(character: string): string {
@@ -76,77 +75,54 @@ function simplestForm(character: string): string {
   return form.length <= MAX_FORM ? form : character;
 }
 
-/** Forms found before; bounded, as texts may hold any character. */
 const FORMS = new Map<string, string>();
-const MAX_FORMS = 4096;
+const MAX_CACHED_FORMS = 4096;
 
-/** A character in its simplest form: compatibility forms (fullwidth, circled) resolved, digits as 0 to 9, nothing for what is not seen. */
+/** A character with its compatibility form (fullwidth, circled) resolved and digits as 0 to 9; '' for an invisible one. */
 function simplified(character: string): string {
   if (character <= '\x7f') return character;
   const known = FORMS.get(character);
   if (known !== undefined) return known;
   const form = simplestForm(character);
-  if (FORMS.size >= MAX_FORMS) FORMS.clear();
+  if (FORMS.size >= MAX_CACHED_FORMS) FORMS.clear();
   FORMS.set(character, form);
   return form;
 }
 
-class ReadingBuilder {
-  #text = '';
-  readonly #starts: number[] = [];
-  readonly #ends: number[] = [];
-
-  constructor(private readonly source: Reading) {}
-
-  /** Adds what the units of the source from `from` to `to` stand for. */
-  add(text: string, from: number, to: number): void {
-    const start = this.source.starts[from] ?? 0;
-    const end = this.source.ends[to - 1] ?? 0;
+function decodeOnce(source: Reading): Reading {
+  let text = '';
+  const starts: number[] = [];
+  const ends: number[] = [];
+  const add = (reading: string, from: number, to: number): void => {
+    const end = source.ends[to - 1] ?? 0;
     // An invisible character belongs to the character before it.
-    if (text === '' && this.#ends.length > 0) this.#ends.splice(-1, 1, end);
-    for (let unit = 0; unit < text.length; unit += 1) {
-      this.#starts.push(start);
-      this.#ends.push(end);
+    if (reading === '' && ends.length > 0) ends.splice(-1, 1, end);
+    for (let unit = 0; unit < reading.length; unit += 1) {
+      starts.push(source.starts[from] ?? 0);
+      ends.push(end);
     }
-    this.#text += text;
-  }
-
-  /** Adds units of the source, each in its simplest form. */
-  addSimplified(from: number, to: number): void {
-    let at = from;
-    for (const character of this.source.text.slice(from, to)) {
-      this.add(simplified(character), at, at + character.length);
+    text += reading;
+  };
+  let at = 0;
+  const addSimplified = (to: number): void => {
+    for (const character of source.text.slice(at, to)) {
+      add(simplified(character), at, at + character.length);
       at += character.length;
     }
-  }
-
-  build(): Reading {
-    return { text: this.#text, starts: this.#starts, ends: this.#ends };
-  }
-}
-
-function decodeOnce(source: Reading): Reading {
-  const builder = new ReadingBuilder(source);
-  let at = 0;
+  };
   for (const { 0: encoded, index } of source.text.matchAll(ENCODED)) {
-    builder.addSimplified(at, index);
-    at = index + encoded.length;
-    builder.add(decoded(encoded), index, at);
+    addSimplified(index);
+    at += encoded.length;
+    add(decoded(encoded), index, at);
   }
-  builder.addSimplified(at, source.text.length);
-  return builder.build();
+  addSimplified(source.text.length);
+  return { text, starts, ends };
 }
-
-/** The text as it is. */
-const asItIs = (text: string): Reading => ({
-  text,
-  starts: Array.from({ length: text.length }, (_, unit) => unit),
-  ends: Array.from({ length: text.length }, (_, unit) => unit + 1),
-});
 
 function decodedReadings(text: string): Reading[] {
   const readings: Reading[] = [];
-  let last = asItIs(text);
+  const units = Array.from({ length: text.length }, (_, unit) => unit);
+  let last: Reading = { text, starts: units, ends: units.map((unit) => unit + 1) };
   for (let times = 0; times < MAX_DECODINGS; times += 1) {
     const next = decodeOnce(last);
     if (next.text === last.text) break;
@@ -156,31 +132,29 @@ function decodedReadings(text: string): Reading[] {
   return readings;
 }
 
-const inOrder = (spans: readonly Span[]): Span[] => [...spans].sort(([a], [b]) => a - b);
-
-/** Where something is found in any reading of a text, in order. Spans that overlap are one. */
+/** Finds something in every reading of a text. Returns spans in order that do not overlap. */
 export function findInDecodings(text: string, find: Find): readonly Span[] {
   const found = find(text);
   if (!hasReadings(text)) return found;
   const encoded = decodedReadings(text).flatMap(({ text: reading, starts, ends }) =>
     find(reading).map(([from, to]): Span => [starts[from] ?? 0, ends[to - 1] ?? text.length]),
   );
-  return encoded.length === 0 ? found : joined([...found, ...encoded]);
+  return encoded.length === 0 ? found : mergeSpans([...found, ...encoded]);
 }
 
-/** Spans in order; those that overlap are one. */
-export function joined(spans: readonly Span[]): readonly Span[] {
+/** Sorts spans and joins those that overlap. */
+export function mergeSpans(spans: readonly Span[]): readonly Span[] {
   if (spans.length < 2) return spans;
-  const apart: Span[] = [];
-  for (const [from, to] of inOrder(spans)) {
-    const last = apart.at(-1);
-    if (last && from < last[1]) apart.splice(-1, 1, [last[0], Math.max(to, last[1])]);
-    else apart.push([from, to]);
+  const merged: Span[] = [];
+  for (const [from, to] of spans.toSorted(([a], [b]) => a - b)) {
+    const last = merged.at(-1);
+    if (last && from < last[1]) merged.splice(-1, 1, [last[0], Math.max(to, last[1])]);
+    else merged.push([from, to]);
   }
-  return apart;
+  return merged;
 }
 
-/** A text with another one in the place of each span, which are in order. */
+/** Replaces each span of a text. The spans must be in order. */
 export function replaceSpans(text: string, spans: readonly Span[], replacement: string): string {
   let left = '';
   let at = 0;
@@ -191,7 +165,7 @@ export function replaceSpans(text: string, spans: readonly Span[], replacement: 
   return at === 0 ? text : left + text.slice(at);
 }
 
-/** Where a pattern, which has the flag g, matches. */
+/** The matches of a pattern with the flag g. */
 export function matchesOf(pattern: RegExp, text: string): readonly Span[] {
   if (text.search(pattern) < 0) return NO_SPANS;
   return Array.from(text.matchAll(pattern), ({ 0: match, index }): Span => [index, index + match.length]);

@@ -1,11 +1,11 @@
+import { REDACTED } from '../shared/secret';
 import { holdsToken } from './text';
 
 /**
- * graphql-js prints what the caller wrote into its errors: values, whole objects, pieces of the document. Here every
- * message is taken apart and built again from its fixed words and from names; a value is never carried over.
+ * Error messages of graphql-js quote values, whole objects and parts of the document. They are rebuilt here from their fixed
+ * words and from GraphQL names, without values.
  */
 
-/** Names as GraphQL has them: of types, fields, arguments, variables, operations. A long run of digits is no name. */
 const NAME = /^[$@]?[_A-Za-z][_0-9A-Za-z]{0,127}$/;
 const TYPE = /^\[*[_A-Za-z][_0-9A-Za-z]{0,127}[!\]]*$/;
 const PATH = /^[$]?[_A-Za-z][_0-9A-Za-z]*(\.[_A-Za-z][_0-9A-Za-z]*|\[\d+\])*$/;
@@ -16,13 +16,13 @@ const isName = (text: string): boolean =>
   !holdsToken(text) &&
   (NAME.test(text) || TYPE.test(text) || (text.length <= 512 && PATH.test(text)));
 
-/** A name as callers may see it: hidden when it may be a secret or is no name. */
-export const shownName = (text: string): string => (isName(text) ? text : '[hidden]');
+/** A GraphQL name, redacted when it is none or may hold a secret. */
+export const shownName = (text: string): string => (isName(text) ? text : REDACTED);
 
-/** Words outside quotes: letters, and the marks that graphql-js's own sentences are made of. */
+/** What graphql-js writes outside quotes. */
 const SENTENCE = /^[A-Za-z0-9 ,.;:()'?@$_{}=[\]!-]*$/;
 
-/** A message whose quoted parts are names only; undefined when something else stands between them. */
+/** A message with only names in quotes; undefined when it may hold a value outside quotes. */
 function rebuildSentence(message: string): string | undefined {
   const parts = message.split('"');
   if (parts.length % 2 === 0 || message.length > 2000) return undefined;
@@ -31,56 +31,34 @@ function rebuildSentence(message: string): string | undefined {
   return parts.map((text, place) => (place % 2 === 0 ? text : shownName(text))).join('"');
 }
 
-type Rebuild = (found: RegExpExecArray) => string | undefined;
-
-/** The messages that carry a value, and what is kept of each. The value runs to the end, or to a sentence of ours. */
-const WITH_VALUE: readonly (readonly [RegExp, Rebuild])[] = [
-  [
-    /^Expected value of type "([^"]*)", found /s,
-    ([, type = '']) => `A value that does not fit "${shownName(type)}".`,
-  ],
-  [
-    /^Value .* does not exist in "([^"]*)" enum\./s,
-    ([, name = '']) => `The value is none of the enum "${shownName(name)}".`,
-  ],
-  [
-    /^Enum "([^"]*)" cannot represent /,
-    ([, name = '']) => `The value is none of the enum "${shownName(name)}".`,
-  ],
-  [
-    /^(String|Int|Float|Boolean|ID) cannot represent [\w\s()-]*value/,
-    ([, name = '']) => `The value does not fit ${name}.`,
-  ],
-  [
-    /^Syntax Error: Document contains more tha. (\d+) tokens/,
-    ([, limit = '']) => `The document has more than ${limit} tokens.`,
-  ],
-  [/^GraphQL introspection is not allowed/, () => 'Introspection is off: INTROSPECTION=on allows it.'],
-  [/^Syntax Error: Unexpected character/, () => 'Syntax Error: Unexpected character.'],
-  [
-    /^Syntax Error: Expected ([\w" $@!().:=[\]{|}&-]*?), found /,
-    ([, what = '']) => `Syntax Error: Expected ${what}.`,
-  ],
-  [/^Syntax Error: Unexpected /, () => 'Syntax Error: Unexpected token.'],
-  [
-    /^Syntax Error: (Unterminated string|Invalid (number|character|Unicode))/,
-    ([, what = '']) => `Syntax Error: ${what}.`,
-  ],
-  [/^Syntax Error: /, () => 'Syntax Error.'],
+/** Messages that hold a value, and their replacements. {name} is the captured name, {text} the captured text. */
+const WITH_VALUE: readonly (readonly [RegExp, string])[] = [
+  [/^Expected value of type "([^"]*)", found /s, 'A value that does not fit "{name}".'],
+  [/^Value .* does not exist in "([^"]*)" enum\./s, 'The value is none of the enum "{name}".'],
+  [/^Enum "([^"]*)" cannot represent /, 'The value is none of the enum "{name}".'],
+  [/^(String|Int|Float|Boolean|ID) cannot represent [\w\s()-]*value/, 'The value does not fit {name}.'],
+  [/^Syntax Error: Document contains more tha. (\d+) tokens/, 'The document has more than {text} tokens.'],
+  [/^GraphQL introspection is not allowed/, 'Introspection is off: INTROSPECTION=on allows it.'],
+  [/^Syntax Error: Unexpected character/, 'Syntax Error: Unexpected character.'],
+  [/^Syntax Error: Expected ([\w" $@!().:=[\]{|}&-]*?), found /, 'Syntax Error: Expected {text}.'],
+  [/^Syntax Error: Unexpected /, 'Syntax Error: Unexpected token.'],
+  [/^Syntax Error: (Unterminated string|Invalid (?:number|character|Unicode))/, 'Syntax Error: {text}.'],
+  [/^Syntax Error: /, 'Syntax Error.'],
 ];
 
-/** A message of graphql-js fit for the outside; undefined when nothing of it can be shown. */
+/** A message of graphql-js without values; undefined when it is unknown. */
 export function publicMessage(message: string): string | undefined {
-  for (const [pattern, rebuild] of WITH_VALUE) {
-    const found = pattern.exec(message);
-    if (found) return rebuild(found);
+  for (const [pattern, template] of WITH_VALUE) {
+    const [found, captured = ''] = pattern.exec(message) ?? [];
+    if (found !== undefined)
+      return template.replace('{name}', () => shownName(captured)).replace('{text}', () => captured);
   }
   return rebuildSentence(message);
 }
 
 /**
- * The message for a variable that does not fit its type: graphql-js prints the value first, then where in it, then why.
- * @param reason the message of the inner error, which ends the outer one
+ * The message for an invalid variable without its value. graphql-js writes the value, then the path, then the reason.
+ * @param reason the message of the inner error, with which the outer message ends
  */
 export function publicVariableMessage(message: string, reason: string): string {
   const [, variable = ''] = /^Variable "([^"]*)"/.exec(message) ?? [];

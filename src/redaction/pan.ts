@@ -1,71 +1,50 @@
-import { findInDecodings, joined, NO_SPANS, type Find, type Span } from './decodings';
+import { findInDecodings, mergeSpans, NO_SPANS, type Find, type Span } from './decodings';
 
-/** Finds card numbers in texts, however they are grouped and encoded: in what goes out, and in what is kept. */
+/** Finds card numbers (PAN), however they are grouped and encoded. */
 
-const CARD_LENGTH = { min: 12, max: 19 };
+const MIN_LENGTH = 12;
+const MAX_LENGTH = 19;
 
-/**
- * The check digit of ISO/IEC 7812 (Luhn) for a number that grows digit by digit, so that every length of it is checked at
- * the cost of one digit.
- */
-class LuhnSum {
-  /** The sums with the digits at even places doubled, and with those at odd places. */
-  readonly #sums: [number, number] = [0, 0];
-  #length = 0;
-
-  add(digits: string): void {
-    for (let place = 0; place < digits.length; place += 1) {
-      const digit = digits.charCodeAt(place) - 0x30;
-      const parity = (this.#length & 1) as 0 | 1;
-      this.#sums[parity] += digit > 4 ? digit * 2 - 9 : digit * 2;
-      this.#sums[parity === 0 ? 1 : 0] += digit;
-      this.#length += 1;
-    }
-  }
-
-  /** Whether the digits so far end with their check digit. */
-  get passes(): boolean {
-    // The last digit is not doubled.
-    return this.#sums[(this.#length & 1) as 0 | 1] % 10 === 0;
-  }
-}
-
-/** The check digit that all card numbers carry. */
+/** Whether a number ends with its check digit (Luhn, ISO/IEC 7812). */
 export function passesLuhn(digits: string): boolean {
-  const sum = new LuhnSum();
-  sum.add(digits);
-  return sum.passes;
+  let sum = 0;
+  for (let place = 1; place <= digits.length; place += 1) {
+    const digit = digits.charCodeAt(digits.length - place) - 0x30;
+    // Every second digit from the right is doubled.
+    const value = place % 2 === 0 ? digit * 2 : digit;
+    sum += value > 9 ? value - 9 : value;
+  }
+  return sum % 10 === 0;
 }
 
-/** Whether a text has digits enough for a card number at all. Most texts have not: that is cheap to see. */
-export function hasDigitsEnough(text: string): boolean {
+/** Whether a text has enough digits for a card number. Most texts have not. */
+export function hasPanDigits(text: string): boolean {
   let digits = 0;
-  for (let place = 0; place < text.length && digits < CARD_LENGTH.min; place += 1) {
+  for (let place = 0; place < text.length && digits < MIN_LENGTH; place += 1) {
     const unit = text.charCodeAt(place);
     if (unit >= 0x30 && unit <= 0x39) digits += 1;
   }
-  return digits >= CARD_LENGTH.min;
+  return digits >= MIN_LENGTH;
 }
 
 /** Groups of digits with at most three marks between two of them: "4111 1111", "4111 - 1111", "4111_1111". */
-const RUN = /\d+(?:[^\p{L}\p{N}]{1,3}\d+)*/gu;
+export const DIGIT_RUNS = /\d+(?:[^\p{L}\p{N}]{1,3}\d+)*/gu;
 
-const isCardLength = ({ length }: string): boolean => length >= CARD_LENGTH.min && length <= CARD_LENGTH.max;
+const isCardNumber = (digits: string): boolean =>
+  digits.length >= MIN_LENGTH && digits.length <= MAX_LENGTH && passesLuhn(digits);
 
-/** The spans of neighbouring groups of a run that together have a card number's length and check digit, and fit the test. */
-function spansIn(run: string, start: number, fits: (digits: string) => boolean): Span[] {
+type Test = (digits: string) => boolean;
+
+/** The neighbouring groups of a run that together have the length and check digit of a card number, and pass the test. */
+function spansInRun(run: string, start: number, test: Test): Span[] {
   const groups = [...run.matchAll(/\d+/g)];
   const spans: Span[] = [];
   groups.forEach(({ index: from }, first) => {
     let digits = '';
-    const sum = new LuhnSum();
-    for (let next = first; next < groups.length; next += 1) {
-      const { 0: group, index } = groups[next] as RegExpExecArray;
+    for (const { 0: group, index } of groups.slice(first, first + MAX_LENGTH)) {
       digits += group;
-      if (digits.length > CARD_LENGTH.max) return;
-      sum.add(group);
-      if (isCardLength(digits) && sum.passes && fits(digits))
-        spans.push([start + from, start + index + group.length]);
+      if (digits.length > MAX_LENGTH) return;
+      if (isCardNumber(digits) && test(digits)) spans.push([start + from, start + index + group.length]);
     }
   });
   return spans;
@@ -73,27 +52,26 @@ function spansIn(run: string, start: number, fits: (digits: string) => boolean):
 
 const UUID = /(?<![0-9a-z])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9a-z])/gi;
 
-/** The same with letters for UUIDs, whose digits may by chance pass for a card number. One without a letter may be one. */
+/** Replaces UUIDs, whose digits may pass for a card number by chance; not UUIDs without a letter, which may be one. */
 const withoutUuids = (text: string): string =>
   text.replace(UUID, (uuid) => (/[a-f]/i.test(uuid) ? 'u'.repeat(uuid.length) : uuid));
 
-function spansOf(text: string, fits: (digits: string) => boolean): readonly Span[] {
-  if (!hasDigitsEnough(text)) return NO_SPANS;
-  // Nothing but digits, as numbers that the payer pays to mostly are: one group.
-  if (/^\d+$/.test(text))
-    return isCardLength(text) && passesLuhn(text) && fits(text) ? [[0, text.length]] : NO_SPANS;
-  return joined(
-    [...withoutUuids(text).matchAll(RUN)].flatMap(({ 0: run, index }) => spansIn(run, index, fits)),
-  );
+function findNumbers(text: string, test: Test): readonly Span[] {
+  if (!hasPanDigits(text)) return NO_SPANS;
+  // Fast path for numbers such as bank accounts.
+  if (/^\d+$/.test(text)) return isCardNumber(text) && test(text) ? [[0, text.length]] : NO_SPANS;
+  const runs = [...withoutUuids(text).matchAll(DIGIT_RUNS)];
+  return mergeSpans(runs.flatMap(({ 0: run, index }) => spansInRun(run, index, test)));
 }
 
-/** Every place that holds 12 to 19 digits, together or in groups, with the check digit of a card number. */
-export const findCardNumbers: Find = (text) => spansOf(text, () => true);
+/** Finds 12 to 19 digits, together or in groups, with the check digit of a card number. */
+export const findCardNumbers: Find = (text) => findNumbers(text, () => true);
 
-/** Whether a text holds 12 to 19 digits, together or in groups, with the check digit of a card number, in any reading. */
-export const holdsCardNumber = (text: string): boolean => findInDecodings(text, findCardNumbers).length > 0;
+/** Whether any reading of a text holds 12 to 19 digits, together or in groups, with the check digit of a card number. */
+export const containsCardNumber = (text: string): boolean =>
+  findInDecodings(text, findCardNumbers).length > 0;
 
-/** How the numbers of the card schemes begin, and how long they are (ISO/IEC 7812). */
+/** Prefixes and lengths of the card schemes (ISO/IEC 7812). */
 const SCHEMES: readonly RegExp[] = [
   /^4(\d{12}|\d{15}|\d{18})$/,
   /^(5\d|6\d|81|82)\d{14,17}$/,
@@ -104,14 +82,14 @@ const SCHEMES: readonly RegExp[] = [
   /^(8600|9112|9417|9792|9860)\d{12}$/,
 ];
 
-const isSchemeNumber = (digits: string): boolean => SCHEMES.some((scheme) => scheme.test(digits));
+const isSchemeNumber: Test = (digits) => SCHEMES.some((scheme) => scheme.test(digits));
 
 /**
- * Whether a text holds a number that a card scheme gives out. Stricter than the check digit, which one number in ten
- * has by chance: names that clients choose, such as order numbers, are refused by this.
+ * Whether any reading of a text holds a card number of a known scheme. For names that clients choose, such as order
+ * numbers: one number in ten passes the check digit alone.
  */
 export const containsPan = (text: string): boolean =>
-  findInDecodings(text, (reading) => spansOf(reading, isSchemeNumber)).length > 0;
+  findInDecodings(text, (reading) => findNumbers(reading, isSchemeNumber)).length > 0;
 
-/** The same for a name of GraphQL, in which nothing can be encoded: letters, digits and `_`. */
-export const nameHoldsSchemeNumber = (name: string): boolean => spansOf(name, isSchemeNumber).length > 0;
+/** containsPan() for a GraphQL name, which cannot hold encoded characters. */
+export const graphqlNameContainsPan = (name: string): boolean => findNumbers(name, isSchemeNumber).length > 0;

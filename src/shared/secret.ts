@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 
-const HIDDEN = '[redacted]';
+/** Replaces every value that must not be shown. */
+export const REDACTED = '[redacted]';
 
 /** A secret value that is [redacted] when printed, concatenated or serialised. */
 export class Secret {
@@ -15,14 +16,14 @@ export class Secret {
   }
 
   toString(): string {
-    return HIDDEN;
+    return REDACTED;
   }
 
   toJSON(): string {
-    return HIDDEN;
+    return REDACTED;
   }
 
   [inspect.custom](): string {
-    return HIDDEN;
+    return REDACTED;
   }
 }

@@ -1,4 +1,4 @@
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Whether a text has the form of a UUID, in either case. */
+/** Whether a text is a UUID of any version, in either case. */
 export const isUuid = (text: string): boolean => UUID.test(text);

@@ -170,7 +170,7 @@ describe('An open audit log', () => {
     log.record(entry({ key: '4111 1111 1111 1111' }));
     expect(faults).toEqual([
       { why: expect.stringContaining('EISDIR'), entry: entry({ key: 'one' }) },
-      { why: expect.stringContaining('EISDIR'), entry: entry({ key: '[hidden]' }) },
+      { why: expect.stringContaining('EISDIR'), entry: entry({ key: '[redacted]' }) },
     ]);
     rmdirSync(file);
     log.record(entry({ key: 'three' }));

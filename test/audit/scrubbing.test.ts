@@ -87,7 +87,7 @@ test.each([
       expect(
         line.replace(/"(hash|time|chain|after)":"[^"]*"/g, '').replace(/\\u[0-9a-f]{4}|\W/g, ''),
       ).not.toContain(number);
-      for (const field of fields) expect(callsOf(file).at(-1)![field]).toBe('[hidden]');
+      for (const field of fields) expect(callsOf(file).at(-1)![field]).toBe('[redacted]');
     }),
     { numRuns: 150 },
   );
@@ -136,7 +136,7 @@ test.each(['pgk_0123456789abcdef0123', 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhIn0.c2l
     log.record(filled(`it is ${token}`));
     log.recordAct(filledOutcome(token));
     expect(linesOf(file).join()).not.toContain(token);
-    for (const field of FIELDS) expect(callsOf(file).at(-1)![field]).toBe('[hidden]');
+    for (const field of FIELDS) expect(callsOf(file).at(-1)![field]).toBe('[redacted]');
   },
 );
 
@@ -145,7 +145,7 @@ test('The audit log hides a card number that was given as an amount', () => {
   const { log } = openLog(file);
   for (const value of ['4111111111111111', '378282246310005', '378282246310005.00', '4111 1111 1111 1111']) {
     log.record(entry({ amount: { currency: 'EUR', value } }));
-    expect(callsOf(file).at(-1)!.amount!.value).toBe('[hidden]');
+    expect(callsOf(file).at(-1)!.amount!.value).toBe('[redacted]');
   }
 });
 

@@ -171,7 +171,7 @@ describe('Memory for prepared operations', () => {
     }
 
     async isPrepared(source: string): Promise<boolean> {
-      const asked = { operation: { query: source }, digest: digestOf(source), accept: undefined, context };
+      const asked = { params: { query: source }, digest: digestOf(source), accept: undefined, context };
       return (await this.#operations.answer(asked)) !== null;
     }
   }

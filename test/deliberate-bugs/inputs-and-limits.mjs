@@ -28,8 +28,8 @@ export const bugs = [
     id: 'limit-two-mutations',
     promise: 'An operation moves money once at most.',
     file: 'src/http/limits/limits.ts',
-    find: '  mutations: {\n    limit: 1,',
-    replace: '  mutations: {\n    limit: 2,',
+    find: 'mutations: { limit: 1,',
+    replace: 'mutations: { limit: 2,',
     tests: ['test/gateway/documents.test.ts'],
   },
   {

@@ -28,8 +28,8 @@ export const bugs = [
     id: 'live-one-too-many',
     promise: 'A caller has no more subscriptions open than MAX_SUBSCRIPTIONS_PER_CLIENT.',
     file: 'src/http/subscriptions/quota-limiter.ts',
-    find: 'if (taken >= perCaller) throw noSeat',
-    replace: 'if (taken > perCaller) throw noSeat',
+    find: 'if (open >= perCaller) throw',
+    replace: 'if (open > perCaller) throw',
     tests: ['test/subscriptions/limits.slow.test.ts'],
   },
   {

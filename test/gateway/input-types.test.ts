@@ -306,7 +306,7 @@ describe('A value that does not fit', () => {
     async (name) => {
       const variables = { input: { ...validCall('createPayment', 'upi').input, [name]: 1 } as Json };
       const { told } = await ways.ask({ body: { query: DOCUMENTS.createPayment, variables } });
-      expectFields(told.body, [field('[hidden]', 'unknownField')], 'BAD_USER_INPUT');
+      expectFields(told.body, [field('[redacted]', 'unknownField')], 'BAD_USER_INPUT');
     },
   );
 

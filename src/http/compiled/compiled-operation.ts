@@ -14,11 +14,11 @@ import { Fallback, Selections, type Read } from './selection';
 
 type Variables = Record<string, unknown>;
 
-/** An operation with one root field at most, whose selection has been looked up. */
+/** A compiled operation with one root field at most. */
 export interface CompiledOperation {
-  /** Begins to carry it out; what it returns is, or promises, what the root field comes to. Throws a Detour before that. */
+  /** Calls the resolver of the root field. Throws a Fallback before that. */
   start(context: OperationContext, variables: Variables): unknown;
-  /** The data of it. Throws a Detour where graphql-js has to read what the root field came to. */
+  /** Selects the response data from the resolved value. Throws a Fallback when graphql-js has to do it. */
   read(value: unknown): Record<string, unknown>;
 }
 
@@ -27,12 +27,12 @@ interface Root {
   read: Read;
 }
 
-/** No resolver of this gateway asks what GraphQL knows of the field; one that did would take the detour. */
+/** No resolver of this gateway uses GraphQLResolveInfo; one that did would throw, and graphql-js would execute the operation. */
 const NO_INFO = undefined as never;
 
 type ReadArgs = (variables: Variables) => Record<string, unknown>;
 
-/** A field's arguments as graphql-js has them; quicker where each of them is a variable, as it mostly is. */
+/** Reads arguments as graphql-js does; faster when all of them are variables. */
 function argsOf(field: GraphQLField<unknown, unknown>, node: FieldNode): ReadArgs {
   const given = new Map(node.arguments?.map(({ name, value }) => [name.value, value]));
   const args = field.args.map(({ name, type, defaultValue }) => {
@@ -61,9 +61,8 @@ function rootOf(field: GraphQLField<unknown, unknown>, node: FieldNode): Root['s
 }
 
 /**
- * Looks everything about an operation up in the schema once. Null for what graphql-js has to carry out: introspection,
- * several root fields (which of them fail, and in which order, is told by it), and selections that a directive decides on
- * or that are very large.
+ * Compiles an operation. Null when graphql-js has to execute it: with introspection, several root fields (whose errors have an
+ * order), directives, or a very large selection.
  */
 export function compileOperation(
   schema: GraphQLSchema,
@@ -90,9 +89,9 @@ function compile(
     if (definition.kind === Kind.FRAGMENT_DEFINITION && definition.directives?.length) throw Fallback.TAKEN;
   const selections = new Selections(schema, fragmentsOf(document));
   const fields = type.getFields();
-  const answered = selections.fieldsOf(type, [selectionSet]);
-  const keys = [...answered.keys()];
-  const isName = (key: string): boolean => answered.get(key)?.[0]?.name.value === '__typename';
+  const selected = selections.fieldsOf(type, [selectionSet]);
+  const keys = [...selected.keys()];
+  const isName = (key: string): boolean => selected.get(key)?.[0]?.name.value === '__typename';
   const [key, ...others] = keys.filter((each) => !isName(each));
   if (others.length > 0) throw Fallback.TAKEN;
   const root = key === undefined ? null : rootOfNodes(key);
@@ -107,7 +106,7 @@ function compile(
   };
 
   function rootOfNodes(of: string): Root {
-    const nodes = answered.get(of) ?? [];
+    const nodes = selected.get(of) ?? [];
     const [node] = nodes;
     const field = node && fields[node.name.value];
     if (!field) throw Fallback.TAKEN;

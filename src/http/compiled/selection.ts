@@ -8,7 +8,6 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   type GraphQLAbstractType,
-  type GraphQLLeafType,
   type GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLSchema,
@@ -16,18 +15,18 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 
-/** Reads out of a value that has arrived what is selected of it. Throws a Detour where graphql-js has to do it. */
+/** Selects fields from a resolved value. Throws a Fallback when graphql-js has to do it. */
 export type Read = (value: unknown) => unknown;
 
 /**
- * A value that is not plain: late, missing where it must not be, or an error. graphql-js then carries the operation out,
- * and says what is wrong with it. One object, as where it was thrown is of no interest.
+ * The operation has to be executed by graphql-js: a value is a promise, an error, or missing although non-null. A singleton,
+ * because the stack is not used.
  */
 export class Fallback extends Error {
   static readonly TAKEN = new Fallback();
 }
 
-/** Whether graphql-js would wait for a value, call it, or take it for an error. */
+/** Whether graphql-js would await a value, call it, or treat it as an error. */
 const isSpecial = (value: unknown): boolean =>
   typeof value === 'function' ||
   (typeof value === 'object' &&
@@ -35,23 +34,14 @@ const isSpecial = (value: unknown): boolean =>
     (value instanceof Error || typeof (value as { then?: unknown }).then === 'function'));
 
 interface Step {
-  /** The field's name in the answer. */
   key: string;
-  /** Its name in the object. */
   name: string;
   read: Read;
 }
 
-/**
- * So many fields of types a selection may come to: a fragment that is spread often, on types of many kinds, comes to far
- * more than was written. All fields of all payments are some three hundred.
- */
+/** Limit of the fields of a selection, counting fragments for each type. All fields of all payments are some 300. */
 const MAX_STEPS = 1000;
 
-/** The one name that an object takes for something else. */
-const PROTO = '__proto__';
-
-/** What one operation selects, each field looked up in the schema once. */
 export class Selections {
   #steps = 0;
 
@@ -61,8 +51,8 @@ export class Selections {
   ) {}
 
   /**
-   * The fields that selection sets select of an object of a type, by their names in the answer and in its order.
-   * @throws Detour where a directive decides, and where there are too many
+   * Collects the fields that selection sets select from an object of a type, by response name, in response order.
+   * @throws Fallback for directives and for too many fields
    */
   fieldsOf(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): ReadonlyMap<string, FieldNode[]> {
     const fields = new Map<string, FieldNode[]>();
@@ -72,7 +62,7 @@ export class Selections {
       if (selection.kind === Kind.FIELD) {
         const key = (selection.alias ?? selection.name).value;
         this.#steps += 1;
-        if (this.#steps > MAX_STEPS || key === PROTO) throw Fallback.TAKEN;
+        if (this.#steps > MAX_STEPS || key === '__proto__') throw Fallback.TAKEN;
         const nodes = fields.get(key);
         if (nodes) nodes.push(selection);
         else fields.set(key, [selection]);
@@ -87,11 +77,10 @@ export class Selections {
     return fields;
   }
 
-  /** A reader of what a field's nodes select of its value. */
   reader(type: GraphQLOutputType, nodes: readonly FieldNode[]): Read {
     const read = this.#nullableReader(getNullableType(type), nodes);
     if (!isNonNullType(type)) return read;
-    return (value) => read(value) ?? refuse();
+    return (value) => read(value) ?? fallBack();
   }
 
   #nullableReader(type: GraphQLOutputType, nodes: readonly FieldNode[]): Read {
@@ -104,10 +93,10 @@ export class Selections {
   }
 
   #readerOfPresent(type: GraphQLOutputType, nodes: readonly FieldNode[]): Read {
-    if (isLeafType(type)) return leafReader(type);
+    if (isLeafType(type)) return (value) => type.serialize(value) ?? fallBack();
     if (isListType(type)) {
       const read = this.reader(type.ofType, nodes);
-      return (value) => (Array.isArray(value) ? value.map(read) : refuse());
+      return (value) => (Array.isArray(value) ? value.map(read) : fallBack());
     }
     const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
     return isAbstractType(type)
@@ -115,7 +104,7 @@ export class Selections {
       : this.#objectReader(type as GraphQLObjectType, sets);
   }
 
-  /** Objects of one class are of one type (build-schema.ts). */
+  /** The type of an object is known by its class (build-schema.ts). */
   #abstractReader(type: GraphQLAbstractType, sets: readonly SelectionSetNode[]): Read {
     const readers = new Map<string, Read>();
     const { resolveType } = type;
@@ -125,7 +114,7 @@ export class Selections {
       let read = readers.get(name);
       if (!read) {
         const concrete = this.schema.getPossibleTypes(type).find((possible) => possible.name === name);
-        read = concrete ? this.#objectReader(concrete, sets) : refuse;
+        read = concrete ? this.#objectReader(concrete, sets) : fallBack;
         readers.set(name, read);
       }
       return read(value);
@@ -150,7 +139,7 @@ export class Selections {
     };
   }
 
-  /** A fragment where it is spread for the first time. */
+  /** A fragment when it is spread for the first time. */
   #fragment(name: string, spread: Set<string>): FragmentDefinitionNode | undefined {
     if (spread.has(name)) return undefined;
     spread.add(name);
@@ -164,16 +153,12 @@ export class Selections {
   }
 }
 
-function leafReader(type: GraphQLLeafType): Read {
-  return (value) => type.serialize(value) ?? refuse();
-}
-
-/** Takes the detour. What is under way already is not awaited here, and a rejection that nobody awaits ends the process. */
+/** Handles the rejection of a promise that is not awaited, which would end the process. */
 function bailOut(value: unknown): never {
   if (value instanceof Promise) value.catch(() => undefined);
   throw Fallback.TAKEN;
 }
 
-function refuse(): never {
+function fallBack(): never {
   throw Fallback.TAKEN;
 }

@@ -9,15 +9,15 @@ import type { GraphQLSchema } from 'graphql';
 import type { Logger } from 'pino';
 import type { OperationContext } from '../../resolvers/context';
 import { MAX_TOKENS } from '../limits/document-limits';
+import type { PublicCode } from './error-codes';
 import { toPublicError } from './graphql-errors';
 import { logOperations, type OperationLog } from './operation-log';
-import { landingPagePlugin, type LandingPageOptions } from '../server/landing-page';
 import type { FormatError } from '../compiled/compiled-operation-cache';
 import { costLimitPlugin } from '../limits/cost-limit-plugin';
 import type { RateLimit } from '../limits/rate-limit';
+import { landingPagePlugin, type LandingPageOptions } from '../server/landing-page';
 import { requestContext } from '../server/request-context';
 import { errorLocation } from './error-location';
-import { statusForJson } from '../server/status-for-json';
 
 export interface ApolloOptions extends LandingPageOptions {
   schema: GraphQLSchema;
@@ -26,49 +26,40 @@ export interface ApolloOptions extends LandingPageOptions {
   operationLog: OperationLog;
   formatError: FormatError;
   rate: RateLimit;
-  /** Learns from what Apollo has found valid. */
+  /** Records operations for the compiled path. */
   learner: ApolloServerPlugin<OperationContext>;
 }
 
-/** Makes errors fit for their callers, with the id of the request they belong to. */
-export function errorFormatter(log: Logger): FormatError {
-  const reportBug = bugReporter(log);
-  return (formatted, error) => {
-    const publicError = toPublicError(formatted, error, reportBug);
+/** Formats errors for callers, with the id of their request, and logs unexpected ones. */
+export const errorFormatter =
+  (log: Logger): FormatError =>
+  (formatted, error) => {
     const requestId = requestContext.getStore()?.requestId;
+    const publicError = toPublicError(formatted, error, (cause) =>
+      log.error({ requestId, ...errorLocation(cause) }, 'unexpected error'),
+    );
     return { ...publicError, extensions: { ...publicError.extensions, requestId } };
   };
-}
 
-function bugReporter(log: Logger): (cause: unknown) => void {
-  return (cause) => {
-    log.error(
-      { requestId: requestContext.getStore()?.requestId, ...errorLocation(cause) },
-      'unexpected error',
-    );
-  };
-}
-
-/** Apollo Server as this gateway runs it. */
+/** Creates Apollo Server with the settings of this gateway. */
 export function createApolloServer(options: ApolloOptions) {
   const { schema, introspection, log, formatError } = options;
   return new ApolloServer<OperationContext>({
     schema,
     introspection,
-    // A wrong name is not answered with the right ones where nobody is to know them.
+    // No suggestions of names when introspection is off.
     hideSchemaDetailsFromClientErrors: !introspection,
-    // Parsing is recursive: a document has to stay far below what exhausts the stack.
     parseOptions: { maxTokens: MAX_TOKENS },
-    // Each error is told with its place, which takes time to find.
+    // Locating an error takes time in proportion to the length of the document.
     validationOptions: { maxErrors: 20 },
-    // Off even where NODE_ENV says nothing: a stack trace names files and may hold values.
+    // Regardless of NODE_ENV: stack traces may hold values.
     includeStacktraceInErrorResponses: false,
     stopOnTerminationSignals: false,
-    logger: quiet(log),
+    logger: apolloLogger(log),
     formatError,
     plugins: [
       ApolloServerPluginCacheControlDisabled(),
-      // Whatever APOLLO_KEY may be set for on this machine: nothing of this gateway is reported to anybody.
+      // Nothing is reported to Apollo, even if APOLLO_KEY is set.
       ApolloServerPluginUsageReportingDisabled(),
       ApolloServerPluginInlineTraceDisabled(),
       ApolloServerPluginSchemaReportingDisabled(),
@@ -81,9 +72,34 @@ export function createApolloServer(options: ApolloOptions) {
   });
 }
 
-/** Apollo's own words go to the log as warnings; its debug lines hold documents and variables, and go nowhere. */
-function quiet(log: Logger) {
-  const nowhere = (): void => undefined;
-  const told = (message?: unknown): void => log.warn({ source: 'apollo' }, String(message).slice(0, 200));
-  return { debug: nowhere, info: nowhere, warn: told, error: told };
+/** Logs Apollo's messages as warnings, without its debug messages, which hold documents and variables. */
+function apolloLogger(log: Logger) {
+  const ignore = (): void => undefined;
+  const warn = (message?: unknown): void => log.warn({ source: 'apollo' }, String(message).slice(0, 200));
+  return { debug: ignore, info: ignore, warn, error: warn };
 }
+
+/** Codes of errors in a document or its variables, as opposed to errors in the request. */
+const DOCUMENT_ERROR_CODES: ReadonlySet<unknown> = new Set<PublicCode>([
+  'GRAPHQL_PARSE_FAILED',
+  'GRAPHQL_VALIDATION_FAILED',
+  'BAD_USER_INPUT',
+]);
+
+/** Clients that accept application/json only treat statuses other than 200 as network errors (GraphQL over HTTP, 6.4.1). */
+const statusForJson: ApolloServerPlugin<OperationContext> = {
+  async requestDidStart() {
+    return {
+      async willSendResponse({ request, response: { body, http } }) {
+        const accept = request.http?.headers.get('accept') ?? '';
+        const isPlainJson =
+          accept.includes('application/json') && !accept.includes('application/graphql-response+json');
+        const errors = body.kind === 'single' ? (body.singleResult.errors ?? []) : [];
+        const isDocumentError =
+          errors.length > 0 &&
+          errors.every(({ extensions }) => DOCUMENT_ERROR_CODES.has(extensions?.['code']));
+        if (http.status === 400 && isDocumentError && isPlainJson) http.status = 200;
+      },
+    };
+  },
+};

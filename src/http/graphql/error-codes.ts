@@ -1,7 +1,4 @@
-/**
- * Every `extensions.code` that a caller can get, from whichever way in; docs/results.md says of each when it comes and
- * what a client does then. A code that is not here does not get out.
- */
+/** Every `extensions.code` of the gateway, over every transport. docs/results.md describes causes and reactions. */
 export const PUBLIC_CODES = [
   'BAD_USER_INPUT',
   'GRAPHQL_PARSE_FAILED',
@@ -25,16 +22,16 @@ export const PUBLIC_CODES = [
 /** One of PUBLIC_CODES. */
 export type PublicCode = (typeof PUBLIC_CODES)[number];
 
-/** The `extensions` of every GraphQL error. The client kit has them as a type (`GatewayErrorExtensions`). */
+/** The `extensions` of every GraphQL error; GatewayErrorExtensions in the client kit. */
 export interface PublicExtensions {
-  /** Which error it is. */
+  /** The kind of error. */
   code: PublicCode;
   /** Whether the same request may succeed later. A repeated create keeps its idempotency key. */
   retryable: boolean;
   /** Identifies the request in the log of the gateway. */
   requestId: string;
-  /** How long to wait before the repeat, in milliseconds. Absent where it is not known. */
+  /** How long to wait before repeating the request, in milliseconds. Absent when unknown. */
   retryAfterMs?: number;
-  /** The values that do not fit: path from the variable or argument down, and name of the rule. Absent for other errors. */
+  /** Invalid values: the path below the variable or argument, and the name of the rule. Absent for other errors. */
   fields?: readonly { readonly path: readonly string[]; readonly rule: string }[];
 }

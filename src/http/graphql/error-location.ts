@@ -1,4 +1,4 @@
-/** What the log may hold of an error that nobody expected: its class, and where it happened. Its message may hold anything. */
+/** What is logged of an unexpected error: class and stack frames, not the message, which may hold anything. */
 export const errorLocation = (cause: unknown): object =>
   cause instanceof Error ? { name: cause.name, frames: framesOf(cause) } : {};
 

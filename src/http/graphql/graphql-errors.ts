@@ -4,17 +4,12 @@ import { ServiceError, type ServiceErrorKind } from '../../datasources/payment-s
 import { AccessError } from '../../auth/caller';
 import type { PublicCode, PublicExtensions } from './error-codes';
 import { publicMessage, publicVariableMessage } from '../../redaction/graphql-message';
-import { RequestError, accessRefusal } from './http-error';
-import { valueFaults } from './value-errors';
+import { extensionsOf, RequestError, toRequestError } from './http-error';
+import { valueErrors } from './value-errors';
 
-/** The one place where faults become GraphQL errors: code, message and extensions are decided here and nowhere else. */
+/** Translates every error to a GraphQL error: code, message and extensions. */
 
-interface Translation {
-  code: PublicCode;
-  retryable: boolean;
-}
-
-const SERVICE_FAULTS: Record<ServiceErrorKind, Translation> = {
+const SERVICE_ERRORS: Record<ServiceErrorKind, { code: PublicCode; retryable: boolean }> = {
   UNAVAILABLE: { code: 'SERVICE_UNAVAILABLE', retryable: true },
   TIMEOUT: { code: 'SERVICE_TIMEOUT', retryable: true },
   AUTH_FAILED: { code: 'SERVICE_AUTH_FAILED', retryable: false },
@@ -23,104 +18,95 @@ const SERVICE_FAULTS: Record<ServiceErrorKind, Translation> = {
   NOT_FOUND: { code: 'NOT_FOUND', retryable: false },
 };
 
-/** Errors in what the caller wrote; their messages are built again. */
-const CALLER_FAULTS: Readonly<Record<string, string>> = {
+/** Errors in the request, with the messages that replace unknown ones. */
+const CALLER_ERRORS: Readonly<Record<string, string>> = {
   GRAPHQL_PARSE_FAILED: 'The document cannot be parsed.',
   GRAPHQL_VALIDATION_FAILED: 'The document is not valid.',
-  BAD_USER_INPUT: 'A variable or argument does not fit.',
+  BAD_USER_INPUT: 'A variable or argument is not valid.',
   OPERATION_TOO_LARGE: 'The operation is too large.',
-  OPERATION_RESOLUTION_FAILURE: 'Which operation to run is not clear.',
+  OPERATION_RESOLUTION_FAILURE: 'The operation to execute is ambiguous or missing.',
   BAD_REQUEST:
     'Not a GraphQL request that is accepted here: send it by POST, as JSON with content-type application/json. A GET needs the header apollo-require-preflight.',
 } satisfies Partial<Record<PublicCode, string>>;
 
-/** Message of INTERNAL_SERVER_ERROR: a caller that gives up, or takes a new key, may lose or repeat a payment. */
+/** Message of INTERNAL_SERVER_ERROR. A caller that uses a new key may repeat a payment. */
 export const INTERNAL_ERROR =
-  'Something went wrong in the gateway; a create or confirm may have been carried out all the same. Repeat a create with the same key only, and look a payment up before you confirm it again.';
+  'Internal error in the gateway; a create or confirm may have been executed. Repeat a create with the same key only, and look a payment up before confirming it again.';
 
-/** Errors of which a value may be the cause: `extensions.fields` then says which. */
-const OF_VALUES: ReadonlySet<string> = new Set<PublicCode>(['BAD_USER_INPUT', 'GRAPHQL_VALIDATION_FAILED']);
+/** Errors that may have `extensions.fields`. */
+const VALUE_ERRORS: ReadonlySet<string> = new Set<PublicCode>([
+  'BAD_USER_INPUT',
+  'GRAPHQL_VALIDATION_FAILED',
+]);
 
-/** Messages of Apollo's own that clients act on; fixed texts. */
-const PROTOCOL_CODES: ReadonlySet<string> = new Set<PublicCode>(['PERSISTED_QUERY_NOT_FOUND']);
-
-type Place = Pick<GraphQLFormattedError, 'locations' | 'path'>;
-
-const inPlace = ({ locations, path }: GraphQLFormattedError): Place => ({
+const locationOf = ({ locations, path }: GraphQLFormattedError) => ({
   ...(locations && { locations }),
   ...(path && { path }),
 });
 
 function callerMessage(message: string, error: unknown, fallback: string): string {
-  if (!(error instanceof GraphQLError)) return publicMessage(message) ?? fallback;
-  const inner = error.originalError;
-  const isVariable = inner instanceof GraphQLError && message.startsWith('Variable "');
-  return isVariable ? publicVariableMessage(message, inner.message) : (publicMessage(message) ?? fallback);
+  const inner = error instanceof GraphQLError ? error.originalError : undefined;
+  if (inner instanceof GraphQLError && message.startsWith('Variable "'))
+    return publicVariableMessage(message, inner.message);
+  return publicMessage(message) ?? fallback;
 }
 
 const TOO_MANY_TOKENS = /^Syntax Error: Document contains more tha. \d+ tokens/;
+const INVALID_VALUE = /^((Argument|Variable) "|Too many errors processing variables)/;
 
-/** What Apollo says of a persisted query that does not fit, without a code. */
-const PERSISTED_QUERY_FAULTS: ReadonlySet<string> = new Set([
+/** Apollo's messages about automatic persisted queries, which have no code. */
+const PERSISTED_QUERY_ERRORS: ReadonlySet<string> = new Set([
   'Unsupported persisted query version',
   'provided sha does not match query',
 ]);
 
-/**
- * The code of an error, also where a library gave it none: graphql-js refuses some values only while it executes,
- * such as a null in a variable that had a default.
- */
-function codeOf(cause: unknown, given: unknown): PublicCode {
-  const uncoded = cause instanceof GraphQLError && cause.extensions['code'] === undefined;
-  if (uncoded && /^((Argument|Variable) "|Too many errors processing variables)/.test(cause.message))
-    return 'BAD_USER_INPUT';
-  if (cause instanceof GraphQLError && TOO_MANY_TOKENS.test(cause.message)) return 'OPERATION_TOO_LARGE';
-  if (uncoded && PERSISTED_QUERY_FAULTS.has(cause.message)) return 'BAD_REQUEST';
-  // What is no public code matches no table below, and becomes INTERNAL_SERVER_ERROR.
-  return String(given ?? '') as PublicCode;
+/** The code of an error. Errors that graphql-js throws during execution have none. */
+function codeOf(cause: unknown, given: unknown): string {
+  if (cause instanceof GraphQLError) {
+    if (TOO_MANY_TOKENS.test(cause.message)) return 'OPERATION_TOO_LARGE';
+    const hasCode = cause.extensions['code'] !== undefined;
+    if (!hasCode && INVALID_VALUE.test(cause.message)) return 'BAD_USER_INPUT';
+    if (!hasCode && PERSISTED_QUERY_ERRORS.has(cause.message)) return 'BAD_REQUEST';
+  }
+  return String(given ?? '');
 }
 
-/** What a caller sees of an error; the web server adds the id of the request. */
+/** An error without the id of its request. */
 interface PublicError extends GraphQLFormattedError {
   extensions: Omit<PublicExtensions, 'requestId'>;
 }
 
-/** What a caller sees of an error. `reportBug` hears of everything that should not have happened. */
+/** Translates an error. Calls `reportBug` for unexpected errors. */
 export function toPublicError(
   formatted: GraphQLFormattedError,
   error: unknown,
   reportBug: (cause: unknown) => void,
 ): PublicError {
   const cause = unwrapResolverError(error);
-  const refusal = cause instanceof AccessError ? accessRefusal(cause) : cause;
-  if (refusal instanceof RequestError) {
-    const { code, message, retryAfterMs } = refusal.facts;
-    const again = retryAfterMs === undefined ? { retryable: false } : { retryable: true, retryAfterMs };
-    return { message, ...inPlace(formatted), extensions: { code, ...again } };
-  }
+  const location = locationOf(formatted);
+  const rejection = cause instanceof AccessError ? toRequestError(cause) : cause;
+  if (rejection instanceof RequestError)
+    return { message: rejection.message, ...location, extensions: extensionsOf(rejection.options) };
   if (cause instanceof ServiceError) {
-    const { code, retryable } = SERVICE_FAULTS[cause.kind];
-    const wait = cause.retryAfterMs === undefined ? {} : { retryAfterMs: cause.retryAfterMs };
-    return { message: cause.message, ...inPlace(formatted), extensions: { code, retryable, ...wait } };
+    const { kind, message, retryAfterMs } = cause;
+    const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
+    return { message, ...location, extensions: { ...SERVICE_ERRORS[kind], ...wait } };
   }
   const code = codeOf(cause, formatted.extensions?.['code']);
-  const fallback = CALLER_FAULTS[code];
+  const fallback = CALLER_ERRORS[code];
   if (fallback !== undefined) {
     const message = callerMessage(formatted.message, error, fallback);
-    const fields = OF_VALUES.has(code) ? valueFaults(cause) : undefined;
-    return {
-      message,
-      ...inPlace(formatted),
-      extensions: { code, retryable: false, ...(fields && { fields }) },
-    };
+    const fields = VALUE_ERRORS.has(code) ? valueErrors(cause) : undefined;
+    const extensions = { code: code as PublicCode, retryable: false, ...(fields && { fields }) };
+    return { message, ...location, extensions };
   }
-  if (PROTOCOL_CODES.has(code)) {
+  // Apollo's fixed message, on which clients act.
+  if (code === 'PERSISTED_QUERY_NOT_FOUND')
     return { message: formatted.message, extensions: { code, retryable: true } };
-  }
   reportBug(cause);
   return {
     message: INTERNAL_ERROR,
-    ...inPlace(formatted),
-    extensions: { code: 'INTERNAL_SERVER_ERROR' satisfies PublicCode, retryable: false },
+    ...location,
+    extensions: { code: 'INTERNAL_SERVER_ERROR', retryable: false },
   };
 }

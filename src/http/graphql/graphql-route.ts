@@ -2,29 +2,29 @@ import type { ApolloServer } from '@apollo/server';
 import { fastifyApolloHandler } from '@as-integrations/fastify';
 import fastifyCors from '@fastify/cors';
 import type { FastifyInstance, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
-import { AccessError, type Caller } from '../../auth/caller';
 import type { Authenticator } from '../../auth/authenticator';
+import { AccessError, type Caller } from '../../auth/caller';
 import type { OperationContext } from '../../resolvers/context';
 import type { ContextFactory } from '../../resolvers/context-factory';
-import type { Admission, Admitted, AskedOperation } from './admission';
-import { readParameters, writeParameters } from './get-parameters';
-import type { Connections } from '../server/connections';
-import type { SseHandler } from '../subscriptions/sse-handler';
-import type { CompiledOperationCache } from '../compiled/compiled-operation-cache';
-import { accessRefusal, RequestError } from './http-error';
 import { nextEventLoopTurn } from '../../shared/next-turn';
+import { isWireObject } from '../../shared/wire-object';
+import type { CompiledOperationCache } from '../compiled/compiled-operation-cache';
+import type { Connections } from '../server/connections';
 import { isLoopbackHost } from '../server/origin-check';
 import { PAGE_HEADERS } from '../server/security-headers';
+import type { SseHandler } from '../subscriptions/sse-handler';
+import type { Admission, AdmittedRequest } from './admission';
+import { badRequest, CREDENTIALS_REQUIRED, RequestError, toRequestError } from './http-error';
+import { parseGetParams, toSearchParams } from './request-params';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who is asking; null before that is known, and for those who only want to see the page. */
+    /** Null before authentication, and for requests for the landing page. */
     caller: Caller | null;
   }
 }
 
 interface GraphqlRouteOptions {
-  /** Must have been started. */
   apollo: ApolloServer<OperationContext>;
   prepared: CompiledOperationCache;
   contextFor: ContextFactory;
@@ -32,22 +32,20 @@ interface GraphqlRouteOptions {
   admission: Admission;
   events: SseHandler;
   corsOrigins: readonly string[];
-  /** Whether a browser that opens the address gets a page: anybody may see it. */
+  /** Whether browsers get a page at /graphql, without authentication. */
   landingPage: boolean;
-  /** Throws a Refusal while the process is too late with its work to take on more. */
   checkLoad(): void;
-  /** Hears of a caller who is not known. */
   unauthenticated(): void;
   connections: Connections;
 }
 
-/** Adds /graphql: who asks and what is asked are checked here, before Apollo sees anything of it. */
+/** Adds /graphql. Authentication and admission come before Apollo. */
 export async function addGraphql(app: FastifyInstance, options: GraphqlRouteOptions): Promise<void> {
   await app.register(async (scope) => {
     const { apollo, prepared, contextFor, authenticator, admission, events, corsOrigins } = options;
-    const byApollo = fastifyApolloHandler(apollo, {
+    const apolloHandler = fastifyApolloHandler(apollo, {
       context: async ({ id, caller, ip }) => {
-        if (!caller) throw accessRefusal(new AccessError('NO_CREDENTIALS', 'Credentials are required.'));
+        if (!caller) throw CREDENTIALS_REQUIRED;
         return contextFor({ requestId: id, caller, ip });
       },
     });
@@ -62,15 +60,15 @@ export async function addGraphql(app: FastifyInstance, options: GraphqlRouteOpti
     scope.decorateRequest('caller', null);
     scope.addHook('onRequest', (_request, _reply, done) => void nextEventLoopTurn().then(() => done()));
     scope.addHook('onRequest', (request, reply, done) => {
-      // Last come, first refused: what has been taken in is carried on, and the health of the process can still be asked.
+      // Only new GraphQL requests are rejected under load, not health checks.
       options.checkLoad();
       checkHeaders(request);
-      if (authenticator.isOpen && !isLoopbackHost(request.headers.host)) throw NOT_HERE;
+      if (authenticator.isOpen && !isLoopbackHost(request.headers.host)) throw FORBIDDEN_HOST;
       if (options.landingPage && wantsPage(request)) {
         void reply.headers(PAGE_HEADERS);
         return done();
       }
-      identify(options, request, done);
+      authenticate(options, request, done);
     });
     events.add(scope);
     scope.route({
@@ -79,17 +77,17 @@ export async function addGraphql(app: FastifyInstance, options: GraphqlRouteOpti
       handler: async function (request, reply) {
         const { method, caller, id, ip, headers } = request;
         const admitted = caller && (await admit(admission, request, caller));
-        if (method !== 'POST' || !admitted) return byApollo.call(this, request, reply) as unknown;
-        const answer = await prepared.answer({
+        if (method !== 'POST' || !admitted) return apolloHandler.call(this, request, reply) as unknown;
+        const response = await prepared.answer({
           ...admitted,
           accept: headers.accept,
           context: () => contextFor({ requestId: id, caller, ip }),
         });
-        if (answer) {
-          void reply.type(answer.contentType);
-          return answer.body;
+        if (response) {
+          void reply.type(response.contentType);
+          return response.body;
         }
-        const text = (await byApollo.call(this, request, reply)) as unknown;
+        const text = (await apolloHandler.call(this, request, reply)) as unknown;
         if (reply.statusCode === 200) prepared.learnType(headers.accept, reply.getHeader('content-type'));
         return text;
       },
@@ -97,85 +95,78 @@ export async function addGraphql(app: FastifyInstance, options: GraphqlRouteOpti
   });
 }
 
-/** A page of another site can reach this machine under a name of its own, and would then count as ours. */
-const NOT_HERE = new RequestError({
+const FORBIDDEN_HOST = new RequestError({
   status: 403,
   code: 'FORBIDDEN',
-  message: 'Without credentials the gateway answers under the names of this machine only, such as localhost.',
+  message: 'Without authentication the gateway accepts host names of this machine only, such as localhost.',
 });
 
-const BAD_REQUEST = { status: 400, code: 'BAD_REQUEST' } as const;
-
-const isNamed = (text: string, name: string): boolean =>
-  text.length === name.length && text.toLowerCase() === name;
-
-/** How often a header was sent. Not request.raw.headersDistinct: it is kept for as long as the request is, which may be a stream's. */
-function countOf(name: string, rawHeaders: readonly string[]): number {
+/** Counts a header. Not by request.raw.headersDistinct, which stays in memory as long as the request of a stream. */
+function countHeader(name: string, rawHeaders: readonly string[]): number {
   let count = 0;
-  for (let place = 0; place < rawHeaders.length; place += 2)
-    if (isNamed(rawHeaders[place] ?? '', name)) count += 1;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const raw = rawHeaders[index] ?? '';
+    if (raw.length === name.length && raw.toLowerCase() === name) count += 1;
+  }
   return count;
 }
 
-/** Refuses headers that can be understood in two ways. */
+/** The latest valid URL: most requests have the same. */
+let lastValid = { url: '', base: '' };
+
 function checkHeaders({ raw, url, protocol, hostname }: FastifyRequest): void {
   for (const name of ['Host', 'Authorization']) {
-    if (countOf(name.toLowerCase(), raw.rawHeaders) > 1)
-      throw new RequestError({ ...BAD_REQUEST, message: `There is more than one ${name} header.` });
+    if (countHeader(name.toLowerCase(), raw.rawHeaders) > 1)
+      throw badRequest(`There is more than one ${name} header.`);
   }
   const base = `${protocol}://${hostname}/`;
-  if (url === lastRead.url && base === lastRead.base) return;
-  if (!URL.canParse(url, base))
-    throw new RequestError({ ...BAD_REQUEST, message: 'The address or the Host header cannot be read.' });
-  lastRead = { url, base };
+  if (url === lastValid.url && base === lastValid.base) return;
+  if (!URL.canParse(url, base)) throw badRequest('The URL or the Host header is invalid.');
+  lastValid = { url, base };
 }
 
-/** The address that was read last: most requests have the same. */
-let lastRead = { url: '', base: '' };
-
-/** Whether a browser asks for the page: Apollo then answers with it, whatever else the request says. */
+/** Whether Apollo responds with the landing page, whatever else the request contains. */
 const wantsPage = ({ method, headers }: FastifyRequest): boolean =>
   method === 'GET' && /^text\/html\b/.test(headers.accept ?? '');
 
-/** Finds out who is asking; at once where a key says it, as waiting costs time too. */
-function identify(
+/** Authenticates the caller; synchronously by API key, because waiting takes time. */
+function authenticate(
   { authenticator, unauthenticated, connections }: GraphqlRouteOptions,
   request: FastifyRequest,
   done: HookHandlerDoneFunction,
 ): void {
-  const refuse = (error: unknown): void => {
+  const reject = (error: unknown): void => {
     unauthenticated();
-    done(error instanceof AccessError ? accessRefusal(error) : (error as Error));
+    done(error instanceof AccessError ? toRequestError(error) : (error as Error));
   };
-  const take = (caller: Caller): void => {
+  const accept = (caller: Caller): void => {
     request.caller = caller;
     connections.identified(request.raw.socket, caller.id);
     done();
   };
-  let identified: Caller | Promise<Caller>;
+  let caller: Caller | Promise<Caller>;
   try {
-    identified = authenticator.identify(request.headers.authorization);
+    caller = authenticator.identify(request.headers.authorization);
   } catch (error) {
-    return refuse(error);
+    return reject(error);
   }
-  if (identified instanceof Promise) identified.then(take, refuse);
-  else take(identified);
+  if (caller instanceof Promise) caller.then(accept, reject);
+  else accept(caller);
 }
 
-/** Lets the operation in, and puts its document in the place of an id; null where none is asked. */
+/** Admits a request and puts its document in place of an id. Returns null when Apollo has to reject it. */
 async function admit(
   admission: Admission,
   request: FastifyRequest,
   caller: Caller,
-): Promise<Admitted<AskedOperation> | null> {
+): Promise<AdmittedRequest | null> {
   const isGet = request.method === 'GET';
-  const asked = (isGet ? readParameters(request.url) : request.body) as AskedOperation | null;
-  // Anything but an object is refused by Apollo, in the words of the protocol.
-  if (typeof asked !== 'object' || asked === null || Array.isArray(asked)) return null;
-  const admitted = await admission.admit(asked, caller);
-  const { operation } = admitted;
-  if (operation === asked) return admitted;
-  if (isGet) request.raw.url = `/graphql?${writeParameters(operation)}`;
-  else request.body = operation;
+  const given: unknown = isGet ? parseGetParams(request.url) : request.body;
+  if (!isWireObject(given)) return null;
+  const admitted = await admission.admit(given, caller);
+  const { params } = admitted;
+  if (params === given) return admitted;
+  if (isGet) request.raw.url = `/graphql?${toSearchParams(params)}`;
+  else request.body = params;
   return admitted;
 }

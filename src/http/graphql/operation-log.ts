@@ -3,27 +3,25 @@ import type { GraphQLFormattedError, OperationTypeNode } from 'graphql';
 import type { Logger } from 'pino';
 import type { OperationContext } from '../../resolvers/context';
 
-/** A name that callers chose: logged only when it looks like one. */
+/** An operation name, which callers choose; undefined when it may be something else. */
 export const loggable = (name: unknown): string | undefined =>
   typeof name === 'string' && /^[_A-Za-z][_0-9A-Za-z]{0,63}$/.test(name) && !/(\d\D*){5}/.test(name)
     ? name
     : undefined;
 
-/** An operation that has ended. */
 interface EndedOperation {
   context: Pick<OperationContext, 'requestId' | 'caller'>;
-  /** Undefined where it is not known which operation was meant. */
+  /** Undefined when the operation is unknown. */
   operation: `${OperationTypeNode}` | undefined;
   name: string | null | undefined;
-  /** By the clock of `performance`. */
+  /** By performance.now(). */
   startedAt: number;
   errors: readonly GraphQLFormattedError[] | undefined;
 }
 
-/** Hears of every query and mutation that has ended. */
+/** Called for every completed query and mutation. */
 export type OperationLog = (ended: EndedOperation) => void;
 
-/** Counts an operation: its type, its name where that is fit for it, the code of its first error, and its seconds. */
 export type CountOperation = (
   operation: string | undefined,
   name: string | undefined,
@@ -37,7 +35,7 @@ export const firstCode = ([first]: readonly Pick<GraphQLFormattedError, 'extensi
 
 const NONE: readonly GraphQLFormattedError[] = [];
 
-/** One line per operation: what was asked by name, how long it took and how it ended. Never documents, variables or results. */
+/** Writes one line per operation: name, duration and error codes. Never documents, variables or results. */
 export const operationLog =
   (log: Logger, count: CountOperation = () => undefined): OperationLog =>
   ({ context, operation, name: given, startedAt, errors = NONE }) => {
@@ -57,7 +55,7 @@ export const operationLog =
     );
   };
 
-/** The same for what Apollo answers. */
+/** Calls an OperationLog for the operations that Apollo executes. */
 export const logOperations = (log: OperationLog): ApolloServerPlugin<OperationContext> => ({
   async requestDidStart() {
     const startedAt = performance.now();

@@ -3,13 +3,13 @@ import type { ValueFault, ValueRule } from '../../schema/value-rules';
 import { MAX_TOKENS } from '../limits/document-limits';
 import { shownName } from '../../redaction/graphql-message';
 
-/** The rules behind the messages of graphql-js. Scalars of this schema name theirs in `extensions.rule`. */
+/** The rules behind messages of graphql-js. Scalars of this schema have theirs in `extensions.rule`. */
 const RULES: readonly (readonly [RegExp, ValueRule])[] = [
   [/^Expected non-nullable type /, 'required'],
   [/^(Field|Variable|Argument) "[^"]*" of (required|non-null) type "/, 'required'],
   [/^Field "[^"]*" must be non-null\./, 'required'],
   [/^Expected value of type "[^"]*", found null\.$/, 'required'],
-  // A literal has been validated: only a null in a variable that has a default is left.
+  // Literals have been validated: this is a null in a variable with a default.
   [/^Argument "[^"]*" has invalid value /, 'required'],
   [/^Field "[^"]*" is not defined by type "/, 'unknownField'],
   [/^Exactly one key must be specified for OneOf type /, 'oneOf'],
@@ -24,8 +24,7 @@ const RULES: readonly (readonly [RegExp, ValueRule])[] = [
   [/^Expected value of type "[^"]*", found /, 'object'],
 ];
 
-/** A required argument that a document leaves out. */
-const ABSENT_ARGUMENT =
+const MISSING_ARGUMENT =
   /^Field "[^"]*" argument "([^"]*)" of type "[^"]*" is required, but it was not provided\.$/;
 
 const ruleOf = (error: GraphQLError, reason: string): string | undefined => {
@@ -33,22 +32,21 @@ const ruleOf = (error: GraphQLError, reason: string): string | undefined => {
   return typeof rule === 'string' ? rule : RULES.find(([pattern]) => pattern.test(reason))?.[1];
 };
 
-/** A value written in a document. */
 interface Place {
-  /** Offset of its first character; no two values of a document have the same. */
+  /** Offset of its first character; identifies the value. */
   start: number | undefined;
-  /** The variable's name where it is one. */
+  /** Name of the variable, when it is one. */
   variable: string | undefined;
   path: readonly string[];
 }
 
-/** Memo: every error of an operation belongs to the same source. */
-const known = new WeakMap<Source, readonly Place[]>();
+/** Cache: the errors of an operation share a source. */
+const placesBySource = new WeakMap<Source, readonly Place[]>();
 
-/** Every argument value of a document and every value inside one. */
+/** Every argument value of a document, and every value inside it. */
 function placesOf(source: Source): readonly Place[] {
-  const before = known.get(source);
-  if (before) return before;
+  const cached = placesBySource.get(source);
+  if (cached) return cached;
   const places: Place[] = [];
   const add = (node: ValueNode, path: readonly string[]): void => {
     const variable = node.kind === Kind.VARIABLE ? node.name.value : undefined;
@@ -66,31 +64,31 @@ function placesOf(source: Source): readonly Place[] {
     VariableDefinition: ({ variable, defaultValue }) =>
       defaultValue && add(defaultValue, [variable.name.value]),
   });
-  known.set(source, places);
+  placesBySource.set(source, places);
   return places;
 }
 
-/** A path as in FieldError: from the input object down. Names that cannot be shown are hidden. */
+/** A path as in FieldError: from the input object down, with redacted names. */
 const publicPath = (path: readonly string[]): string[] =>
   (path[0] === 'input' && path.length > 1 ? path.slice(1) : path).map((name) =>
     /^\d{1,4}$/.test(name) ? name : shownName(name),
   );
 
-/** The name of a field that its parent object lacks, or must not have. */
+/** The name of a field that is missing in its parent object, or unknown. */
 const fieldIn = (reason: string): string | undefined =>
   /^Field "(?:[^".]*\.)?([^".]*)" (?:of required|is not defined|must be non-null)/.exec(reason)?.[1];
 
-/** The path of a variable's value that is refused, without the variable's name: graphql-js has it in the message alone. */
+/** The path inside a variable, without its name. graphql-js has it in the message only. */
 function pathInVariable(message: string, reason: string): string[] {
   const head = message.endsWith(reason) ? message.slice(0, -reason.length) : '';
   const [, path = ''] = / at "([^"\\]*)"; $/.exec(head) ?? [];
   return (path.match(/[_A-Za-z]\w*|\d+/g) ?? []).slice(1);
 }
 
-/** Where the variable of an error is used, each with the path of the refused value in it. */
+/** The paths of an invalid value in a variable: one for each use of the variable. */
 function pathsOfVariable(variable: string, error: GraphQLError, reason: string): (readonly string[])[] {
   const field = /must be non-null/.test(reason) ? undefined : fieldIn(reason);
-  // A key of the caller's JSON, which may be anything: three digits are no index here.
+  // The field is a key of the caller's JSON, which may be anything, such as three digits.
   const below = [
     ...pathInVariable(error.message, reason),
     ...(field === undefined ? [] : [shownName(field)]),
@@ -108,16 +106,13 @@ function pathsOfLiteral(error: GraphQLError, reason: string): (readonly string[]
   return [field === undefined ? place.path : [...place.path, field]];
 }
 
-/**
- * The values behind an error, each with its path and rule: of a variable where it is used in the document, or of a value
- * in the document itself. Undefined when the error is about something else.
- */
-export function valueFaults(error: unknown): ValueFault[] | undefined {
+/** The invalid values behind an error, with path and rule; undefined when the error is about something else. */
+export function valueErrors(error: unknown): ValueFault[] | undefined {
   if (!(error instanceof GraphQLError)) return undefined;
   const { fields } = error.extensions;
   if (Array.isArray(fields)) return fields as ValueFault[];
-  const [, absent] = ABSENT_ARGUMENT.exec(error.message) ?? [];
-  if (absent !== undefined) return [{ path: publicPath([absent]), rule: 'required' }];
+  const [, missing] = MISSING_ARGUMENT.exec(error.message) ?? [];
+  if (missing !== undefined) return [{ path: publicPath([missing]), rule: 'required' }];
   const [node] = error.nodes ?? [];
   const { originalError, message } = error;
   const isWrapped = originalError instanceof GraphQLError && message.startsWith('Variable "');

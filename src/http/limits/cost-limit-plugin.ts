@@ -1,43 +1,42 @@
 import type { ApolloServerPlugin } from '@apollo/server';
 import { getVariableValues } from 'graphql';
 import type { OperationContext } from '../../resolvers/context';
+import { subscriptionsNotSupportedHere, tooLarge } from '../graphql/http-error';
 import { costOf, type OperationCost } from './operation-cost';
 import { pointsOf, type RateLimit } from './rate-limit';
-import { subscriptionsNotSupportedHere, tooLarge } from '../graphql/http-error';
 
-/** More than any page shows: five full batches. */
+/** Five full batches. */
 const MAX_LOOKUPS = 500;
-/** Every field of 500 transactions several times over; writing more would hold up everybody else. */
+/** Every field of 500 transactions several times over. Writing a response blocks the event loop. */
 const MAX_VALUES = 300_000;
 
-const TOO_MANY_LOOKUPS = `The operation looks up more than ${MAX_LOOKUPS} transactions.`;
-const TOO_MANY_VALUES = `The answer could have more than ${MAX_VALUES} values: fields times transactions.`;
-
-/** What an operation takes from its caller beyond the point that letting it in took; null where it costs too much. */
+/** Points that an operation costs beyond the one taken at admission; null when it exceeds a limit. */
 export const remainingCost = (cost: OperationCost): number | null =>
-  faultOf(cost) === null ? pointsOf(cost) - 1 : null;
+  exceededLimit(cost) === null ? pointsOf(cost) - 1 : null;
 
-function faultOf({ lookups, values }: OperationCost): string | null {
-  if (lookups > MAX_LOOKUPS) return TOO_MANY_LOOKUPS;
-  return values > MAX_VALUES ? TOO_MANY_VALUES : null;
+function exceededLimit({ lookups, values }: OperationCost): string | null {
+  if (lookups > MAX_LOOKUPS) return `The operation looks up more than ${MAX_LOOKUPS} transactions.`;
+  if (values <= MAX_VALUES) return null;
+  return `The response could have more than ${MAX_VALUES} values: fields times transactions.`;
 }
 
-/** Takes what an operation costs from its caller, once the document is understood and before anything is carried out. */
+/** Rejects operations that cost too much, and takes the points of the others from their callers, before execution. */
 export const costLimitPlugin = (rate: RateLimit): ApolloServerPlugin<OperationContext> => ({
   async requestDidStart() {
     return {
       async didResolveOperation({ schema, document, operation, request, contextValue }) {
-        // Without an operation there is nothing to carry out: Apollo says why.
+        // Apollo reports a missing operation.
         if (!operation) return;
         if (operation.operation === 'subscription') throw subscriptionsNotSupportedHere();
         const { variableDefinitions = [] } = operation;
-        const given = request.variables ?? {};
-        const { coerced } = getVariableValues(schema, variableDefinitions, given, { maxErrors: 1 });
-        // Variables that do not fit are refused by graphql-js, and nothing is carried out.
+        const { coerced } = getVariableValues(schema, variableDefinitions, request.variables ?? {}, {
+          maxErrors: 1,
+        });
+        // graphql-js reports invalid variables and executes nothing.
         if (!coerced) return;
         const cost = costOf(schema, document, operation)(coerced);
-        const fault = faultOf(cost);
-        if (fault !== null) throw tooLarge(fault);
+        const message = exceededLimit(cost);
+        if (message !== null) throw tooLarge(message);
         const points = pointsOf(cost) - 1;
         if (points > 0) await rate.consume(contextValue.caller, points);
       },

@@ -1,47 +1,54 @@
 import { hash } from 'node:crypto';
-import { GraphQLError, Kind, parse, type DocumentNode, type SelectionSetNode } from 'graphql';
+import {
+  GraphQLError,
+  Kind,
+  Lexer,
+  OperationTypeNode,
+  parse,
+  Source,
+  TokenKind,
+  type DocumentNode,
+  type OperationDefinitionNode,
+  type Token,
+} from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { checkOperation } from './root-field-limits';
-import { Overlaps } from './overlapping-fields';
+import { graphqlNameContainsPan } from '../../redaction/pan';
 import { assertLimit, DOCUMENT_RULES, LimitExceeded, type DocumentRuleName } from './limits';
-import { DocumentSizes, fragmentsOf } from './selection-size';
-import { checkText } from './token-limits';
+import { OverlappingFields } from './overlapping-fields';
+import { fieldsIn, fragmentsOf, SelectionSizes, type Fragments } from './selection-size';
 
-/** Whether a document is let in; if not, which limit it goes beyond, in words that hold nothing of the document. */
-export type Checked = { ok: true } | { ok: false; rule: DocumentRuleName; message: string };
+/** Whether a document is accepted; if not, the limit that it exceeds and a message without any part of the document. */
+type Checked = { ok: true } | { ok: false; rule: DocumentRuleName; message: string };
 
-/** The most tokens of a document: also for the parser of whoever reads it next. */
+/** The limit of tokens, for parsers that read an accepted document again. */
 export const MAX_TOKENS: number = DOCUMENT_RULES.tokens.limit;
 
-/** So many answers are remembered: each is a digest and a rule, together less than half a megabyte. */
-const REMEMBERED = 2000;
+const MAX_CACHED = 2000;
 
 const OK: Checked = { ok: true };
 
-/** Stands for a document: by it a document is remembered that may hold what must not stay in memory. */
+/** Cache key of a document; the document itself may hold secrets. */
 export const digestOf = (source: string): string => hash('sha256', source, 'base64');
 
-/**
- * Refuses documents that cost more than any honest one, before anything is validated or carried out. A document that
- * does not parse is let through: the answer is Apollo's, and parsing stopped where the mistake is.
- */
+/** Rejects documents that are too expensive, before Apollo parses and validates them. */
 export class DocumentLimits {
-  readonly #remembered = new LRUCache<string, Checked>({ max: REMEMBERED });
+  readonly #results = new LRUCache<string, Checked>({ max: MAX_CACHED });
 
   /**
-   * Checks the text of a document; one that was seen lately costs nothing.
-   * @param digest the text's own, of digestOf()
+   * Checks a document. Accepts documents with syntax errors: the parser reports them better.
+   * @param digest digestOf(source)
    */
   check(source: string, digest = digestOf(source)): Checked {
-    const checked = this.#remembered.get(digest) ?? examine(source);
-    this.#remembered.set(digest, checked);
-    return checked;
+    const result = this.#results.get(digest) ?? examine(source);
+    this.#results.set(digest, result);
+    return result;
   }
 }
 
 function examine(source: string): Checked {
   try {
-    if (checkText(source)) checkDocument(parse(source, { noLocation: true }));
+    checkText(source);
+    checkDocument(parse(source, { noLocation: true }));
     return OK;
   } catch (error) {
     if (error instanceof LimitExceeded) return { ok: false, rule: error.rule, message: error.message };
@@ -50,54 +57,74 @@ function examine(source: string): Checked {
   }
 }
 
-/** What is written in a document, however often it is used. */
-type Written = Record<
-  'operations' | 'fragments' | 'spreads' | 'aliases' | 'directives' | 'variables',
-  number
->;
+const LINE_END = /\r\n|[\n\r]/;
+const OPENING: ReadonlySet<TokenKind> = new Set([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
+const CLOSING: ReadonlySet<TokenKind> = new Set([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
+
+/** Checks what must be bounded before parsing, because the parser is recursive. */
+function checkText(text: string): void {
+  assertLimit('lines', text.split(LINE_END, DOCUMENT_RULES.lines.limit + 1).length);
+  const lexer = new Lexer(new Source(text));
+  let tokens = 0;
+  let depth = 0;
+  for (let token = lexer.advance(); token.kind !== TokenKind.EOF; token = lexer.advance()) {
+    tokens += 1;
+    assertLimit('tokens', tokens);
+    if (token.kind === TokenKind.NAME) checkName(token);
+    if (OPENING.has(token.kind)) depth += 1;
+    if (CLOSING.has(token.kind)) depth -= 1;
+    assertLimit('nesting', depth);
+  }
+}
+
+function checkName({ value }: Token): void {
+  assertLimit('name', value.length);
+  if (graphqlNameContainsPan(value)) throw new LimitExceeded('cardNumbers');
+}
+
+const NO_FRAGMENTS: Fragments = new Map();
 
 function checkDocument(document: DocumentNode): void {
-  const written = countWritten(document);
-  for (const [rule, count] of Object.entries(written)) assertLimit(rule as keyof Written, count);
-  const fragments = fragmentsOf(document);
-  const sizes = new DocumentSizes(fragments);
-  const overlaps = new Overlaps(fragments);
   const executable = document.definitions.filter((definition) => 'selectionSet' in definition);
+  const operations = executable.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
+  assertLimit('operations', operations.length);
+  assertLimit('fragments', executable.length - operations.length);
+  const fields = executable.flatMap(({ selectionSet }) => [
+    ...fieldsIn(selectionSet, NO_FRAGMENTS, new Set(), true),
+  ]);
+  assertLimit('aliases', fields.filter(({ alias }) => alias).length);
+  const fragments = fragmentsOf(document);
+  const sizes = new SelectionSizes(fragments);
   let selections = 0;
   for (const { selectionSet } of executable) {
-    const size = sizes.of(selectionSet);
-    assertLimit('depth', size.depth);
-    selections += size.selections;
+    selections += sizes.of(selectionSet).selections;
     assertLimit('selections', selections);
   }
-  for (const definition of executable) {
-    if (definition.kind === Kind.OPERATION_DEFINITION) checkOperation(definition, fragments, sizes);
-    overlaps.add(definition.selectionSet);
-  }
+  for (const operation of operations) checkRootFields(operation, fragments, sizes);
+  const overlaps = new OverlappingFields(fragments);
+  for (const { selectionSet } of executable) overlaps.add(selectionSet);
 }
 
-function countWritten({ definitions }: DocumentNode): Written {
-  const written = { operations: 0, fragments: 0, spreads: 0, aliases: 0, directives: 0, variables: 0 };
-  for (const definition of definitions) {
-    // Definitions of types are not for a server to accept: validation refuses them unread.
-    if (!('selectionSet' in definition)) continue;
-    written[definition.kind === Kind.OPERATION_DEFINITION ? 'operations' : 'fragments'] += 1;
-    written.directives += definition.directives?.length ?? 0;
-    for (const variable of definition.variableDefinitions ?? []) {
-      written.variables += 1;
-      written.directives += variable.directives?.length ?? 0;
-    }
-    countSelections(definition.selectionSet, written);
+function checkRootFields(
+  { operation, selectionSet }: OperationDefinitionNode,
+  fragments: Fragments,
+  sizes: SelectionSizes,
+): void {
+  const fields = [...fieldsIn(selectionSet, fragments)];
+  // Fields with one response name are merged into one request to the payment service.
+  const merged = new Set(fields.map(({ alias, name }) => `${(alias ?? name).value} ${name.value}`));
+  assertLimit('rootFields', merged.size);
+  if (operation === OperationTypeNode.MUTATION) {
+    // Not merged: the number of payments must not depend on how fields are merged.
+    assertLimit('mutations', fields.filter(({ name }) => name.value !== '__typename').length);
   }
-  return written;
-}
-
-function countSelections({ selections }: SelectionSetNode, written: Written): void {
-  for (const selection of selections) {
-    written.directives += selection.directives?.length ?? 0;
-    if (selection.kind === Kind.FRAGMENT_SPREAD) written.spreads += 1;
-    if (selection.kind === Kind.FIELD && selection.alias) written.aliases += 1;
-    if ('selectionSet' in selection && selection.selectionSet)
-      countSelections(selection.selectionSet, written);
-  }
+  const introspections = fields.filter(({ name }) => name.value === '__schema' || name.value === '__type');
+  assertLimit('introspections', introspections.length);
+  const size = sizes.of({
+    kind: Kind.SELECTION_SET,
+    selections: introspections.flatMap(({ selectionSet: inner }) => inner?.selections ?? []),
+  });
+  assertLimit('introspected', size.selections);
+  assertLimit('introspectionAliases', size.aliases);
+  assertLimit('introspectionLists', size.lists);
 }

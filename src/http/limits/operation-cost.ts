@@ -2,116 +2,61 @@ import {
   getArgumentValues,
   getNullableType,
   isListType,
-  Kind,
   type DocumentNode,
   type FieldNode,
-  type FragmentDefinitionNode,
-  type GraphQLArgument,
-  type GraphQLField,
   type GraphQLObjectType,
   type GraphQLSchema,
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
 import { ATTEMPTS_PAGE } from '../../schema/attempt';
-import { DocumentSizes, fragmentsOf } from './selection-size';
+import { fragmentsOf, fieldsIn, SelectionSizes, type Fragments } from './selection-size';
 
-/** What carrying an operation out asks of the service: lookups, and calls that move money. */
 export interface OperationCost {
   lookups: number;
   moneyCalls: number;
-  /** How many values the answer can have at most: selections, for each transaction that is looked up. */
+  /** Upper bound of the values in the response: selections times transactions. */
   values: number;
-}
-
-/** Root fields that look nothing up, or change nothing. */
-const ROOTLESS = /^__/;
-
-/** The fields of the root type, out of all fragments: bounded, as the document's limits were checked before. */
-function* rootFields(
-  { selections }: SelectionSetNode,
-  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
-): Generator<FieldNode> {
-  for (const selection of selections) {
-    if (selection.kind === Kind.FIELD) yield selection;
-    else if (selection.kind === Kind.INLINE_FRAGMENT) yield* rootFields(selection.selectionSet, fragments);
-    else {
-      const fragment = fragments.get(selection.name.value);
-      if (fragment) yield* rootFields(fragment.selectionSet, fragments);
-    }
-  }
 }
 
 type Count = (variables: Record<string, unknown>) => number;
 
-const one: Count = () => 1;
-
-const holdsList = ({ type }: GraphQLArgument): boolean => isListType(getNullableType(type));
-
 /** The fields of an attempt that look a transaction up. */
-const LOOKED_UP: ReadonlySet<string> = new Set(['payment', 'payout']);
+const TRANSACTION_FIELDS: ReadonlySet<string> = new Set(['payment', 'payout']);
 
-/** Whether a selection set, with its fragments, selects a transaction of an attempt. Visits every fragment once. */
-function selectsTransaction(
-  { selections }: SelectionSetNode,
-  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
-  visited = new Set<string>(),
-): boolean {
-  return selections.some((selection) => {
-    if (selection.kind !== Kind.FRAGMENT_SPREAD) {
-      if (selection.kind === Kind.FIELD && LOOKED_UP.has(selection.name.value)) return true;
-      return selection.selectionSet ? selectsTransaction(selection.selectionSet, fragments, visited) : false;
-    }
-    const name = selection.name.value;
-    const fragment = visited.has(name) ? undefined : fragments.get(name);
-    visited.add(name);
-    return fragment ? selectsTransaction(fragment.selectionSet, fragments, visited) : false;
-  });
-}
+const selectsTransaction = (set: SelectionSetNode, fragments: Fragments): boolean =>
+  [...fieldsIn(set, fragments, new Set(), true)].some(({ name }) => TRANSACTION_FIELDS.has(name.value));
 
-/** The lookups of a page of attempts whose transactions are selected: one for each attempt it can hold. */
-function lookupsOfPage(field: FieldNode, definition: GraphQLField<unknown, unknown>): Count {
-  return (variables) => {
-    try {
-      const { first } = getArgumentValues(definition, field, variables);
-      const size = typeof first === 'number' ? first : ATTEMPTS_PAGE.default;
-      return Math.min(Math.max(size, 1), ATTEMPTS_PAGE.max);
-    } catch {
-      // Arguments that do not fit are refused when the field is resolved: it looks nothing up.
-      return 1;
-    }
-  };
-}
-
-/** How many transactions a root field looks up: one, or as many as its lists of ids name. */
-function lookupsOf(
-  field: FieldNode,
-  root: GraphQLObjectType,
-  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
-): Count {
+/** How many transactions a root field looks up: one, one for each id of its lists, or one for each attempt of a page. */
+function lookupsOf(field: FieldNode, root: GraphQLObjectType, fragments: Fragments): Count {
   const definition = root.getFields()[field.name.value];
-  if (
-    definition?.name === 'attempts' &&
-    field.selectionSet &&
-    selectsTransaction(field.selectionSet, fragments)
-  )
-    return lookupsOfPage(field, definition);
-  if (!definition?.args.some(holdsList)) return definition ? one : () => 0;
+  if (!definition) return () => 0;
+  const isPage =
+    definition.name === 'attempts' &&
+    !!field.selectionSet &&
+    selectsTransaction(field.selectionSet, fragments);
+  const hasList = definition.args.some(({ type }) => isListType(getNullableType(type)));
+  if (!isPage && !hasList) return () => 1;
   return (variables) => {
     try {
-      const lists = Object.values(getArgumentValues(definition, field, variables)).filter(Array.isArray);
-      return lists.reduce((sum, list) => sum + list.length, lists.length === 0 ? 1 : 0);
+      const values = getArgumentValues(definition, field, variables);
+      if (isPage) return pageSize(values['first']);
+      const lists = Object.values(values).filter(Array.isArray);
+      return lists.length === 0 ? 1 : lists.reduce((sum, list) => sum + list.length, 0);
     } catch {
-      // Arguments that do not fit are refused when the field is resolved: it looks nothing up.
+      // Invalid arguments are rejected when the field is resolved, before any lookup.
       return 1;
     }
   };
 }
 
-/** Counts before anything is carried out, from the variables as the operation has them: defaults are values too. */
+const pageSize = (first: unknown): number =>
+  Math.min(Math.max(typeof first === 'number' ? first : ATTEMPTS_PAGE.default, 1), ATTEMPTS_PAGE.max);
+
+/** Computes the cost of an operation from its coerced variables, defaults included. */
 export type CostOf = (variables: Record<string, unknown>) => OperationCost;
 
-/** Prepares counting what an operation costs. The document must be valid. */
+/** Prepares computing the cost of an operation. The document must be valid. */
 export function costOf(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -119,24 +64,23 @@ export function costOf(
 ): CostOf {
   const root = schema.getRootType(operation.operation);
   const fragments = fragmentsOf(document);
-  const fields = [...rootFields(operation.selectionSet, fragments)].filter(
-    ({ name }) => !ROOTLESS.test(name.value),
+  const fields = [...fieldsIn(operation.selectionSet, fragments)].filter(
+    ({ name }) => !name.value.startsWith('__'),
   );
-  if (operation.operation === 'mutation' || !root) return () => ({ ...NOTHING, moneyCalls: fields.length });
-  const sizes = new DocumentSizes(fragments);
-  const counted = fields.map((field) => ({
-    lookupsOf: lookupsOf(field, root, fragments),
+  if (operation.operation === 'mutation' || !root)
+    return () => ({ lookups: 0, moneyCalls: fields.length, values: 0 });
+  const sizes = new SelectionSizes(fragments);
+  const counts = fields.map((field) => ({
+    lookups: lookupsOf(field, root, fragments),
     selections: field.selectionSet ? sizes.of(field.selectionSet).selections : 1,
   }));
   return (variables) => {
-    const cost = { ...NOTHING };
-    for (const { lookupsOf, selections } of counted) {
-      const lookups = lookupsOf(variables);
+    const cost = { lookups: 0, moneyCalls: 0, values: 0 };
+    for (const { lookups: lookupsFor, selections } of counts) {
+      const lookups = lookupsFor(variables);
       cost.lookups += lookups;
       cost.values += lookups * selections;
     }
     return cost;
   };
 }
-
-const NOTHING: OperationCost = { lookups: 0, moneyCalls: 0, values: 0 };

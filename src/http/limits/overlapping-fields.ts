@@ -1,71 +1,54 @@
-import { Kind, type FieldNode, type FragmentDefinitionNode, type SelectionSetNode } from 'graphql';
+import type { FieldNode, SelectionSetNode } from 'graphql';
 import { assertLimit } from './limits';
+import { fieldsIn, type Fragments } from './selection-size';
 
 /**
- * Counts the pairs of fields that validation has to compare because they have the same place in the answer. As
- * OverlappingFieldsCanBeMerged does it: all that is selected at one place is one set, fragments included; fields with
- * the same response name are compared each with each, and what they select is the set one place further down.
+ * Counts the pairs of fields that the validation rule OverlappingFieldsCanBeMerged compares: fields with the same response
+ * name in one selection set, fragments included, and then the fields in their merged selection sets.
  */
-export class Overlaps {
-  private pairs = 0;
-  private readonly ids = new Map<FieldNode, number>();
-  /** Fields that were met together before: the rule remembers fragments that it has compared, and so do we. */
-  private readonly met = new Set<string>();
+export class OverlappingFields {
+  #pairs = 0;
+  readonly #ids = new Map<FieldNode, number>();
+  /** Groups of fields that were counted before: the rule caches the fragments that it has compared. */
+  readonly #visited = new Set<string>();
 
-  constructor(private readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>) {}
-
-  /** How many pairs were found so far. */
-  get count(): number {
-    return this.pairs;
-  }
+  constructor(private readonly fragments: Fragments) {}
 
   /**
-   * Adds the pairs of one operation or fragment.
+   * Adds the pairs of an operation or fragment.
    * @throws LimitExceeded as soon as there are too many
    */
   add(...sets: SelectionSetNode[]): void {
-    const fields = new Map<string, FieldNode[]>();
+    const groups = new Map<string, FieldNode[]>();
     const spread = new Set<string>();
-    for (const set of sets) this.collect(set, fields, spread);
-    this.addPairs(spread.size);
-    for (const together of fields.values()) this.compare(together);
-  }
-
-  private collect(set: SelectionSetNode, fields: Map<string, FieldNode[]>, spread: Set<string>): void {
-    for (const selection of set.selections) {
-      if (selection.kind === Kind.FIELD) {
-        const name = (selection.alias ?? selection.name).value;
-        const together = fields.get(name);
-        if (together) together.push(selection);
-        else fields.set(name, [selection]);
-      } else if (selection.kind === Kind.INLINE_FRAGMENT) {
-        this.collect(selection.selectionSet, fields, spread);
-      } else if (!spread.has(selection.name.value)) {
-        spread.add(selection.name.value);
-        const fragment = this.fragments.get(selection.name.value);
-        if (fragment) this.collect(fragment.selectionSet, fields, spread);
-      }
+    for (const field of sets.flatMap((set) => [...fieldsIn(set, this.fragments, spread)])) {
+      const name = (field.alias ?? field.name).value;
+      const group = groups.get(name);
+      if (group) group.push(field);
+      else groups.set(name, [field]);
     }
+    this.#addPairs(spread.size);
+    for (const group of groups.values()) this.#compare(group);
   }
 
-  private compare(together: readonly FieldNode[]): void {
-    const sets = together.flatMap(({ selectionSet }) => selectionSet ?? []);
-    if (together.length === 1 && sets.length === 0) return;
-    const key = together.map((field) => this.idOf(field)).join();
-    if (this.met.has(key)) return;
-    this.met.add(key);
-    this.addPairs(together.length);
+  #compare(group: readonly FieldNode[]): void {
+    const sets = group.flatMap(({ selectionSet }) => selectionSet ?? []);
+    if (group.length === 1 && sets.length === 0) return;
+    const key = group.map((field) => this.#idOf(field)).join();
+    if (this.#visited.has(key)) return;
+    this.#visited.add(key);
+    this.#addPairs(group.length);
     if (sets.length > 0) this.add(...sets);
   }
 
-  private addPairs(things: number): void {
-    this.pairs += (things * (things - 1)) / 2;
-    assertLimit('comparisons', this.pairs);
+  #addPairs(count: number): void {
+    this.#pairs += (count * (count - 1)) / 2;
+    assertLimit('comparisons', this.#pairs);
   }
 
-  private idOf(field: FieldNode): number {
-    const id = this.ids.get(field) ?? this.ids.size;
-    this.ids.set(field, id);
+  #idOf(field: FieldNode): number {
+    const id = this.#ids.get(field) ?? this.#ids.size;
+    this.#ids.set(field, id);
     return id;
   }
 }

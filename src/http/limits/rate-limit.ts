@@ -3,10 +3,9 @@ import type { Caller } from '../../auth/caller';
 import type { OperationCost } from './operation-cost';
 import { rateLimited } from '../graphql/http-error';
 
-/** What a call that moves money costs, against 1 for a lookup: it makes several calls and two writes to the journal. */
+/** Points of a call that moves money; a lookup takes 1. It makes several requests and two journal writes. */
 const MONEY_COST = 5;
 
-/** How much of its minute an operation takes from its caller. */
 export const pointsOf = ({ lookups, moneyCalls }: OperationCost): number =>
   Math.max(1, lookups + moneyCalls * MONEY_COST);
 
@@ -26,17 +25,15 @@ export class RateLimit {
 
   /** Consumes points of a caller. Rejects with a RequestError (RATE_LIMITED) when too few are left. */
   consume({ id }: Caller, points: number): Promise<unknown> {
-    return this.#limiter ? this.#limiter.consume(id, points).catch(this.#reject) : NO_LIMIT;
+    return this.#limiter?.consume(id, points).catch(this.#reject) ?? NO_LIMIT;
   }
 
   /** Consumes points of a caller; false when too few are left. Does not count as a rejection. */
   async tryConsume({ id }: Caller, points: number): Promise<boolean> {
-    return (
-      !this.#limiter ||
-      this.#limiter.consume(id, points).then(
-        () => true,
-        () => false,
-      )
+    const consumed = this.#limiter?.consume(id, points) ?? NO_LIMIT;
+    return consumed.then(
+      () => true,
+      () => false,
     );
   }
 
@@ -46,4 +43,4 @@ export class RateLimit {
   };
 }
 
-const NO_LIMIT = Promise.resolve();
+const NO_LIMIT: Promise<unknown> = Promise.resolve();

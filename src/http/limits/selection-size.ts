@@ -7,87 +7,99 @@ import {
   isListType,
   Kind,
   type DocumentNode,
+  type FieldNode,
   type FragmentDefinitionNode,
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { assertLimit, LimitExceeded } from './limits';
+import { assertLimit } from './limits';
 
-/** How large a selection set is, with its fragments. */
-export interface Size {
-  /** Fields, inline fragments and spreads; those of a fragment as often as it is spread. */
+export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
+
+/** The fragments of a document by name; of two with the same name the last, as in graphql-js. */
+export const fragmentsOf = ({ definitions }: DocumentNode): Fragments =>
+  new Map(
+    definitions
+      .filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION)
+      .map((fragment) => [fragment.name.value, fragment]),
+  );
+
+/**
+ * The fields of a selection set and of its fragments, each fragment once.
+ * @param visited the names of the fragments visited so far
+ * @param isDeep whether to include the fields within fields
+ */
+export function* fieldsIn(
+  { selections }: SelectionSetNode,
+  fragments: Fragments,
+  visited = new Set<string>(),
+  isDeep = false,
+): Generator<FieldNode> {
+  for (const selection of selections) {
+    if (selection.kind === Kind.FIELD) yield selection;
+    if (selection.kind === Kind.INLINE_FRAGMENT || (isDeep && selection.kind === Kind.FIELD)) {
+      if (selection.selectionSet) yield* fieldsIn(selection.selectionSet, fragments, visited, isDeep);
+    } else if (selection.kind === Kind.FRAGMENT_SPREAD && !visited.has(selection.name.value)) {
+      visited.add(selection.name.value);
+      const fragment = fragments.get(selection.name.value);
+      if (fragment) yield* fieldsIn(fragment.selectionSet, fragments, visited, isDeep);
+    }
+  }
+}
+
+/** The size of a selection set, counting a fragment as often as it is spread. */
+interface Size {
+  /** Fields, inline fragments and spreads. */
   selections: number;
-  /** Aliases; those of a fragment as often as it is spread. */
   aliases: number;
-  /** Fields, one within another. */
-  depth: number;
-  /** Lists of introspection, one within another. */
+  /** Nested lists of introspection. */
   lists: number;
-  /** Selection sets, one within another. */
   nesting: number;
 }
 
-const NOTHING: Size = { selections: 0, aliases: 0, depth: 0, lists: 0, nesting: 0 };
+const NOTHING: Size = { selections: 0, aliases: 0, lists: 0, nesting: 0 };
 
-/** The fields of introspection that answer with a list. */
-const LISTS: ReadonlySet<string> = new Set(
-  [__Schema, __Type, __Field, __Directive].flatMap((type) =>
-    Object.values(type.getFields()).flatMap((field) =>
-      isListType(getNullableType(field.type)) ? field.name : [],
-    ),
-  ),
+/** Introspection fields whose type is a list. */
+const LIST_FIELDS: ReadonlySet<string> = new Set(
+  [__Schema, __Type, __Field, __Directive]
+    .flatMap((type) => Object.values(type.getFields()))
+    .filter(({ type }) => isListType(getNullableType(type)))
+    .map(({ name }) => name),
 );
 
-/** The fragments of a document by name; of two with the same name the last, as graphql-js has it. */
-export const fragmentsOf = ({ definitions }: DocumentNode): ReadonlyMap<string, FragmentDefinitionNode> =>
-  new Map(
-    definitions.flatMap((definition) =>
-      definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition] as const] : [],
-    ),
-  );
+/** Measures selection sets, visiting every fragment once. */
+export class SelectionSizes {
+  readonly #known = new Map<string, Size>();
 
-/** Measures selection sets, every fragment once however often it is spread. */
-export class DocumentSizes {
-  /** A fragment that is being measured has no size yet: met again, it is a cycle. */
-  private readonly known = new Map<string, Size | null>();
-
-  constructor(private readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>) {}
+  constructor(private readonly fragments: Fragments) {}
 
   /**
-   * @param level how many selection sets are around this one
-   * @throws LimitExceeded where fragments go in circles, or selection sets too deep
+   * @param level number of selection sets around this one
+   * @throws LimitExceeded when selection sets are nested too deep, which includes fragment cycles
    */
   of(set: SelectionSetNode, level = 1): Size {
     assertLimit('nesting', level);
     const size = { ...NOTHING };
     for (const selection of set.selections) {
-      const inner = this.within(selection, level);
-      const isField = selection.kind === Kind.FIELD;
+      const inner = this.#within(selection, level);
+      const field = selection.kind === Kind.FIELD ? selection : undefined;
       size.selections += 1 + inner.selections;
-      size.aliases += (isField && selection.alias ? 1 : 0) + inner.aliases;
-      size.depth = Math.max(size.depth, (isField ? 1 : 0) + inner.depth);
-      size.lists = Math.max(size.lists, (isField && LISTS.has(selection.name.value) ? 1 : 0) + inner.lists);
+      size.aliases += (field?.alias ? 1 : 0) + inner.aliases;
+      size.lists = Math.max(size.lists, (LIST_FIELDS.has(field?.name.value ?? '') ? 1 : 0) + inner.lists);
       size.nesting = Math.max(size.nesting, inner.nesting);
     }
     size.nesting += 1;
     return size;
   }
 
-  private within(selection: SelectionNode, level: number): Size {
-    if (selection.kind === Kind.FRAGMENT_SPREAD) return this.ofFragment(selection.name.value, level);
-    return selection.selectionSet ? this.of(selection.selectionSet, level + 1) : NOTHING;
-  }
-
-  private ofFragment(name: string, level: number): Size {
+  #within(selection: SelectionNode, level: number): Size {
+    if (selection.kind !== Kind.FRAGMENT_SPREAD)
+      return selection.selectionSet ? this.of(selection.selectionSet, level + 1) : NOTHING;
+    const name = selection.name.value;
     const fragment = this.fragments.get(name);
     if (!fragment) return NOTHING;
-    let size = this.known.get(name);
-    if (size === null) throw new LimitExceeded('cycles');
-    if (!size) {
-      this.known.set(name, null);
-      size = this.of(fragment.selectionSet, level + 1);
-      this.known.set(name, size);
-    }
+    const size = this.#known.get(name) ?? this.of(fragment.selectionSet, level + 1);
+    this.#known.set(name, size);
     assertLimit('nesting', level + size.nesting);
     return size;
   }

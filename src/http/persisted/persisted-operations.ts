@@ -1,129 +1,116 @@
-import type { PersistedMode } from '../../config/types';
 import { readFileSync } from 'node:fs';
 import { GraphQLError, Lexer, Source, TokenKind, type GraphQLSchema } from 'graphql';
 import type { CallerKind } from '../../auth/caller';
+import type { PersistedMode } from '../../config/types';
 import { textOfFile } from '../../shared/json-text';
-import { operationFaults, readManifest, type ManifestOperation } from './manifest';
+import { isWireObject } from '../../shared/wire-object';
+import { badRequest, RequestError } from '../graphql/http-error';
 import { loggable } from '../graphql/operation-log';
-import { RequestError } from '../graphql/http-error';
+import type { GraphQLRequestParams } from '../graphql/request-params';
+import { readManifest, validateOperation, type ManifestOperation } from './manifest';
 
 interface PersistedOptions {
   settings: {
-    /** The file; null: there is none, and nothing is looked at. */
+    /** The path of the manifest; null: every operation is allowed. */
     manifest: string | null;
     frontends: PersistedMode;
     services: PersistedMode;
   };
   schema: GraphQLSchema;
-  /** Hears of every operation that runs although it is not in the manifest (warn): its name, if it has a fit one. */
+  /** Called for every operation outside the manifest that is allowed (mode warn), with its name if it may be logged. */
   onUnlisted(name: string | null): void;
 }
 
-/** The fields of a request that matter here, as a caller sent them. */
-interface Asked {
-  query?: unknown;
-  documentId?: unknown;
-  operationName?: unknown;
-  extensions?: unknown;
-}
-
-/** The operations that the operator allows by their ids, ready at start. */
+/** The operations of a manifest (trusted documents). */
 export class PersistedOperations {
-  readonly #options: PersistedOptions;
   readonly #byId = new Map<string, ManifestOperation>();
   readonly #byText = new Map<string, ManifestOperation>();
-  readonly #byEssence = new Map<string, ManifestOperation>();
+  readonly #byNormalized = new Map<string, ManifestOperation>();
 
-  /** Reads and checks the manifest. Throws an Error that names every operation that cannot be used, and why. */
-  constructor(options: PersistedOptions) {
-    this.#options = options;
+  /** Reads and validates the manifest. Throws an Error that lists every invalid operation. */
+  constructor(private readonly options: PersistedOptions) {
     const { settings, schema } = options;
     if (settings.manifest === null) return;
     const operations = readManifest(textOfFile(readFileSync(settings.manifest)));
-    const faults = operations.flatMap((operation) => [
-      ...operationFaults(schema, operation),
+    const errors = operations.flatMap((operation) => [
+      ...validateOperation(schema, operation),
       ...this.#add(operation),
     ]);
-    if (faults.length > 0) throw new Error(faults.join('\n  '));
+    if (errors.length > 0) throw new Error(errors.join('\n  '));
   }
 
   /**
-   * The request as it goes on, with the document of the manifest in the place of its id: a body of POST, the parameters of
-   * a GET, or the payload of a subscription.
-   * @throws Refusal where callers of this kind may not ask it
+   * Replaces the id of an operation by its document.
+   * @throws RequestError when callers of this kind may not execute the operation
    */
-  resolve<A extends Asked>(asked: A, kind: CallerKind): A {
-    const { manifest, frontends, services } = this.#options.settings;
-    if (manifest === null) return asked;
-    // Where callers are not told apart they are all on this machine, as services are.
-    const operation = this.#chosen(asked, kind === 'frontend' ? frontends : services);
-    if (!operation) return asked;
-    const resolved: A = { ...asked, query: operation.body };
+  resolve(params: GraphQLRequestParams, kind: CallerKind): GraphQLRequestParams {
+    const { manifest, frontends, services } = this.options.settings;
+    if (manifest === null) return params;
+    // Callers without authentication are on this machine, like services.
+    const operation = this.#find(params, kind === 'frontend' ? frontends : services);
+    if (!operation) return params;
+    const resolved = { ...params, query: operation.body };
     delete resolved.documentId;
-    // Apollo would compare the hash with the document, and an id of the manifest need not be its hash.
-    if (isRecord(asked.extensions)) {
-      resolved.extensions = { ...asked.extensions, persistedQuery: undefined };
-    }
+    // Apollo would compare the hash with the document, and an id of the manifest need not be a hash.
+    if (isWireObject(params.extensions))
+      resolved.extensions = { ...params.extensions, persistedQuery: undefined };
     return resolved;
   }
 
-  /** The operation of the manifest that is meant; undefined when the request goes on as it is. */
-  #chosen(asked: Asked, mode: PersistedMode): ManifestOperation | undefined {
-    const { query, documentId, extensions } = asked;
+  /** Finds the operation in the manifest; undefined when the request is allowed without it. */
+  #find(params: GraphQLRequestParams, mode: PersistedMode): ManifestOperation | undefined {
+    const { query, documentId, extensions } = params;
     const ids = [documentId, hashIn(extensions)].filter((id) => typeof id === 'string');
-    const [named, ...others] = ids.map((id) => this.#byId.get(bareId(id)));
-    if (others.some((other) => other !== named)) throw contradicting();
-    if (query === undefined || query === null || query === '') return named ?? refuseUnknown(asked, mode);
-    if (named) {
-      if (this.#withText(query) !== named) throw contradicting();
-      return named;
+    const [byId, ...others] = ids.map((id) => this.#byId.get(bareId(id)));
+    if (others.some((other) => other !== byId)) throw contradiction();
+    if (query === undefined || query === null || query === '') return byId ?? rejectUnknown(params, mode);
+    if (byId) {
+      if (this.#withText(query) !== byId) throw contradiction();
+      return byId;
     }
     if (mode === 'allow') return undefined;
     const listed = this.#withText(query);
     if (listed) return listed;
-    if (mode === 'require') throw required();
-    this.#options.onUnlisted(loggable(asked.operationName) ?? null);
+    if (mode === 'require') throw notListed();
+    this.options.onUnlisted(loggable(params.operationName) ?? null);
     return undefined;
   }
 
   #withText(query: unknown): ManifestOperation | undefined {
     if (typeof query !== 'string') return undefined;
-    return this.#byText.get(query) ?? this.#byEssence.get(normalizeDocument(query) ?? query);
+    return this.#byText.get(query) ?? this.#byNormalized.get(normalizeDocument(query) ?? query);
   }
 
   #add(operation: ManifestOperation): string[] {
     const { body } = operation;
     const id = bareId(operation.id);
-    const there = this.#byId.get(id);
-    if (there) return there.body === body ? [] : [`operation ${id}: two different documents have this id`];
-    const essence = normalizeDocument(body) ?? body;
-    // Several ids may stand for one document: they mean the same then.
-    const same = this.#byEssence.get(essence) ?? operation;
+    const known = this.#byId.get(id);
+    if (known) return known.body === body ? [] : [`operation ${id}: two different documents have this id`];
+    const normalized = normalizeDocument(body) ?? body;
+    // Several ids may belong to one document.
+    const same = this.#byNormalized.get(normalized) ?? operation;
     this.#byId.set(id, same);
     this.#byText.set(body, same);
-    this.#byEssence.set(essence, same);
+    this.#byNormalized.set(normalized, same);
     return [];
   }
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** The id by which Apollo's and urql's persisted queries go. */
+/** The hash of a persisted query of Apollo Client or urql. */
 export function hashIn(extensions: unknown): unknown {
-  const persistedQuery = isRecord(extensions) ? extensions['persistedQuery'] : undefined;
-  return isRecord(persistedQuery) ? persistedQuery['sha256Hash'] : undefined;
+  const persistedQuery = isWireObject(extensions) ? extensions['persistedQuery'] : undefined;
+  return isWireObject(persistedQuery) ? persistedQuery['sha256Hash'] : undefined;
 }
 
-/** GraphQL over HTTP writes "sha256:" before a hash, as does graphql-codegen since version 6; Apollo does not. */
+/** An id without the prefix "sha256:" of GraphQL over HTTP and graphql-codegen, which Apollo does not write. */
 const bareId = (id: string): string => (/^sha256:[0-9a-f]{64}$/.test(id) ? id.slice('sha256:'.length) : id);
 
 const OPENING: ReadonlySet<string> = new Set([TokenKind.BRACE_L, TokenKind.PAREN_L, TokenKind.BRACKET_L]);
 const CLOSING: ReadonlySet<string> = new Set([TokenKind.BRACE_R, TokenKind.PAREN_R, TokenKind.BRACKET_R]);
 
 /**
- * A document without what means nothing: white space, commas, comments and the order of its definitions. Undefined when it
- * is no document. Made of tokens, in linear time: printing a deep document takes seconds.
+ * A document without insignificant characters and with sorted definitions; undefined when it has a syntax error. Uses the
+ * lexer, because printing a deeply nested document takes seconds.
  */
 function normalizeDocument(text: string): string | undefined {
   const lexer = new Lexer(new Source(text));
@@ -146,29 +133,24 @@ function normalizeDocument(text: string): string | undefined {
   return [...definitions.sort(), ...tokens].join('\n');
 }
 
-/** Neither a text nor an id of the manifest. Automatic persisted queries are for Apollo, where anything may be asked. */
-function refuseUnknown({ documentId, extensions }: Asked, mode: PersistedMode): undefined {
+/** Rejects an unknown id. Automatic persisted queries are left to Apollo unless the manifest is required. */
+function rejectUnknown({ documentId, extensions }: GraphQLRequestParams, mode: PersistedMode): undefined {
   const hasHash = typeof hashIn(extensions) === 'string';
-  // What Apollo keeps was registered by other callers: it is no way around the manifest.
   if (typeof documentId === 'string' || (hasHash && mode === 'require')) throw unknownId();
-  if (mode === 'require') throw required();
+  if (mode === 'require') throw notListed();
 }
 
-const required = (): RequestError =>
+const notListed = (): RequestError =>
   new RequestError({
     status: 400,
     code: 'PERSISTED_OPERATION_REQUIRED',
-    message: 'Only operations of the manifest may be asked here, and this is none of them.',
+    message: 'Only operations of the manifest are allowed, and this is none of them.',
   });
 
-const contradicting = (): RequestError =>
-  new RequestError({
-    status: 400,
-    code: 'BAD_REQUEST',
-    message: 'The id stands for another operation than what was sent with it.',
-  });
+const contradiction = (): RequestError =>
+  badRequest('The id and the document belong to different operations.');
 
-/** Clients act on this message: those that have the document send it along, at once and once. */
+/** Apollo's message, on which clients act: they send the document. */
 export const unknownId = (): RequestError =>
   new RequestError({
     status: 200,

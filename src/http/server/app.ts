@@ -7,47 +7,43 @@ import fastify, {
   type FastifyRequest,
 } from 'fastify';
 import type { Logger } from 'pino';
+import { errorLocation } from '../graphql/error-location';
+import { INTERNAL_ERROR } from '../graphql/graphql-errors';
+import { overloaded, RequestError } from '../graphql/http-error';
 import type { Connections } from './connections';
 import type { EventLoopLag } from './event-loop-lag';
-import { INTERNAL_ERROR } from '../graphql/graphql-errors';
 import { readJsonBodies } from './json-body';
-import type { PublicCode } from '../graphql/error-codes';
-import { RequestError, overloaded } from '../graphql/http-error';
-import { SAFE_HEADERS } from './security-headers';
-import { errorLocation } from '../graphql/error-location';
 import { requestContext } from './request-context';
+import { SAFE_HEADERS } from './security-headers';
 
-/** More than any honest operation needs. */
 const BODY_LIMIT_BYTES = 100 * 1024;
+/** Longer than the idle timeout of common proxies. */
+const KEEP_ALIVE_MS = 72_000;
 
 interface AppOptions {
   log: Logger;
-  /** Proxies whose X-Forwarded-For is believed. */
+  /** Proxies whose X-Forwarded-For is trusted. */
   trustedProxies: readonly string[];
   /** How long a client may take to send a request, in milliseconds. */
   clientTimeoutMs: number;
   connections: Connections;
 }
 
-/** Whether a client asks for a WebSocket where there is one. */
 const wantsWebSocket = ({ url = '', headers }: IncomingMessage): boolean =>
   /^websocket$/i.test(headers.upgrade ?? '') && /^\/graphql(\?|$)/.test(url);
 
-/** How long a connection may wait for its next request, in milliseconds. Longer than proxies keep theirs. */
-const KEEP_ALIVE_MS = 72_000;
-
-type ServerOptions = Pick<AppOptions, 'clientTimeoutMs' | 'connections'>;
-
-/** The HTTP server below Fastify: with limits of time, and of connections. */
-function createHttpServer(handler: RequestListener, { clientTimeoutMs, connections }: ServerOptions): Server {
+/** Creates the HTTP server below Fastify, with timeouts and connection limits. */
+function createHttpServer(
+  handler: RequestListener,
+  { clientTimeoutMs, connections }: Pick<AppOptions, 'clientTimeoutMs' | 'connections'>,
+): Server {
   const server: Server = createServer(
     {
       requestTimeout: clientTimeoutMs,
-      // Also for connections on which nothing is sent at all.
       headersTimeout: clientTimeoutMs,
       connectionsCheckingInterval: Math.min(1000, clientTimeoutMs),
       keepAliveTimeout: KEEP_ALIVE_MS,
-      // Some clients offer to speak HTTP/2 in every request: they are answered as if they had not.
+      // Some clients offer HTTP/2 in every request: the offer is ignored.
       shouldUpgradeCallback: (request) => {
         const isUpgrade = server.listenerCount('upgrade') > 0 && wantsWebSocket(request);
         if (isUpgrade) connections.upgraded(request.socket);
@@ -60,7 +56,7 @@ function createHttpServer(handler: RequestListener, { clientTimeoutMs, connectio
   return server;
 }
 
-/** A bare web server: request ids, safe headers, limits of time and size, and every fault of HTTP as a GraphQL error. */
+/** Creates a web server without routes: request ids, security headers, timeouts, limits, and HTTP errors as GraphQL errors. */
 export function createApp({
   log,
   trustedProxies,
@@ -68,22 +64,17 @@ export function createApp({
   connections,
 }: AppOptions): FastifyInstance {
   const app: FastifyInstance = fastify({
-    // Fastify's own log lines hold URLs, and with them the variables of GET requests.
+    // Fastify logs URLs, which hold the variables of GET requests.
     logger: false,
     bodyLimit: BODY_LIMIT_BYTES,
     genReqId: () => randomUUID(),
     serverFactory: (handler) => createHttpServer(handler, { clientTimeoutMs, connections }),
-    // Addresses that fit no route, such as one that is too long: Fastify would quote them.
-    frameworkErrors: (error, request, reply) => {
-      const status = error.statusCode ?? 400;
-      void prepareReply(request, reply)
-        .code(status)
-        .send(httpFault(OTHER_FAULT, request.id, status));
-    },
+    // For URLs that match no route syntax. Fastify would quote them.
+    frameworkErrors: (error, request, reply) =>
+      void sendError(request, prepareReply(request, reply), toHttpError(error.statusCode ?? 400)),
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
-    // Fastify's own response is no GraphQL error: see graceful-shutdown.ts.
+    // Fastify's response is no GraphQL error: see graceful-shutdown.ts.
     return503OnClosing: false,
-    // An address that cannot be decoded is one where nothing is.
     rewriteUrl: ({ url = '/' }) => (isDecodable(url) ? url : '/'),
   });
   app.addHook('onRequest', (request, reply, done) => {
@@ -92,22 +83,27 @@ export function createApp({
   });
   readJsonBodies(app);
   app.setErrorHandler((error: FastifyError | RequestError, request, reply) => {
-    void reply.type(answerType(request.headers.accept));
-    if (error instanceof RequestError)
-      return reply.code(error.facts.status).headers(error.headers).send(error.body(request.id));
+    if (error instanceof RequestError) return sendError(request, reply, error);
     const status = error.statusCode ?? 500;
     if (status >= 500)
       log.error({ requestId: request.id, code: error.code, ...errorLocation(error) }, 'request failed');
-    return reply.code(status).send(httpFault(HTTP_FAULTS[status] ?? OTHER_FAULT, request.id, status));
+    return sendError(request, reply, toHttpError(status));
   });
-  app.setNotFoundHandler((request, reply) => reply.code(404).send(httpFault(NOTHING_HERE, request.id)));
+  app.setNotFoundHandler((request, reply) => sendError(request, reply, NOT_FOUND));
   return app;
 }
 
+const sendError = (request: FastifyRequest, reply: FastifyReply, error: RequestError): FastifyReply =>
+  reply
+    .code(error.options.status)
+    .headers(error.headers)
+    .type(errorType(request.headers.accept))
+    .send(error.body(request.id));
+
 const GRAPHQL_RESPONSE = 'application/graphql-response+json';
 
-/** Clients that know the type of GraphQL over HTTP read the errors of an answer whose status is not 200. */
-const answerType = (accept = ''): string =>
+/** Clients that accept the media type of GraphQL over HTTP read the errors of a response whose status is not 200. */
+const errorType = (accept = ''): string =>
   `${accept.includes(GRAPHQL_RESPONSE) ? GRAPHQL_RESPONSE : 'application/json'}; charset=utf-8`;
 
 function isDecodable(url: string): boolean {
@@ -120,43 +116,32 @@ function isDecodable(url: string): boolean {
   }
 }
 
-/** What throws a Refusal while the process is too late with its work to take on more; `refused` hears of it. */
+/** Returns a function that throws a RequestError while the event loop lags too much, after calling onRejected. */
 export const loadCheck =
-  (lag: EventLoopLag, refused: () => void): (() => void) =>
+  (lag: EventLoopLag, onRejected: () => void): (() => void) =>
   () => {
     if (!lag.isTooHigh()) return;
-    refused();
+    onRejected();
     throw overloaded();
   };
 
-const NOTHING_HERE = 'There is nothing at this address; the gateway is at /graphql.';
-
-/** What every answer has: nothing here is the same for everybody or for long. */
 const prepareReply = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
   reply.headers(SAFE_HEADERS).header('x-request-id', request.id).header('cache-control', 'no-store');
 
-const OTHER_FAULT = 'The request cannot be served.';
-
-/** Fastify's own messages quote the body: these do not. */
-const HTTP_FAULTS: Readonly<Record<number, string>> = {
+/** Replacements for Fastify's messages, which quote the body. */
+const MESSAGES: Readonly<Record<number, string>> = {
   400: 'The body is not valid JSON.',
+  404: 'Not found. The GraphQL endpoint is /graphql.',
   413: `The body is too large: at most ${BODY_LIMIT_BYTES} bytes.`,
   415: 'The body must be JSON: content-type application/json.',
   500: INTERNAL_ERROR,
 };
 
-const codeOfStatus = (status: number): PublicCode =>
-  status >= 500 ? (status === 503 ? 'SERVICE_UNAVAILABLE' : 'INTERNAL_SERVER_ERROR') : 'BAD_REQUEST';
+const toHttpError = (status: number): RequestError =>
+  new RequestError({
+    status,
+    code: status >= 500 ? 'INTERNAL_SERVER_ERROR' : 'BAD_REQUEST',
+    message: MESSAGES[status] ?? 'The request cannot be served.',
+  });
 
-const httpFault = (message: string, requestId: string, status = 400) => ({
-  errors: [
-    {
-      message,
-      extensions: {
-        code: codeOfStatus(status),
-        retryable: status === 503,
-        requestId,
-      },
-    },
-  ],
-});
+const NOT_FOUND = toHttpError(404);

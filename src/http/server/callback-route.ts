@@ -2,30 +2,29 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { nextEventLoopTurn } from '../../shared/next-turn';
 
-/** As much as a connection is kept for after the answer: what comes is thrown away. */
+/** A connection is kept for bodies up to this size, which are discarded. */
 const SMALL_BODY_BYTES = 64 * 1024;
 
-/** What follows /callbacks/, as it was written; some clients name the host before it. */
-const BELOW_CALLBACKS = /^(?:https?:\/\/[^/?#]*)?\/callbacks\/([^?#]*)/;
+/** Captures what follows /callbacks/. Some clients send an absolute URL. */
+const CALLBACK_URL = /^(?:https?:\/\/[^/?#]*)?\/callbacks\/([^?#]*)/;
 
 interface CallbackOptions {
-  /** Told what stands in a token's place, good or forged. Returns at once and never throws. */
+  /** Called with the token of the URL, which may be forged. Returns at once and never throws. */
   hint(token: string): void;
 }
 
 /**
- * Adds /callbacks/<token>, where the payment service says that something changed. Nobody knows who really calls, so
- * everybody gets the same empty answer, by any method, and nothing of what is sent is read. Has to be added before
- * routes and scopes, whose hooks would else come first.
+ * Adds /callbacks/<token>, by which the payment service reports changes. Callers are not authenticated: every request by
+ * any method gets the same empty response, and its body is not read. Must be added before routes and scopes with hooks.
  */
 export function addCallbacks(app: FastifyInstance, { hint }: CallbackOptions): void {
-  // A hook and no route: it answers before a body is awaited, and also where no route can be (unusual methods, `%zz`).
+  // A hook, because it responds before the body arrives, and to methods and paths (`%zz`) that no route can have.
   app.addHook('onRequest', (request, reply, done) => {
-    const below = BELOW_CALLBACKS.exec(request.originalUrl)?.[1];
-    if (below === undefined) return done();
-    if (below !== '' && !below.includes('/')) hint(below);
+    const token = CALLBACK_URL.exec(request.originalUrl)?.[1];
+    if (token === undefined) return done();
+    if (token !== '' && !token.includes('/')) hint(token);
     if (!isSmall(request.headers)) void reply.header('connection', 'close');
-    // What has come with it, and is no HTTP, is found first: it gets the one answer then.
+    // Malformed data behind the request is parsed first, and then gets the only response.
     void nextEventLoopTurn().then(() => reply.code(204).send());
   });
 }

@@ -2,7 +2,7 @@ import { BlockList, isIP, isIPv6 } from 'node:net';
 
 const MAPPED = '::ffff:';
 
-/** The part of an address that one client is likely to have to itself: an IPv4 address, or an IPv6 network of 64 bits. */
+/** The network that one client is likely to have alone: an IPv4 address, or the first 64 bits of an IPv6 address. */
 export function clientNetwork(address: string): string {
   if (address.startsWith(MAPPED) && address.includes('.')) return address.slice(MAPPED.length);
   if (!isIPv6(address)) return address;
@@ -13,7 +13,7 @@ export function clientNetwork(address: string): string {
   return [...groups, ...Array<string>(zeros).fill('0'), ...after].slice(0, 4).join(':');
 }
 
-/** Returns a check whether an address belongs to one of these addresses or networks (10.0.0.0/8). */
+/** Returns a function that matches addresses against these addresses and networks (10.0.0.0/8). */
 export function addressMatcher(networks: readonly string[]): (address: string) => boolean {
   const list = new BlockList();
   for (const network of networks) {
@@ -22,6 +22,6 @@ export function addressMatcher(networks: readonly string[]): (address: string) =
     if (prefix === undefined) list.addAddress(address, family);
     else list.addSubnet(address, Number(prefix), family);
   }
-  // An IPv4 address in its IPv6 form matches IPv4 networks.
+  // An IPv4 address in IPv6 form matches IPv4 networks.
   return (address) => isIP(address) > 0 && list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }

@@ -2,10 +2,10 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../shared/clock';
 import type { ConnectionListener } from './connections';
 
-/** One line for all connections that were refused or closed within so many milliseconds. */
+/** The interval of log lines, in milliseconds. */
 const INTERVAL_MS = 10_000;
 
-/** Logs how many connections were refused or closed, by reason, and passes each of them on to the metrics. */
+/** Counts refused and closed connections in the metrics, and logs their numbers by reason at intervals. */
 export function connectionLog(log: Logger, clock: Clock, metrics: ConnectionListener): ConnectionListener {
   let counts: Record<string, number> = {};
   const count = (reason: string): void => {

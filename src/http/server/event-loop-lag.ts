@@ -3,17 +3,14 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 const RESOLUTION_MS = 10;
 const SAMPLE_MS = 1000;
 
-/**
- * Mean event loop delay of the last second. It opens no file, unlike packages that read the memory usage beside it: that
- * fails, and ends the process, where no file descriptor is left.
- */
+/** The mean event loop delay of the last second. Opens no file, unlike packages that also read the memory usage. */
 export class EventLoopLag {
   readonly #maxMs: number;
   readonly #histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   readonly #timer: NodeJS.Timeout | undefined;
   #meanMs = 0;
 
-  /** @param maxMs above it the process counts as overloaded; 0: never */
+  /** @param maxMs the delay above which the process is overloaded; 0: never */
   constructor(maxMs: number) {
     this.#maxMs = maxMs;
     if (maxMs === 0) return;
@@ -32,7 +29,7 @@ export class EventLoopLag {
 
   #sample(): void {
     const { mean } = this.#histogram;
-    // No sample at all: the event loop was blocked for the whole second.
+    // Without a sample the event loop was blocked for the whole second.
     this.#meanMs = Number.isNaN(mean) ? Infinity : Math.max(0, mean / 1e6 - RESOLUTION_MS);
     this.#histogram.reset();
   }

@@ -1,104 +1,101 @@
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import fastifyStatic from '@fastify/static';
+import type { FastifyInstance } from 'fastify';
+import { overloaded, RequestError } from '../graphql/http-error';
 import { EXPLORER_HEADERS } from './security-headers';
-import { addStartPage } from './start-page';
 
 interface ExplorerOptions {
-  /** Whether the service is the embedded sandbox: the page says whether money moves. */
+  /** Whether the payment service is the embedded sandbox. The page shows whether money moves. */
   sandbox: boolean;
-  /** Whether callers must say who they are: the page then asks for a key or a token. */
+  /** Whether callers must authenticate. The page then asks for a key or token. */
   credentials: boolean;
 }
 
-/** What the build made of explorer/, beside the compiled gateway; there too when the sources run without a build. */
+/** The built explorer. The path is the same from src and from dist. */
 const DIRECTORY = path.resolve(__dirname, '../../../dist/explorer');
 
-/** Only files of these types are served, below /explorer/. */
-const TYPES: Readonly<Record<string, string>> = {
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.svg': 'image/svg+xml',
-  '.txt': 'text/plain; charset=utf-8',
-};
-
-/** The build puts the hash of what is in a file into its name. */
+/** The build writes a hash of the content into file names. */
 const HASHED = /-[A-Z0-9]{8}\./;
-const FOR_EVER = 'public, max-age=31536000, immutable';
 
-/** One representation of a file. */
-interface Content {
-  bytes: Buffer;
-  /** A strong validator. */
-  etag: string;
-}
+/** Downloads at a time. Each holds a file descriptor, and anybody may download. */
+const MAX_DOWNLOADS = 128;
 
-/** Adds /explorer, a GraphQL IDE for browsers, its assets, which are read when they are first asked for, and / with a link to it. */
-export function addExplorer(app: FastifyInstance, options: ExplorerOptions): void {
-  addStartPage(app, { landingPage: options.sandbox });
-  const page = remember(async () => {
-    const html = await readFile(path.join(DIRECTORY, 'index.html'), 'utf8');
-    const service = options.sandbox ? 'sandbox' : 'real';
-    const callers = options.credentials ? 'known' : 'anybody';
-    return html.replace('{service}', service).replace('{callers}', callers);
+/** Adds /explorer, a GraphQL IDE for browsers, its assets, and a start page at /. */
+export function addExplorer(app: FastifyInstance, { sandbox, credentials }: ExplorerOptions): void {
+  addStartPage(app, sandbox);
+  app.get('/explorer', async (_request, reply) => {
+    const html = await readFile(path.join(DIRECTORY, 'index.html'), 'utf8').catch(() => undefined);
+    // Without a build of the explorer.
+    if (html === undefined) return reply.callNotFound();
+    return reply
+      .headers(EXPLORER_HEADERS)
+      .header('cache-control', 'no-cache')
+      .type('text/html; charset=utf-8')
+      .send(
+        html
+          .replace('{service}', sandbox ? 'sandbox' : 'real')
+          .replace('{callers}', credentials ? 'known' : 'anybody'),
+      );
   });
-  const asset = remember((name) => readFile(path.join(DIRECTORY, name)));
-
-  app.get('/explorer', async (request, reply) => {
-    const content = await page('');
-    if (!content) return reply.callNotFound();
-    void reply.headers(EXPLORER_HEADERS).type('text/html; charset=utf-8').header('cache-control', 'no-cache');
-    return send(request, reply, content);
+  void app.register(async (scope) => {
+    let downloads = 0;
+    scope.addHook('onRequest', (_request, { raw }, done) => {
+      if (downloads >= MAX_DOWNLOADS) throw overloaded();
+      downloads += 1;
+      raw.once('close', () => (downloads -= 1));
+      done();
+    });
+    await scope.register(fastifyStatic, {
+      root: DIRECTORY,
+      prefix: '/explorer/',
+      // One route for each file: every other address is not found.
+      wildcard: false,
+      globIgnore: ['**/*.{html,br,gz}'],
+      index: false,
+      preCompressed: true,
+      cacheControl: false,
+      setHeaders: (reply, file) =>
+        void reply.header(
+          'cache-control',
+          HASHED.test(file) ? 'public, max-age=31536000, immutable' : 'no-cache',
+        ),
+    });
   });
-  app.get<{ Params: { name: string } }>('/explorer/:name', async (request, reply) => {
-    const { name } = request.params;
-    const type = TYPES[path.extname(name)];
-    if (!type || !/^[\w.-]+$/.test(name)) return reply.callNotFound();
-    const [encoding, suffix] = encodingFor(request.headers['accept-encoding']);
-    const content = await asset(name + suffix);
-    if (!content) return reply.callNotFound();
-    if (encoding) void reply.header('content-encoding', encoding);
-    void reply
-      .type(type)
-      .header('vary', 'accept-encoding')
-      .header('cache-control', HASHED.test(name) ? FOR_EVER : 'no-cache');
-    return send(request, reply, content);
+}
+
+/** Adds a page of links for browsers at /. Other clients get a 404 with the same information. */
+function addStartPage(app: FastifyInstance, hasLandingPage: boolean): void {
+  const html = startPage(hasLandingPage);
+  app.get('/', ({ headers }, reply) => {
+    if (!/^text\/html\b/.test(headers.accept ?? '')) throw NOT_FOUND;
+    return reply.type('text/html; charset=utf-8').send(html);
   });
 }
 
-/** Reads each file once: all who download it share its bytes. What is not there is looked for again. */
-function remember(read: (name: string) => Promise<Buffer | string>) {
-  const known = new Map<string, Content>();
-  return async (name: string): Promise<Content | undefined> => {
-    const kept = known.get(name);
-    if (kept) return kept;
-    try {
-      const bytes = Buffer.from(await read(name));
-      const content = { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url')}"` };
-      known.set(name, content);
-      return content;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-      throw error;
-    }
-  };
-}
+const startPage = (hasLandingPage: boolean): string => `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <title>paygraph</title>
+  </head>
+  <body>
+    <h1>paygraph</h1>
+    <ul>
+      <li><a href="explorer">/explorer</a>: a GraphQL IDE with every flow ready to run; it needs no other host.</li>
+      <li>${
+        hasLandingPage
+          ? '<a href="graphql">/graphql</a>: the GraphQL endpoint; in a browser Apollo Sandbox, which is loaded from the internet.'
+          : '/graphql: the GraphQL endpoint, for POST.'
+      }</li>
+    </ul>
+  </body>
+</html>
+`;
 
-/** The best of what the build made that the client takes: the encoding, and the end of the file's name. */
-function encodingFor(accepted = ''): [encoding: string | null, suffix: string] {
-  const taken = accepted
-    .split(',')
-    .map((one) => one.trim().toLowerCase())
-    .filter((one) => !/;\s*q=0(\.0*)?$/.test(one))
-    .map((one) => one.split(/[\s;]/, 1)[0]);
-  if (taken.includes('br')) return ['br', '.br'];
-  return taken.includes('gzip') ? ['gzip', '.gz'] : [null, ''];
-}
-
-/** Answers with the content, or that the client has it already. */
-function send({ headers }: FastifyRequest, reply: FastifyReply, { bytes, etag }: Content): FastifyReply {
-  void reply.header('etag', etag);
-  const has = (headers['if-none-match'] ?? '').split(',').map((one) => one.trim().replace(/^W\//, ''));
-  return has.includes(etag) || has.includes('*') ? reply.code(304).send() : reply.send(bytes);
-}
+const NOT_FOUND = new RequestError({
+  status: 404,
+  code: 'BAD_REQUEST',
+  message: 'Not found. The GraphQL endpoint is /graphql, and /explorer is a GraphQL IDE for browsers.',
+});

@@ -1,41 +1,39 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Server, type Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import type { ClientConnection, Connections } from './connections';
+import { sleep } from '../../shared/timeout';
 import { RequestError } from '../graphql/http-error';
+import type { ClientConnection, Connections } from './connections';
 
-/** An event loop iteration shorter than this, in which no connection was accepted, counts as quiet. */
+/** An event loop iteration without a new connection counts as quiet when it is shorter than this. */
 const QUIET_MS = 0.1;
-/** How long connections that were accepted last may take to send their request. */
+/** How long the latest connections may take to send their request. */
 const MAX_REQUEST_WAIT_MS = 1000;
 const POLL_MS = 10;
 
-/** The gateway is being stopped, and this request came too late. */
 export const SHUTTING_DOWN = new RequestError({
   status: 503,
   code: 'SERVICE_UNAVAILABLE',
-  message: 'The gateway is shutting down; this request was not carried out. Repeat it unchanged.',
+  message: 'The gateway is shutting down; the request was not executed. Repeat it unchanged.',
   retryAfterMs: 1000,
 });
 
-/** Moves clients to other instances, and closes the connections of a server without cutting off a request. */
+/** Moves clients to other instances and closes connections without interrupting a request. */
 export class GracefulShutdown {
-  readonly #app: FastifyInstance;
-  readonly #connections: Connections;
   #accepted = 0;
   #draining = false;
   #closing = false;
 
   /** Must be created before the server listens. */
-  constructor(app: FastifyInstance, connections: Connections) {
-    this.#app = app;
-    this.#connections = connections;
+  constructor(
+    private readonly app: FastifyInstance,
+    private readonly connections: Connections,
+  ) {
     app.server.on('connection', (socket: Socket) => {
       this.#accepted += 1;
       if (this.#closing) socket.destroy();
     });
-    // Before Fastify's listener, which may send the response at once.
+    // Before Fastify's listener, which may respond synchronously.
     app.server.prependListener('request', (request: IncomingMessage, response: ServerResponse) =>
       this.#onRequest(request.socket, response),
     );
@@ -51,36 +49,36 @@ export class GracefulShutdown {
     return this.#draining;
   }
 
-  /** Sends `connection: close` with every response from now on, so that clients and proxies go elsewhere. */
+  /** Sends `connection: close` with every response from now on, so that clients reconnect to other instances. */
   drain(): void {
     this.#draining = true;
     for (const { latest } of this.#httpConnections()) closeAfter(latest);
   }
 
   /**
-   * Closes the listener and the idle connections. Resolves when the connections that were accepted before have sent their
-   * request; these requests are still served. Waits for `maxWaitMs` at most for a moment to close, and then for requests.
+   * Closes the listener and idle connections. Resolves when every accepted connection has sent its request, which is still
+   * served. Waits at most `maxWaitMs` for a quiet moment to close the listener, and again for requests.
    */
   async stopAccepting(maxWaitMs: number): Promise<void> {
     const closeBy = performance.now() + maxWaitMs;
-    // The kernel resets connections that are established but not accepted yet: close when there are hardly any.
+    // The kernel resets connections that are not accepted yet: close when there are hardly any.
     while (performance.now() < closeBy && !(await this.#isQuietIteration()));
-    // Only the listener, and nothing before it: http.Server.close() would close idle connections first, which takes longer.
-    Server.prototype.close.call(this.#app.server);
-    this.#app.server.closeIdleConnections();
+    // Not http.Server.close(), which closes idle connections first and takes longer.
+    Server.prototype.close.call(this.app.server);
+    this.app.server.closeIdleConnections();
     const deadline = performance.now() + Math.min(maxWaitMs, MAX_REQUEST_WAIT_MS);
     while (this.#isAwaitingRequest() && performance.now() < deadline) await sleep(POLL_MS);
   }
 
-  /** WebSockets are closed by their own protocol. */
+  /** Connections other than WebSockets, which their own protocol closes. */
   #httpConnections(): ClientConnection[] {
-    return [...this.#connections.all()].filter(({ isUpgraded }) => !isUpgraded);
+    return [...this.connections.all()].filter(({ isUpgraded }) => !isUpgraded);
   }
 
   #onRequest(socket: Socket, response: ServerResponse): void {
     if (!this.#draining) return;
-    const previous = this.#connections.latestOn(socket);
-    // A pipelined request: the connection may not be closed before it has its response.
+    const previous = this.connections.latestOn(socket);
+    // A pipelined request: the connection must stay open until its response.
     if (previous && !previous.headersSent) previous.removeHeader('connection');
     closeAfter(response);
   }
@@ -95,10 +93,7 @@ export class GracefulShutdown {
     return this.#httpConnections().some(({ latest }) => !latest?.req.complete);
   }
 
-  /**
-   * Destroys connections without a complete request, and closes the others after their response. A request that is
-   * pipelined behind an unfinished response is refused after it.
-   */
+  /** Destroys connections without a complete request, and closes the others after their latest response. */
   #closeConnections(): void {
     this.#closing = true;
     for (const { socket, latest, waiting } of this.#httpConnections()) {

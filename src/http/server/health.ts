@@ -1,22 +1,19 @@
 import type { FastifyInstance } from 'fastify';
 
-/** What readiness depends on, or is told along with it. */
+/** The state behind /readyz. */
 export interface HealthParts {
-  /** A code of why the journal cannot be written; null where it can. Known already: asking costs nothing. */
+  /** A code of why the journal cannot be written; null when it can. Cached. */
   journalReason(): string | null;
-  /** Whether the payment service counts as down. */
+  /** Whether the circuit breakers of the payment service are open. */
   isServiceDown(): boolean;
-  /** Whether no clock has stepped lately. A step delays the release of idempotency keys, and nothing else. */
+  /** Whether no clock has stepped lately. A step only delays the release of idempotency keys. */
   isClockSteady(): boolean;
-  /** Whether the gateway is being stopped. */
   isDraining(): boolean;
 }
 
 /**
- * Adds /healthz (the process lives) and /readyz (it takes work, and if not, why). A service that is down does not make a
- * gateway unready: every other one has the same service, so all would leave the rotation at once, and callers would get
- * a load balancer's error instead of one that says what is wrong and that nothing was sent. A gateway that has no journal
- * creates nothing, and may be the only one.
+ * Adds /healthz (liveness) and /readyz (readiness, with reasons). A payment service that is down does not make an instance
+ * unready: all instances would leave the load balancer at once, and callers would get its error instead of the gateway's.
  */
 export function addHealth(app: FastifyInstance, parts: HealthParts): void {
   app.get('/healthz', () => ({ status: 'ok' }));

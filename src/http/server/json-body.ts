@@ -2,29 +2,26 @@ import type { FastifyInstance } from 'fastify';
 import { decodeUtf8, repeatsName } from '../../shared/json-text';
 import { RequestError } from '../graphql/http-error';
 
-const refusal = (status: number, message: string): RequestError =>
+const badRequest = (status: number, message: string): RequestError =>
   new RequestError({ status, code: 'BAD_REQUEST', message });
 
-/** Whether a content type names no charset but UTF-8, the only one of JSON (RFC 8259, 8.1). */
+/** Whether a content type allows UTF-8, the only charset of JSON (RFC 8259, 8.1). */
 const isUtf8Type = (type = ''): boolean =>
   !/charset/i.test(type) || !/charset/i.test(type.replace(/;\s*charset=("?)utf-?8\1\s*(?=;|$)/gi, ''));
 
-/**
- * Reads the bodies of requests: JSON in UTF-8 in which no object has a name twice. A byte order mark is ignored
- * (RFC 8259, 8.1).
- */
+/** Parses request bodies: JSON in UTF-8 without duplicate names. A byte order mark is ignored (RFC 8259, 8.1). */
 export function readJsonBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     if (!isUtf8Type(request.headers['content-type']))
       return done(
-        refusal(415, 'The body must be in UTF-8: content-type application/json without another charset.'),
+        badRequest(415, 'The body must be in UTF-8: content-type application/json without another charset.'),
       );
     const text = decodeUtf8(body);
-    if (text === undefined) return done(refusal(400, 'The body is not valid UTF-8.'));
+    if (text === undefined) return done(badRequest(400, 'The body is not valid UTF-8.'));
     void parse(request, text, (error, value: unknown) => {
       if (!error && repeatsName(text, value))
-        return done(refusal(400, 'The body has a JSON object with a name twice.'));
+        return done(badRequest(400, 'The body has a JSON object with a duplicate name.'));
       done(error, value);
     });
   });

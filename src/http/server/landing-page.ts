@@ -3,17 +3,16 @@ import { ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/dis
 import { ApolloServerPluginLandingPageLocalDefault } from '@apollo/server/plugin/landingPage/default';
 import { STARTER_DOCUMENT, STARTER_VARIABLES } from './starter-document';
 
-/** The page that browsers get at /graphql. */
 export interface LandingPageOptions {
-  /** Whether it gets Apollo Sandbox, whose scripts come from the internet. */
+  /** Whether browsers get Apollo Sandbox at /graphql, whose scripts come from the internet. */
   landingPage: boolean;
-  /** Whether there is a page at /explorer to point to. */
+  /** Whether there is a page at /explorer. */
   explorer: boolean;
 }
 
 type Plugin = ApolloServerPlugin;
 
-/** Apollo Sandbox at /graphql. Where its scripts cannot be loaded it points to the explorer, if there is one. */
+/** Serves Apollo Sandbox at /graphql, with a link to the explorer for browsers that cannot load its scripts. */
 export function landingPagePlugin({ landingPage, explorer }: LandingPageOptions): Plugin {
   if (!landingPage) return ApolloServerPluginLandingPageDisabled();
   const sandbox: Plugin = ApolloServerPluginLandingPageLocalDefault({
@@ -23,28 +22,26 @@ export function landingPagePlugin({ landingPage, explorer }: LandingPageOptions)
     variables: STARTER_VARIABLES,
     embed: { runTelemetry: false },
   });
-  return explorer ? pointingToExplorer(sandbox) : sandbox;
+  return explorer ? withExplorerLink(sandbox) : sandbox;
 }
 
-const pointingToExplorer = (sandbox: Plugin): Plugin => ({
+const withExplorerLink = (sandbox: Plugin): Plugin => ({
   ...sandbox,
   serverWillStart: async (service) => {
     const listener = await sandbox.serverWillStart?.(service);
     const page = await listener?.renderLandingPage?.();
     if (!listener || !page) throw new TypeError('Apollo Server has no landing page.');
     const { html } = page;
-    const pointing = async (): Promise<string> =>
-      withExplorer(typeof html === 'string' ? html : await html());
-    return { ...listener, renderLandingPage: () => Promise.resolve({ html: pointing }) };
+    const htmlWithLink = async (): Promise<string> => addLink(typeof html === 'string' ? html : await html());
+    return { ...listener, renderLandingPage: () => Promise.resolve({ html: htmlWithLink }) };
   },
 });
 
 /**
- * Apollo's page with a link to the explorer in the text that is shown until its scripts are loaded. Its
- * frame lies above the text: it is taken away while it is empty, so that the link can be clicked. The style has the nonce
- * of the page's own policy.
+ * Adds a link to the text that Apollo's page shows until its scripts are loaded. The empty frame would cover the link: a
+ * style with the nonce of the page removes it.
  */
-function withExplorer(html: string): string {
+function addLink(html: string): string {
   const [, nonce = ''] = /<style nonce="?([0-9a-f]+)/.exec(html) ?? [];
   const style = `<style nonce="${nonce}">#embeddableSandbox:empty { display: none; }</style>`;
   const link =

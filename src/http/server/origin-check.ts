@@ -1,10 +1,10 @@
 import { isLoopback } from '../../shared/loopback';
 
-/** Whether a Host header names this machine. */
+/** Whether a Host header names this machine. A page of another site may reach it under its own name (DNS rebinding). */
 export const isLoopbackHost = (host: string | undefined): boolean =>
   host !== undefined && URL.canParse(`http://${host}`) && isLoopback(new URL(`http://${host}`).hostname);
 
-/** Whether a page of this origin was loaded from the host that it now talks to, however either is written. */
+/** Whether an Origin header names the host of the request. */
 export function isOwnOrigin(origin: string, host: string | undefined): boolean {
   if (host === undefined || !URL.canParse(origin)) return false;
   const { protocol, host: originHost } = new URL(origin);

@@ -9,13 +9,12 @@ const NOWHERE = {
   objectSrc: ["'none'"],
 };
 
-/** Nothing of this gateway may be framed or loaded by others. */
 const STRICT = {
   referrerPolicy: { policy: 'no-referrer' },
   xFrameOptions: { action: 'deny' },
 } as const;
 
-/** What helmet sets: the same for every answer, so it is asked once. */
+/** The headers that helmet sets, computed once because they are the same for every response. */
 function headersBy(options: HelmetOptions): Readonly<Record<string, string>> {
   const request = new IncomingMessage(new Socket());
   const response = new ServerResponse(request);
@@ -23,7 +22,7 @@ function headersBy(options: HelmetOptions): Readonly<Record<string, string>> {
   return { ...response.getHeaders() } as Record<string, string>;
 }
 
-/** What browsers are told of every answer. None of them is a page: what says something of pages only is left out. */
+/** For responses that are no pages: without the headers that concern pages only. */
 export const SAFE_HEADERS = headersBy({
   ...STRICT,
   contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], ...NOWHERE } },
@@ -34,7 +33,7 @@ export const SAFE_HEADERS = headersBy({
   xXssProtection: false,
 });
 
-/** The same for Apollo's page, which says itself, with a new nonce each time, which scripts and frames it needs. */
+/** For Apollo's page, which has its own policy for scripts and frames, with a nonce. */
 export const PAGE_HEADERS = headersBy({
   ...STRICT,
   contentSecurityPolicy: {
@@ -43,10 +42,7 @@ export const PAGE_HEADERS = headersBy({
   },
 });
 
-/**
- * For the explorer's page, which needs nothing but what this gateway serves. Monaco writes styles into the page, and
- * style attributes into its lines, without a nonce: so styles, and styles alone, may be inline. Nothing is evaluated.
- */
+/** For the explorer, which loads from this gateway only. Monaco needs inline styles without a nonce. */
 export const EXPLORER_HEADERS = headersBy({
   ...STRICT,
   contentSecurityPolicy: {
@@ -57,7 +53,7 @@ export const EXPLORER_HEADERS = headersBy({
       workerSrc: ["'self'"],
       connectSrc: ["'self'"],
       styleSrc: ["'self'", "'unsafe-inline'"],
-      // GraphiQL's style sheet holds its fonts and signs, and the answer of a QR code its picture.
+      // GraphiQL's style sheet embeds fonts and icons; QR codes are embedded images.
       fontSrc: ['data:'],
       imgSrc: ["'self'", 'data:'],
       ...NOWHERE,

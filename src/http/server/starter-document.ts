@@ -1,4 +1,4 @@
-/** What a newcomer finds in the explorer, and what `npm start` prints to paste: it works as it is. */
+/** The default document of Apollo Sandbox, which `npm start` prints too. It works unchanged with the sandbox. */
 export const STARTER_DOCUMENT = `mutation CreatePayment($input: CreatePaymentInput!) {
   createPayment(input: $input) {
     ... on PaymentSuccess {
@@ -29,7 +29,7 @@ query Payment($channel: UUID!, $externalId: String!) {
   }
 }
 
-# With the transactionId that CreatePayment answered: press Pay on the payment's page and see it here.
+# With the transactionId of CreatePayment: press Pay on the payment's page and see the change here.
 subscription WatchPayment($channel: UUID!, $transactionId: UUID!) {
   paymentUpdated(channel: $channel, transactionId: $transactionId) {
     ... on PaymentResource {

@@ -1,52 +1,46 @@
 import type { ClientConnection, Connections } from './connections';
 
 export interface UnreadLimits {
-  /** How long a client may take to read what was written to it, in milliseconds. */
+  /** How long a client may take to read a response, in milliseconds. */
   clientTimeoutMs: number;
-  /** Bytes that are buffered because clients do not read them: of all callers, and of one. */
+  /** Bytes that are buffered for clients: for all callers, and for one. */
   maxUnreadBytes: number;
   maxUnreadBytesPerCaller: number;
 }
 
-/** How often the connections are checked. In between a process writes some tens of megabytes at most. */
+/** The interval of checks. A process writes some tens of megabytes within it at most. */
 const CHECK_MS = 250;
 
-/** Data that waits to be sent over one connection. */
 interface Backlog {
   connection: ClientConnection;
   bytes: number;
 }
 
-/** Number of bytes written to a connection at an earlier check. All of them must be flushed within the timeout. */
+/** Bytes written to a connection at an earlier check. All of them must be flushed within the timeout. */
 interface Mark {
   written: number;
   checks: number;
 }
 
-/**
- * Bounds what is buffered for clients that do not read: by time for each connection, by size for each caller and in all.
- * One check of all connections at an interval, so that a response itself costs nothing.
- */
+/** Backpressure: bounds what is buffered for clients, by time for each connection and by size for each caller and in total. */
 export class UnreadResponses {
-  readonly #connections: Connections;
-  readonly #limits: UnreadLimits;
-  /** Counted in checks, as a wall clock may step. */
+  /** The timeout as a number of checks, because clocks may step. */
   readonly #maxChecks: number;
-  /** Of the connections that had data buffered at the last check. */
+  /** The connections with buffered data at the last check. */
   #marks = new Map<ClientConnection, Mark>();
   readonly #timer: NodeJS.Timeout;
 
-  constructor(connections: Connections, limits: UnreadLimits) {
-    this.#connections = connections;
-    this.#limits = limits;
+  constructor(
+    private readonly connections: Connections,
+    private readonly limits: UnreadLimits,
+  ) {
     this.#maxChecks = Math.ceil(limits.clientTimeoutMs / CHECK_MS);
     this.#timer = setInterval(() => this.#check(), CHECK_MS).unref();
   }
 
-  /** Bytes that are buffered now because clients do not read them. */
   get bytes(): number {
     let sum = 0;
-    for (const { socket } of this.#connections.all()) sum += socket.writableLength;
+    for (const { socket } of this.connections.all()) sum += socket.writableLength;
     return sum;
   }
 
@@ -57,12 +51,12 @@ export class UnreadResponses {
   #check(): void {
     const backlogs: Backlog[] = [];
     const marks = new Map<ClientConnection, Mark>();
-    for (const connection of this.#connections.all()) {
+    for (const connection of this.connections.all()) {
       const bytes = connection.socket.writableLength;
       if (bytes === 0) continue;
       const mark = this.#markOf(connection, bytes);
       if (mark.checks > this.#maxChecks) {
-        this.#connections.reset(connection, 'write_timeout');
+        this.connections.reset(connection, 'write_timeout');
       } else {
         marks.set(connection, mark);
         backlogs.push({ connection, bytes });
@@ -72,7 +66,7 @@ export class UnreadResponses {
     if (backlogs.length > 0) this.#enforce(backlogs);
   }
 
-  /** The mark of the check before, where some of its bytes are buffered still; else a new one. */
+  /** The previous mark while some of its bytes are still buffered; otherwise a new one. */
   #markOf(connection: ClientConnection, bytes: number): Mark {
     const written = connection.socket.bytesWritten;
     const mark = this.#marks.get(connection);
@@ -82,7 +76,7 @@ export class UnreadResponses {
 
   /** Closes the connections with the most unread bytes until each caller, and all together, are within their limits. */
   #enforce(backlogs: Backlog[]): void {
-    const { maxUnreadBytes, maxUnreadBytesPerCaller } = this.#limits;
+    const { maxUnreadBytes, maxUnreadBytesPerCaller } = this.limits;
     const perCaller = new Map<string, number>();
     let total = 0;
     for (const { connection, bytes } of backlogs) {
@@ -94,13 +88,13 @@ export class UnreadResponses {
       const caller = callerOf(connection);
       const ofCaller = perCaller.get(caller) ?? 0;
       if (ofCaller <= maxUnreadBytesPerCaller && total <= maxUnreadBytes) continue;
-      this.#connections.reset(connection, 'unread_limit');
+      this.connections.reset(connection, 'unread_limit');
       perCaller.set(caller, ofCaller - bytes);
       total -= bytes;
     }
   }
 }
 
-/** Whose responses a connection carries: the caller, or else the address it comes from. */
+/** The caller of a connection, or its network before authentication. */
 const callerOf = ({ callerId, network, socket }: ClientConnection): string =>
   callerId ?? network ?? socket.remoteAddress ?? '';

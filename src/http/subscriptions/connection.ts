@@ -6,11 +6,10 @@ import type { Caller } from '../../auth/caller';
 import { decodeUtf8, parseJson, RepeatedNameError } from '../../shared/json-text';
 import type { ResultStream } from './result-stream';
 
-/** More than any honest client leaves unread while it goes on asking. */
 const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 
-/** Whether a message is JSON with a name twice in one object. What is not JSON is refused by graphql-ws. */
-function repeatsAName(text: string): boolean {
+/** Whether a message is JSON with a duplicate name. graphql-ws rejects messages that are not JSON. */
+function hasDuplicateName(text: string): boolean {
   try {
     parseJson(text);
     return false;
@@ -19,19 +18,17 @@ function repeatsAName(text: string): boolean {
   }
 }
 
-/** One WebSocket, as graphql-ws uses it, and what is known of who is at its other end. */
+/** One WebSocket of one caller, as graphql-ws uses it. */
 export class Connection implements Transport {
   readonly socket: WebSocket;
   /** The TCP connection below it. */
   readonly transport: Socket;
   readonly ip: string;
-  /** The Authorization header of the request, for clients that can set one; until they are known. */
+  /** The Authorization header of the upgrade request, until authentication. */
   authorization: string | undefined;
-  /** Who it is, once that is known. */
   caller?: Caller;
-  /** Gives the connection's seat back. */
-  giveBack?: () => void;
-  /** Its subscriptions. graphql-ws loses sight of one whose id is used again before it has ended. */
+  release?: () => void;
+  /** The open subscriptions. graphql-ws loses one when its id is used again. */
   readonly #streams = new Set<ResultStream>();
   #isAlive = true;
 
@@ -44,7 +41,7 @@ export class Connection implements Transport {
       this.#isAlive = true;
     });
     socket.on('ping', () => this.#enforceBackpressure());
-    // A client that breaks the protocol: its connection is closed, and the reason is its own affair.
+    // Protocol errors of the client: ws closes the connection.
     socket.on('error', () => undefined);
   }
 
@@ -52,7 +49,7 @@ export class Connection implements Transport {
     return this.socket.protocol;
   }
 
-  /** Resolves when it has left: until then the next result waits, and is replaced by newer ones. */
+  /** Resolves when the message was written to the socket, so that newer results replace waiting ones. */
   send(text: string): Promise<void> {
     return new Promise((resolve) => {
       this.socket.send(text, () => resolve());
@@ -67,35 +64,35 @@ export class Connection implements Transport {
     this.socket.on('message', (data: RawData) => {
       if (!this.#enforceBackpressure()) return;
       this.#isAlive = true;
-      // As a Buffer, which is how ws gives messages out. It checks the UTF-8 of text frames only.
+      // ws checks the UTF-8 of text frames only.
       const text = decodeUtf8(data as Buffer);
-      if (text === undefined || repeatsAName(text))
+      if (text === undefined || hasDuplicateName(text))
         return this.close(CloseCode.BadRequest, 'Invalid message received');
       handle(text).catch(() => this.close(CloseCode.InternalServerError, 'Internal error'));
     });
   }
 
-  /** Asks whether anybody is there; lets go who did not answer the last time. */
+  /** Sends a ping, or terminates the connection when the previous one was not answered. */
   ping(): void {
     if (!this.#isAlive) return this.socket.terminate();
     this.#isAlive = false;
     this.socket.ping();
   }
 
-  /** Begins a subscription that ends with the connection at the latest. */
-  trackSubscription(start: (over: (stream: ResultStream) => void) => ResultStream): ResultStream {
-    const stream = start((over) => void this.#streams.delete(over));
+  /** Starts a subscription, which ends with the connection at the latest. */
+  trackSubscription(start: (onEnd: (stream: ResultStream) => void) => ResultStream): ResultStream {
+    const stream = start((ended) => void this.#streams.delete(ended));
     this.#streams.add(stream);
     return stream;
   }
 
-  /** It is closed: nothing of it stays. */
-  ended(): void {
-    this.giveBack?.();
+  /** Must be called when the connection was closed. */
+  onClosed(): void {
+    this.release?.();
     for (const stream of this.#streams) void stream.return();
   }
 
-  /** Who asks and does not read is let go: what it is to be told may not pile up. */
+  /** Terminates the connection of a client that sends and does not read. Returns false then. */
   #enforceBackpressure(): boolean {
     if (this.socket.bufferedAmount <= MAX_UNREAD_BYTES) return true;
     this.socket.terminate();

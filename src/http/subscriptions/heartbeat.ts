@@ -1,36 +1,33 @@
 import type { Clock } from '../../shared/clock';
 
-/** A connection that is asked from time to time whether anybody is there. */
-export interface Pingable {
-  /** Asks; or ends the connection where the last question was not answered. */
-  beat(): void;
-}
-
-/** One pulse for all connections, however many there are. */
+/** Pings connections at an interval, with one timer for all of them. */
 export class Heartbeat {
-  readonly #clock: Clock;
-  readonly #everyMs: number;
-  readonly #connections = new Set<Pingable>();
-  #isBeating = false;
+  readonly #pings = new Set<() => void>();
+  #isScheduled = false;
 
-  constructor(clock: Clock, everyMs: number) {
-    this.#clock = clock;
-    this.#everyMs = everyMs;
+  constructor(
+    private readonly clock: Clock,
+    private readonly intervalMs: number,
+  ) {}
+
+  /**
+   * Adds a connection.
+   * @param ping sends a ping, or closes the connection when the previous one was not answered
+   * @returns a function that removes it
+   */
+  add(ping: () => void): () => void {
+    this.#pings.add(ping);
+    this.#schedule();
+    return () => void this.#pings.delete(ping);
   }
 
-  /** Takes a connection in. Returns how to let it go. */
-  add(connection: Pingable): () => void {
-    this.#connections.add(connection);
-    if (!this.#isBeating) this.#beatLater();
-    return () => void this.#connections.delete(connection);
-  }
-
-  #beatLater(): void {
-    this.#isBeating = true;
-    this.#clock.after(this.#everyMs, () => {
-      this.#isBeating = false;
-      for (const connection of this.#connections) connection.beat();
-      if (this.#connections.size > 0) this.#beatLater();
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    this.clock.after(this.intervalMs, () => {
+      this.#isScheduled = false;
+      for (const ping of this.#pings) ping();
+      if (this.#pings.size > 0) this.#schedule();
     });
   }
 }

@@ -1,83 +1,67 @@
 import type { FastifyInstance } from 'fastify';
-import type { GraphQLSchema } from 'graphql';
-import type { Logger } from 'pino';
 import type { Authenticator } from '../../auth/authenticator';
-import type { Clock } from '../../shared/clock';
-import type { ContextFactory } from '../../resolvers/context-factory';
-import type { Admission } from '../graphql/admission';
-import type { Connections } from '../server/connections';
-import type { CountOperation } from '../graphql/operation-log';
 import { errorLocation } from '../graphql/error-location';
-import { SseHandler } from './sse-handler';
+import type { Connections } from '../server/connections';
 import { Heartbeat } from './heartbeat';
-import { SubscriptionService, type TraceSubscription } from './subscription-service';
 import { QuotaLimiter } from './quota-limiter';
+import { SseHandler } from './sse-handler';
 import { SubscriptionDocuments } from './subscription-documents';
+import { SubscriptionService, type SubscriptionOptions } from './subscription-service';
 import { WebSocketHandler } from './websocket-handler';
 
-interface LiveOptions {
-  schema: GraphQLSchema;
+interface LiveOptions extends Omit<SubscriptionOptions, 'documents' | 'quota'> {
   introspection: boolean;
-  admission: Admission;
   authenticator: Authenticator;
-  contextFor: ContextFactory;
   corsOrigins: readonly string[];
   maxWatchers: number;
   maxWatchersPerClient: number;
   heartbeatMs: number;
-  /** Throws a Refusal while the process is too late with its work to take on more. */
-  checkLoad(): void;
-  /** Hears of a connection whose caller is not known. */
+  /** Called when authentication fails. */
   unauthenticated(): void;
-  /** Hears of a subscription, or connection, that would be one too many. */
+  /** Called when a limit of subscriptions or connections is reached. */
   noSeat(): void;
-  count: CountOperation;
   connections: Connections;
-  clock: Clock;
-  log: Logger;
-  trace?: TraceSubscription | undefined;
 }
 
-/** Live updates: subscriptions over WebSockets and over server-sent events, with one set of checks and limits. */
+/** Serves subscriptions over WebSocket and server-sent events, with the same checks and limits. */
 export function startLive(app: FastifyInstance, options: LiveOptions) {
   const { schema, introspection, clock, heartbeatMs, authenticator, corsOrigins } = options;
   const limits = {
     all: options.maxWatchers,
     perCaller: options.maxWatchersPerClient,
-    refused: options.noSeat,
+    onRejected: options.noSeat,
   };
-  const watchers = new QuotaLimiter(limits);
+  const subscriptions = new QuotaLimiter(limits);
   const heartbeat = new Heartbeat(clock, heartbeatMs);
-  const live = new SubscriptionService({
+  const service = new SubscriptionService({
     ...options,
     documents: new SubscriptionDocuments(schema, introspection),
-    seats: watchers,
+    quota: subscriptions,
   });
-  const events = new SseHandler({ live, heartbeat });
+  const events = new SseHandler({ service, heartbeat });
   const sockets = new WebSocketHandler({
-    live,
+    service,
     authenticator,
     unauthenticated: options.unauthenticated,
     identified: (socket, callerId) => options.connections.identified(socket, callerId),
     heartbeat,
-    seats: new QuotaLimiter(limits),
+    quota: new QuotaLimiter(limits),
     isOriginAllowed: (origin) => corsOrigins.includes(origin),
-    bug: (error) => options.log.error(errorLocation(error), 'unexpected error'),
+    reportBug: (error) => options.log.error(errorLocation(error), 'unexpected error'),
   });
   app.server.on('upgrade', (request, socket, head) => sockets.upgrade(request, socket, head));
   return {
-    /** To be added where it is known who asks. */
+    /** Its route must be added behind authentication. */
     events,
     /** How many subscriptions are open. */
-    watchers: () => watchers.taken,
+    watchers: () => subscriptions.open,
     /** Connections for subscriptions, by transport. */
     connections: () => ({ websocket: sockets.size, sse: events.size }),
-    /** Ends all that is watched, so that clients go elsewhere. */
+    /** Ends all subscriptions, so that clients reconnect to other instances. */
     close: async (): Promise<void> => {
       events.close();
       await sockets.close();
     },
-    /** Ends the connections that are still open. */
     abandon: () => sockets.abandon(),
   };
 }

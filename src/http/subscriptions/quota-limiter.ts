@@ -1,50 +1,47 @@
 import { RequestError } from '../graphql/http-error';
 
-interface SeatLimits {
+interface QuotaLimits {
+  /** Of all callers together. */
   all: number;
   perCaller: number;
-  /** Hears of every time that there is none. */
-  refused(): void;
+  /** Called for every rejection. */
+  onRejected(): void;
 }
 
-/** Counts what is held open, by caller and in all: one caller cannot take all there is. */
+const RETRY_AFTER_MS = 10_000;
+
+/** Limits what is open at the same time, for each caller and in total. */
 export class QuotaLimiter {
-  readonly #limits: SeatLimits;
-  readonly #taken = new Map<string, number>();
+  readonly #perCaller = new Map<string, number>();
   #all = 0;
 
-  /** So many are taken. */
-  get taken(): number {
+  constructor(private readonly limits: QuotaLimits) {}
+
+  get open(): number {
     return this.#all;
   }
 
-  constructor(limits: SeatLimits) {
-    this.#limits = limits;
-  }
-
-  /** Takes one. Returns how to give it back, which works once. Throws a Refusal where none is left. */
+  /** Acquires one. Returns a function that releases it; calling it again has no effect. Throws RATE_LIMITED. */
   acquire(callerId: string): () => void {
-    const taken = this.#taken.get(callerId) ?? 0;
-    const { all, perCaller, refused } = this.#limits;
-    if (taken >= perCaller || this.#all >= all) refused();
-    if (taken >= perCaller) throw noSeat(`This caller has ${perCaller} of these open already.`);
-    if (this.#all >= all) throw noSeat('As many of these are open as this gateway serves.');
-    this.#taken.set(callerId, taken + 1);
+    const { all, perCaller } = this.limits;
+    const open = this.#perCaller.get(callerId) ?? 0;
+    if (open >= perCaller) throw this.#reject(`The caller has reached its limit of ${perCaller}.`);
+    if (this.#all >= all) throw this.#reject('The gateway has reached its limit.');
+    this.#perCaller.set(callerId, open + 1);
     this.#all += 1;
-    let isTaken = true;
+    let isReleased = false;
     return () => {
-      if (!isTaken) return;
-      isTaken = false;
+      if (isReleased) return;
+      isReleased = true;
       this.#all -= 1;
-      const left = (this.#taken.get(callerId) ?? 1) - 1;
-      if (left > 0) this.#taken.set(callerId, left);
-      else this.#taken.delete(callerId);
+      const left = (this.#perCaller.get(callerId) ?? 1) - 1;
+      if (left > 0) this.#perCaller.set(callerId, left);
+      else this.#perCaller.delete(callerId);
     };
   }
+
+  #reject(message: string): RequestError {
+    this.limits.onRejected();
+    return new RequestError({ status: 429, code: 'RATE_LIMITED', message, retryAfterMs: RETRY_AFTER_MS });
+  }
 }
-
-/** How long to wait before asking for another. */
-const RETRY_AFTER_MS = 10_000;
-
-const noSeat = (message: string): RequestError =>
-  new RequestError({ status: 429, code: 'RATE_LIMITED', message, retryAfterMs: RETRY_AFTER_MS });

@@ -1,22 +1,22 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ExecutionResult, GraphQLError } from 'graphql';
 
-/** What ended a subscription, as its caller gets it. */
+/** A subscription has ended with these errors, which are formatted for its caller. */
 export class SubscriptionError extends Error {
   constructor(readonly errors: readonly GraphQLError[]) {
     super('The subscription has ended with an error.');
-    this.name = 'StreamFault';
+    this.name = 'SubscriptionError';
   }
 }
 
 interface StreamOptions {
-  /** Begins; throws, or answers with errors alone, where there is nothing to stream. */
+  /** Subscribes. Throws, or returns a result with errors only, when that fails. */
   open(): Promise<AsyncIterator<ExecutionResult> | ExecutionResult>;
-  /** What a caller is told of what went wrong; several things, where the fault is an AggregateError. */
-  toPublicErrors(fault: unknown): readonly GraphQLError[];
-  /** The result as the caller gets it. */
+  /** Formats an error for the caller; several for an AggregateError. */
+  toPublicErrors(error: unknown): readonly GraphQLError[];
+  /** Formats a result for the caller. */
   toResult(result: ExecutionResult): ExecutionResult;
-  /** Hears once that it is over, and of the errors that ended it. */
+  /** Called once, with the errors that ended the subscription. */
   closed(errors: readonly GraphQLError[]): void;
 }
 
@@ -25,40 +25,35 @@ type Step = IteratorResult<ExecutionResult, undefined>;
 const DONE: Step = { done: true, value: undefined };
 
 /**
- * The results of a subscription, each different from the one before. Nothing is begun before the first is asked for, and
- * leaving ends it at once, also while a result is awaited.
+ * The results of a subscription, without consecutive duplicates. It subscribes at the first next(), and return() ends it at
+ * once, also while a result is awaited.
  */
 export class ResultStream implements AsyncGenerator<ExecutionResult, undefined, void> {
-  readonly #options: StreamOptions;
   #source: AsyncIterator<ExecutionResult> | undefined;
-  /** Of the last result: keeping it whole would cost every watcher its size. */
-  #last = '';
-  #fault: unknown;
+  #latest = '';
+  #error: unknown;
   #errors: readonly GraphQLError[] = [];
   #done = false;
-  /** How many results were given out. */
   results = 0;
 
-  constructor(options: StreamOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: StreamOptions) {}
 
   async next(): Promise<Step> {
     if (this.#done) return this.#finish();
     try {
-      this.#source ??= await this.#begin();
-      // Left while it began: there was nothing to leave yet.
+      this.#source ??= await this.#subscribe();
+      // Ended during subscribing.
       if (this.#done) void this.#source.return?.();
       for (;;) {
         const step = await this.#source.next();
         if (step.done || this.#done) break;
-        const result = this.#options.toResult(step.value);
+        const result = this.options.toResult(step.value);
         if (this.#isSame(result)) continue;
         this.results += 1;
         return { done: false, value: result };
       }
-    } catch (fault) {
-      this.#fault ??= fault;
+    } catch (error) {
+      this.#error ??= error;
     }
     return this.#finish();
   }
@@ -68,15 +63,15 @@ export class ResultStream implements AsyncGenerator<ExecutionResult, undefined, 
     return DONE;
   }
 
-  /** Ends it with an error, which whoever awaits the next result gets. */
-  fail(fault: unknown): void {
+  /** Ends the subscription with an error, with which a pending next() rejects. */
+  fail(error: unknown): void {
     if (this.#done) return;
-    this.#fault = fault;
+    this.#error = error;
     this.#close();
   }
 
-  async throw(fault: unknown): Promise<Step> {
-    this.fail(fault);
+  async throw(error: unknown): Promise<Step> {
+    this.fail(error);
     return DONE;
   }
 
@@ -88,13 +83,13 @@ export class ResultStream implements AsyncGenerator<ExecutionResult, undefined, 
     await this.return();
   }
 
-  async #begin(): Promise<AsyncIterator<ExecutionResult>> {
-    const opened = await this.#options.open();
+  async #subscribe(): Promise<AsyncIterator<ExecutionResult>> {
+    const opened = await this.options.open();
     if ('next' in opened) return opened;
-    throw new AggregateError(opened.errors ?? [], 'The subscription could not begin.');
+    throw new AggregateError(opened.errors ?? [], 'The subscription could not be started.');
   }
 
-  /** Throws what ended it, once; is over from then on. */
+  /** Throws the errors that ended the subscription, once. */
   #finish(): Step {
     this.#close();
     const errors = this.#errors;
@@ -106,15 +101,15 @@ export class ResultStream implements AsyncGenerator<ExecutionResult, undefined, 
   #close(): void {
     if (this.#done) return;
     this.#done = true;
-    if (this.#fault !== undefined) this.#errors = this.#options.toPublicErrors(this.#fault);
+    if (this.#error !== undefined) this.#errors = this.options.toPublicErrors(this.#error);
     void this.#source?.return?.();
-    this.#options.closed(this.#errors);
+    this.options.closed(this.#errors);
   }
 
   #isSame(result: ExecutionResult): boolean {
-    const digest = createHash('sha1').update(JSON.stringify(result)).digest('base64');
-    const isSame = digest === this.#last;
-    this.#last = digest;
+    const digest = hash('sha1', JSON.stringify(result), 'base64');
+    const isSame = digest === this.#latest;
+    this.#latest = digest;
     return isSame;
   }
 }

@@ -1,111 +1,102 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { AccessError } from '../../auth/caller';
-import type { AskedOperation } from '../graphql/admission';
-import { readParameters } from '../graphql/get-parameters';
-import { RequestError, accessRefusal } from '../graphql/http-error';
+import { isWireObject } from '../../shared/wire-object';
+import { badRequest, CREDENTIALS_REQUIRED, RequestError } from '../graphql/http-error';
+import { parseGetParams, validateParams } from '../graphql/request-params';
 import { SHUTTING_DOWN } from '../server/graceful-shutdown';
-import { validateParams } from './request-params';
 import type { Heartbeat } from './heartbeat';
-import type { SubscriptionService } from './subscription-service';
 import { SubscriptionError } from './result-stream';
+import type { SubscriptionService } from './subscription-service';
 
-interface EventStreamOptions {
-  live: SubscriptionService;
+interface SseOptions {
+  service: SubscriptionService;
   heartbeat: Heartbeat;
 }
 
 const HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
-  // Tells proxies not to collect what has to be seen at once.
+  // Turns off buffering in proxies.
   'x-accel-buffering': 'no',
 };
 
-/** Server-sent events (graphql-sse, distinct connections): one subscription per request, at /graphql/stream. */
+/** Server-sent events (graphql-sse, distinct connections mode): one subscription per request, at /graphql/stream. */
 export class SseHandler {
-  readonly #options: EventStreamOptions;
-  readonly #replies = new Set<FastifyReply['raw']>();
+  readonly #streams = new Set<FastifyReply['raw']>();
   #closing = false;
 
-  constructor(options: EventStreamOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: SseOptions) {}
 
-  /** Adds the route. Who is asking must be known before it: request.caller. */
+  /** Adds the route, in a scope that authenticates callers. */
   add(scope: FastifyInstance): void {
     scope.route({
       method: ['GET', 'POST'],
       url: '/graphql/stream',
       handler: async ({ id, method, url, body, headers, caller, ip }, reply) => {
-        if (!caller) throw accessRefusal(new AccessError('NO_CREDENTIALS', 'Credentials are required.'));
+        if (!caller) throw CREDENTIALS_REQUIRED;
         if (this.#closing) throw SHUTTING_DOWN;
         if (!/text\/event-stream|\*\/\*/.test(headers.accept ?? '*/*')) throw NOT_ACCEPTABLE;
-        const asked = method === 'GET' ? readParameters(url) : (body as AskedOperation | null);
-        if (typeof asked !== 'object' || asked === null || Array.isArray(asked)) throw NO_OPERATION;
-        validateParams(asked);
-        const prepared = await this.#options.live.prepare(asked, { caller, ip, requestId: id });
+        const params: unknown = method === 'GET' ? parseGetParams(url) : body;
+        if (!isWireObject(params)) throw badRequest('The body must be a JSON object with a query.');
+        // Here, because prepare() would report the error in the stream.
+        validateParams(params);
+        const prepared = await this.options.service.prepare(params, { caller, ip, requestId: id });
         reply.hijack();
         const { raw } = reply;
-        // The client may have left, or the shutdown have begun, while the operation was checked.
+        // The client may have disconnected, or the shutdown may have begun, during the checks.
         if (raw.destroyed || this.#closing) return void raw.destroy();
-        const events = 'schema' in prepared ? this.#options.live.start(prepared) : refused(prepared);
+        const results = 'schema' in prepared ? this.options.service.start(prepared) : failed(prepared);
         raw.writeHead(200, { ...headersOf(reply), ...HEADERS });
-        // At once and alone: else the response keeps it in pieces for as long as the stream lasts.
+        // Otherwise the response would hold the headers in memory as long as the stream lasts.
         raw.flushHeaders();
-        // Not awaited: the request would be kept for as long as the stream lasts.
-        this.#send(raw, events).catch(() => raw.destroy());
+        // Not awaited, for the same reason.
+        this.#send(raw, results).catch(() => raw.destroy());
       },
     });
   }
 
-  /** So many streams are open. */
   get size(): number {
-    return this.#replies.size;
+    return this.#streams.size;
   }
 
-  /** Ends every stream without its last event, so that clients connect again. */
+  /** Ends every stream without a complete event, so that clients reconnect. */
   close(): void {
     this.#closing = true;
-    for (const raw of this.#replies) raw.end();
+    for (const raw of this.#streams) raw.end();
   }
 
   async #send(raw: FastifyReply['raw'], results: AsyncGenerator<object, undefined>): Promise<void> {
-    this.#replies.add(raw);
-    let isThere = true;
-    const beatNoMore = this.#options.heartbeat.add({
-      beat: () => {
-        // What was written at the last beat has not left yet: nobody takes it.
-        if (raw.writableEnded) return;
-        if (!isThere) return void raw.destroy();
-        isThere = false;
-        raw.write(':\n\n', () => {
-          isThere = true;
-        });
-      },
+    this.#streams.add(raw);
+    let isAlive = true;
+    const stopPinging = this.options.heartbeat.add(() => {
+      if (raw.writableEnded) return;
+      // The client has not read the previous ping.
+      if (!isAlive) return void raw.destroy();
+      isAlive = false;
+      raw.write(':\n\n', () => {
+        isAlive = true;
+      });
     });
-    // What is written after the client has gone: its own affair.
+    // Errors of writes after the client has disconnected.
     raw.on('error', () => undefined);
     raw.once('close', () => {
-      beatNoMore();
-      this.#replies.delete(raw);
+      stopPinging();
+      this.#streams.delete(raw);
       void results.return(undefined);
     });
-    // Some browsers take the stream as open only when something has come.
+    // Some browsers treat the stream as open only when something has arrived.
     await writeAndDrain(raw, ':\n\n');
     try {
       for await (const result of results) await writeAndDrain(raw, eventOf('next', result));
     } catch (error) {
-      await writeAndDrain(
-        raw,
-        eventOf('next', { errors: error instanceof SubscriptionError ? error.errors : [error] }),
-      );
+      const errors = error instanceof SubscriptionError ? error.errors : [error];
+      await writeAndDrain(raw, eventOf('next', { errors }));
     }
     await writeAndDrain(raw, eventOf('complete'));
     raw.end();
   }
 }
 
-/** The one result of a subscription that does not begin. */
-async function* refused(errors: readonly Error[]): AsyncGenerator<object, undefined> {
+/** The result of a subscription that could not be started. */
+async function* failed(errors: readonly Error[]): AsyncGenerator<object, undefined> {
   yield { errors };
   return undefined;
 }
@@ -113,25 +104,19 @@ async function* refused(errors: readonly Error[]): AsyncGenerator<object, undefi
 const eventOf = (event: string, data?: object): string =>
   `event: ${event}\ndata: ${data ? JSON.stringify(data) : ''}\n\n`;
 
-/** Resolves when it has left, or never will: until then the next result waits, and is replaced by newer ones. */
+/** Resolves when the text was written to the socket or cannot be, so that newer results replace waiting ones. */
 const writeAndDrain = (raw: FastifyReply['raw'], text: string): Promise<void> =>
   new Promise((resolve) => {
     if (!raw.destroyed && !raw.writableEnded) raw.write(text, () => resolve());
     else resolve();
   });
 
-/** The headers that Fastify would have sent. */
+/** The headers that Fastify would send. */
 const headersOf = (reply: FastifyReply): Record<string, string> =>
   Object.fromEntries(Object.entries(reply.getHeaders()).map(([name, value]) => [name, String(value)]));
 
 const NOT_ACCEPTABLE = new RequestError({
   status: 406,
   code: 'BAD_REQUEST',
-  message: 'This address answers with events only: accept text/event-stream.',
-});
-
-const NO_OPERATION = new RequestError({
-  status: 400,
-  code: 'BAD_REQUEST',
-  message: 'The body must be a JSON object with a query.',
+  message: 'The response is text/event-stream only.',
 });

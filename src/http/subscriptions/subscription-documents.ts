@@ -15,13 +15,13 @@ import {
 import { LRUCache } from 'lru-cache';
 import { MAX_TOKENS } from '../limits/document-limits';
 import type { PublicCode } from '../graphql/error-codes';
-import { RequestError } from '../graphql/http-error';
+import { badRequest } from '../graphql/http-error';
 
-/** Documents that are kept understood: thousands of watchers ask with the same one. Counted in characters of their texts. */
-const MAX_KEPT = 2_000_000;
+/** Limit of the cache of valid documents, in characters. */
+const MAX_CACHED = 2_000_000;
 const MAX_ERRORS = 20;
 
-const coded = (error: GraphQLError, code: PublicCode, message = error.message): GraphQLError =>
+const withCode = (error: GraphQLError, code: PublicCode, message = error.message): GraphQLError =>
   new GraphQLError(message, {
     nodes: error.nodes,
     source: error.source,
@@ -30,8 +30,8 @@ const coded = (error: GraphQLError, code: PublicCode, message = error.message): 
     extensions: { ...error.extensions, code },
   });
 
-/** What the next edition of GraphQL forbids, as nothing would be left to subscribe to: @skip and @include at the root. */
-const alwaysOneField: ValidationRule = (context) => ({
+/** Forbids @skip and @include at the root of a subscription, as the next edition of the GraphQL specification does. */
+const noConditionalRootField: ValidationRule = (context) => ({
   OperationDefinition({ operation, selectionSet }) {
     if (operation !== OperationTypeNode.SUBSCRIPTION) return;
     const visited = new Set<string>();
@@ -40,7 +40,7 @@ const alwaysOneField: ValidationRule = (context) => ({
         const found = selection.directives?.find(({ name }) => /^(skip|include)$/.test(name.value));
         if (found)
           context.reportError(
-            new GraphQLError('The root field of a subscription cannot be left out.', { nodes: found }),
+            new GraphQLError('The root field of a subscription cannot be conditional.', { nodes: found }),
           );
         if (selection.kind === Kind.INLINE_FRAGMENT) visit(selection.selectionSet);
         if (selection.kind !== Kind.FRAGMENT_SPREAD || visited.has(selection.name.value)) continue;
@@ -53,42 +53,42 @@ const alwaysOneField: ValidationRule = (context) => ({
   },
 });
 
-/** Reads and checks the documents of subscriptions. */
+/** Parses and validates the documents of subscriptions. */
 export class SubscriptionDocuments {
   readonly #schema: GraphQLSchema;
   readonly #introspection: boolean;
   readonly #rules: typeof specifiedRules;
-  readonly #kept = new LRUCache<string, DocumentNode>({
-    maxSize: MAX_KEPT,
+  readonly #cache = new LRUCache<string, DocumentNode>({
+    maxSize: MAX_CACHED,
     sizeCalculation: (_document, text) => text.length,
   });
 
   constructor(schema: GraphQLSchema, introspection: boolean) {
     this.#schema = schema;
     this.#introspection = introspection;
-    const rules = [...specifiedRules, alwaysOneField];
+    const rules = [...specifiedRules, noConditionalRootField];
     this.#rules = introspection ? rules : [...rules, NoSchemaIntrospectionCustomRule];
   }
 
-  /** The document of a text, or the errors in it. Its limits must have been checked before. */
+  /** Returns the document or its errors. The document limits must have been checked before. */
   read(text: string, operationName: string | undefined): DocumentNode | readonly GraphQLError[] {
-    const known = this.#kept.get(text);
+    const known = this.#cache.get(text);
     const document = known ?? this.#parse(text);
     if (document instanceof GraphQLError) return [document];
     if (!known) {
       const errors = validate(this.#schema, document, this.#rules, { maxErrors: MAX_ERRORS });
       if (errors.length > 0) return errors.map((error) => this.#invalid(error));
-      this.#kept.set(text, document);
+      this.#cache.set(text, document);
     }
     const operation = getOperationAST(document, operationName);
-    if (!operation) return [coded(unclear(operationName), 'OPERATION_RESOLUTION_FAILURE')];
+    if (!operation) return [withCode(noOperation(operationName), 'OPERATION_RESOLUTION_FAILURE')];
     return operation.operation === OperationTypeNode.SUBSCRIPTION ? document : [NO_SUBSCRIPTION];
   }
 
-  /** A wrong name is not answered with the right ones where nobody is to know them. */
+  /** Without suggestions of names when introspection is off. */
   #invalid(error: GraphQLError): GraphQLError {
     const message = this.#introspection ? error.message : error.message.replace(/ ?Did you mean .+\?$/s, '');
-    return coded(error, 'GRAPHQL_VALIDATION_FAILED', message);
+    return withCode(error, 'GRAPHQL_VALIDATION_FAILED', message);
   }
 
   #parse(text: string): DocumentNode | GraphQLError {
@@ -96,22 +96,20 @@ export class SubscriptionDocuments {
       return parse(text, { maxTokens: MAX_TOKENS });
     } catch (error) {
       return error instanceof GraphQLError
-        ? coded(error, 'GRAPHQL_PARSE_FAILED')
+        ? withCode(error, 'GRAPHQL_PARSE_FAILED')
         : new GraphQLError('The document cannot be parsed.');
     }
   }
 }
 
-/** In Apollo's words. */
-const unclear = (name: string | undefined): GraphQLError =>
+/** With Apollo's messages. */
+const noOperation = (name: string | undefined): GraphQLError =>
   new GraphQLError(
     name === undefined
       ? 'Must provide operation name if query contains multiple operations.'
       : `Unknown operation named "${name}".`,
   );
 
-const NO_SUBSCRIPTION = new RequestError({
-  status: 400,
-  code: 'BAD_REQUEST',
-  message: 'Only subscriptions are served here: send queries and mutations to /graphql by POST.',
-});
+const NO_SUBSCRIPTION = badRequest(
+  'Only subscriptions are served here: send queries and mutations to /graphql by POST.',
+);

@@ -3,40 +3,37 @@ import { GraphQLError, subscribe, type ExecutionArgs, type GraphQLSchema } from 
 import type { Logger } from 'pino';
 import type { Authenticator } from '../../auth/authenticator';
 import { AccessError, type Caller } from '../../auth/caller';
-import type { Clock } from '../../shared/clock';
 import type { OperationContext } from '../../resolvers/context';
 import type { ContextFactory } from '../../resolvers/context-factory';
-import type { Admission, AskedOperation } from '../graphql/admission';
-import { toPublicError } from '../graphql/graphql-errors';
-import { firstCode, loggable, type CountOperation } from '../graphql/operation-log';
-import { hashIn, unknownId } from '../persisted/persisted-operations';
-import { RequestError } from '../graphql/http-error';
-import { requestContext } from '../server/request-context';
+import type { Clock } from '../../shared/clock';
+import type { Admission } from '../graphql/admission';
 import { errorLocation } from '../graphql/error-location';
-import { validateParams } from './request-params';
-import { ResultStream } from './result-stream';
+import { toPublicError } from '../graphql/graphql-errors';
+import { RequestError } from '../graphql/http-error';
+import { firstCode, loggable, type CountOperation } from '../graphql/operation-log';
+import { validateParams, type GraphQLRequestParams } from '../graphql/request-params';
+import { hashIn, unknownId } from '../persisted/persisted-operations';
+import { requestContext } from '../server/request-context';
 import type { QuotaLimiter } from './quota-limiter';
+import { ResultStream } from './result-stream';
 import type { SubscriptionDocuments } from './subscription-documents';
 
-/** Follows one subscription, for whoever traces it. */
+/** The span of one subscription. */
 interface SubscriptionTrace {
-  /** Does something as a part of it. */
   within<T>(work: () => T): T;
-  /** It has sent its first result, or has ended without one; called more often than once. */
+  /** Ends the span, after the first result or without one. May be called again. */
   settled(name: string | undefined, codes: readonly unknown[]): void;
 }
 
-/** Begins to follow a subscription. */
-export type TraceSubscription = () => SubscriptionTrace;
+type TraceSubscription = () => SubscriptionTrace;
 
-interface LiveOptions {
+export interface SubscriptionOptions {
   schema: GraphQLSchema;
   documents: SubscriptionDocuments;
   admission: Admission;
   authenticator: Pick<Authenticator, 'isCurrent'>;
   contextFor: ContextFactory;
-  seats: QuotaLimiter;
-  /** Throws a Refusal while the process is too late with its work to take on more. */
+  quota: QuotaLimiter;
   checkLoad(): void;
   count: CountOperation;
   clock: Clock;
@@ -44,58 +41,52 @@ interface LiveOptions {
   trace?: TraceSubscription | undefined;
 }
 
-/** Who subscribes. */
-export interface Subscriber {
+interface Subscriber {
   caller: Caller;
   ip: string;
-  /** Names the request, where it has a name already. */
   requestId?: string;
 }
 
-/** A subscription that may begin. */
+/** A subscription that passed all checks. */
 export type PreparedSubscription = ExecutionArgs & {
   contextValue: OperationContext;
   trace: SubscriptionTrace | undefined;
 };
 
-/** How often it is checked whether those who watch still may. */
-const CHECK_EVERY_MS = 1000;
+/** The interval at which the credentials of subscribers are checked again. */
+const CHECK_CREDENTIALS_MS = 1000;
 
-/** Subscriptions, whatever way they came in: the same checks as for queries, and again while they last. */
+/** Subscriptions of every transport, with the checks of queries. Credentials are checked again while they last. */
 export class SubscriptionService {
-  readonly #options: LiveOptions;
   readonly #open = new Map<ResultStream, Caller>();
-  #isChecking = false;
+  #isCheckScheduled = false;
 
-  constructor(options: LiveOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: SubscriptionOptions) {}
 
-  /** Everything that is checked before a subscription begins; the errors, as the caller gets them, where it may not. */
+  /** Checks a request. Returns its errors, formatted for the caller, when it is rejected. */
   async prepare(
-    asked: AskedOperation,
+    params: GraphQLRequestParams,
     { caller, ip, requestId = randomUUID() }: Subscriber,
   ): Promise<PreparedSubscription | readonly GraphQLError[]> {
-    const { schema, documents, admission, contextFor } = this.#options;
-    const trace = this.#options.trace?.();
-    const refused = (faults: readonly unknown[]): readonly GraphQLError[] => {
-      const errors = faults.map((fault) => this.#toPublic(fault, requestId));
-      this.#options.count(undefined, undefined, firstCode(errors), undefined);
-      this.#log({ requestId, caller, trace }, asked.operationName, { ms: 0, results: 0, errors });
+    const { schema, documents, admission, contextFor } = this.options;
+    const trace = this.options.trace?.();
+    const fail = (causes: readonly unknown[]): readonly GraphQLError[] => {
+      const errors = causes.map((cause) => this.#toPublic(cause, requestId));
+      this.options.count(undefined, undefined, firstCode(errors), undefined);
+      this.#log({ requestId, caller, trace }, params.operationName, { ms: 0, results: 0, errors });
       return errors;
     };
     try {
-      validateParams(asked);
+      validateParams(params);
       this.#requireCurrent(caller);
-      this.#options.checkLoad();
-      const { operation } = await admission.admit(asked, caller);
-      const { query, operationName, variables } = operation;
-      // Documents are registered by POST alone: who sends a hash sends the text along the next time.
-      if (!query && typeof hashIn(asked.extensions) === 'string') throw unknownId();
+      this.options.checkLoad();
+      const { query, operationName, variables } = (await admission.admit(params, caller)).params;
+      // Persisted queries are registered by POST only: clients then send the document.
+      if (!query && typeof hashIn(params.extensions) === 'string') throw unknownId();
       if (typeof query !== 'string' || query === '') throw NO_QUERY;
       const name = typeof operationName === 'string' ? operationName : undefined;
       const document = documents.read(query, name);
-      if (!('kind' in document)) return refused(document);
+      if (!('kind' in document)) return fail(document);
       return {
         schema,
         document,
@@ -105,52 +96,52 @@ export class SubscriptionService {
         trace,
       };
     } catch (error) {
-      // As over HTTP there is no line for what was not let in: there may be any number of these.
+      // Not logged, as over HTTP: rejected requests may be many.
       if (error instanceof RequestError) {
-        trace?.settled(loggable(asked.operationName), [error.facts.code]);
+        trace?.settled(loggable(params.operationName), [error.options.code]);
         return [this.#toPublic(error, requestId)];
       }
-      return refused([error]);
+      return fail([error]);
     }
   }
 
   /**
-   * The results of a subscription; what ends it early is thrown as the caller gets it.
-   * @param over hears once that it has ended
+   * Starts a subscription. Its stream throws a SubscriptionError when it ends with errors.
+   * @param onEnd called once when it has ended
    */
   start(
     prepared: PreparedSubscription,
-    over: (stream: ResultStream) => void = () => undefined,
+    onEnd: (stream: ResultStream) => void = () => undefined,
   ): ResultStream {
     const { contextValue, operationName, trace } = prepared;
     const { caller, requestId } = contextValue;
     const startedAt = performance.now();
-    let giveBack = (): void => undefined;
-    const toErrors = (fault: unknown): readonly GraphQLError[] =>
-      (fault instanceof AggregateError ? (fault.errors as unknown[]) : [fault]).map((one) =>
-        this.#toPublic(one, requestId),
+    let release = (): void => undefined;
+    const toPublicErrors = (cause: unknown): readonly GraphQLError[] =>
+      (cause instanceof AggregateError ? (cause.errors as unknown[]) : [cause]).map((error) =>
+        this.#toPublic(error, requestId),
       );
     const stream = new ResultStream({
       open: () =>
         requestContext.run({ requestId }, async () => {
-          giveBack = this.#options.seats.acquire(caller.id);
+          release = this.options.quota.acquire(caller.id);
           this.#open.set(stream, caller);
-          this.#checkLater();
+          this.#scheduleCheck();
           return trace ? trace.within(() => subscribe(prepared)) : subscribe(prepared);
         }),
-      toPublicErrors: toErrors,
+      toPublicErrors,
       toResult: ({ data, errors }) => {
         this.#requireCurrent(caller);
-        const told = errors?.flatMap(toErrors);
-        trace?.settled(loggable(operationName), (told ?? []).map(codeOf));
-        return { data, ...(told && { errors: told }) };
+        const publicErrors = errors?.flatMap(toPublicErrors);
+        trace?.settled(loggable(operationName), (publicErrors ?? []).map(codeOf));
+        return { data, ...(publicErrors && { errors: publicErrors }) };
       },
       closed: (errors) => {
-        giveBack();
+        release();
         this.#open.delete(stream);
-        over(stream);
+        onEnd(stream);
         const ms = Math.round(performance.now() - startedAt);
-        this.#options.count('subscription', loggable(operationName), firstCode(errors), undefined);
+        this.options.count('subscription', loggable(operationName), firstCode(errors), undefined);
         this.#log({ caller, requestId, trace }, operationName, { ms, results: stream.results, errors });
       },
     });
@@ -158,16 +149,16 @@ export class SubscriptionService {
   }
 
   #requireCurrent(caller: Caller): void {
-    if (this.#options.authenticator.isCurrent(caller)) return;
-    throw new AccessError('BAD_CREDENTIALS', 'The credentials are not good any more.');
+    if (this.options.authenticator.isCurrent(caller)) return;
+    throw new AccessError('BAD_CREDENTIALS', CREDENTIALS_EXPIRED);
   }
 
-  /** Ends what callers watch whose credentials have expired or been revoked, soon after it happened. */
-  #checkLater(): void {
-    if (this.#isChecking) return;
-    this.#isChecking = true;
-    this.#options.clock.after(CHECK_EVERY_MS, () => {
-      this.#isChecking = false;
+  /** Ends subscriptions soon after the credentials of their caller expired or were revoked. */
+  #scheduleCheck(): void {
+    if (this.#isCheckScheduled) return;
+    this.#isCheckScheduled = true;
+    this.options.clock.after(CHECK_CREDENTIALS_MS, () => {
+      this.#isCheckScheduled = false;
       for (const [stream, caller] of this.#open) {
         try {
           this.#requireCurrent(caller);
@@ -175,15 +166,15 @@ export class SubscriptionService {
           stream.fail(error);
         }
       }
-      if (this.#open.size > 0) this.#checkLater();
+      if (this.#open.size > 0) this.#scheduleCheck();
     });
   }
 
-  #toPublic(fault: unknown, requestId: string): GraphQLError {
-    const error = fault instanceof GraphQLError ? fault : undefined;
+  #toPublic(cause: unknown, requestId: string): GraphQLError {
+    const error = cause instanceof GraphQLError ? cause : undefined;
     const formatted = error?.toJSON() ?? { message: '' };
-    const { message, extensions } = toPublicError(formatted, fault, (cause) =>
-      this.#options.log.error({ requestId, ...errorLocation(cause) }, 'unexpected error'),
+    const { message, extensions } = toPublicError(formatted, cause, (bug) =>
+      this.options.log.error({ requestId, ...errorLocation(bug) }, 'unexpected error'),
     );
     const { nodes, source, positions, path } = error ?? {};
     return new GraphQLError(message, {
@@ -195,35 +186,43 @@ export class SubscriptionService {
     });
   }
 
-  /** One line per subscription, when it has ended; never documents, variables or results. */
-  #log({ requestId, caller, trace }: Asked, asked: unknown, { errors, ...facts }: SubscriptionSummary): void {
-    const name = loggable(asked);
+  /** Writes one line per subscription when it has ended; never documents, variables or results. */
+  #log(
+    {
+      requestId,
+      caller,
+      trace,
+    }: Pick<OperationContext, 'requestId' | 'caller'> & Pick<PreparedSubscription, 'trace'>,
+    operationName: unknown,
+    { ms, results, errors }: SubscriptionSummary,
+  ): void {
+    const name = loggable(operationName);
     const codes = errors.map(codeOf);
     const line = {
       requestId,
       caller: caller.id,
       operation: 'subscription',
       name,
-      ...facts,
+      ms,
+      results,
       errors: codes.length > 0 ? codes : undefined,
     };
-    const write = (): void => this.#options.log.info(line, 'operation');
+    const write = (): void => this.options.log.info(line, 'operation');
     if (!trace) return write();
     trace.within(write);
     trace.settled(name, codes);
   }
 }
 
-/** In the words of queries. */
+/** The credentials of a connection or subscription are not valid any more. */
+export const CREDENTIALS_EXPIRED = 'The credentials have expired or were revoked.';
+
 const NO_QUERY = new GraphQLError('There is no query.', { extensions: { code: 'BAD_REQUEST' } });
 
 const codeOf = ({ extensions }: GraphQLError): unknown => extensions['code'];
 
-type Asked = Pick<OperationContext, 'requestId' | 'caller'> & Pick<PreparedSubscription, 'trace'>;
-
 interface SubscriptionSummary {
   ms: number;
-  /** How many results were sent. */
   results: number;
   errors: readonly GraphQLError[];
 }

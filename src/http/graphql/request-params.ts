@@ -1,0 +1,66 @@
+import { parseJson } from '../../shared/json-text';
+import { isWireObject } from '../../shared/wire-object';
+import { badRequest } from './http-error';
+
+/** The parameters of a GraphQL request as the client sent them: the body of a POST, or the payload of a subscription. */
+export interface GraphQLRequestParams {
+  query?: unknown;
+  operationName?: unknown;
+  variables?: unknown;
+  extensions?: unknown;
+  documentId?: unknown;
+}
+
+function isPercentEncodedUtf8(url: string): boolean {
+  if (/[^\x21-\x7e]/.test(url)) return false;
+  try {
+    decodeURIComponent(url);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Parses the parameters of a GET.
+ * @throws RequestError when they are ambiguous: not UTF-8, or with a duplicate name
+ */
+export function parseGetParams(url: string): GraphQLRequestParams {
+  if (!isPercentEncodedUtf8(url)) throw badRequest('The URL is not percent-encoded UTF-8.');
+  const { searchParams } = new URL(url, 'http://gateway/');
+  if (new Set(searchParams.keys()).size < searchParams.size)
+    throw badRequest('The URL has a duplicate parameter.');
+  const { variables, extensions, ...rest } = Object.fromEntries(searchParams);
+  return {
+    ...rest,
+    ...(variables !== undefined && { variables: parseParam('variables', variables) }),
+    ...(extensions !== undefined && { extensions: parseParam('extensions', extensions) }),
+  };
+}
+
+function parseParam(name: string, text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    throw badRequest(`${name} must be JSON without duplicate names.`);
+  }
+}
+
+/** The inverse of parseGetParams(). */
+export const toSearchParams = (params: GraphQLRequestParams): URLSearchParams =>
+  new URLSearchParams(
+    Object.entries(params)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]): [string, string] => [
+        name,
+        typeof value === 'string' ? value : JSON.stringify(value),
+      ]),
+  );
+
+/** @throws RequestError when a parameter has the wrong type */
+export function validateParams({ query, operationName, variables, extensions }: GraphQLRequestParams): void {
+  if (typeof (query ?? '') !== 'string') throw badRequest('query must be a string.');
+  if (typeof (operationName ?? '') !== 'string') throw badRequest('operationName must be a string.');
+  if (!isWireObject(variables ?? {})) throw badRequest('variables must be an object.');
+  if (!isWireObject(extensions ?? {})) throw badRequest('extensions must be an object.');
+}
