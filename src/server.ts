@@ -15,7 +15,7 @@ import { describeStartupError } from './app/startup-error';
 
 /**
  * The program: reads the settings, starts the gateway and stops it on SIGTERM or SIGINT.
- * @param open opens the journal at a URL; for tests, which allow it more time
+ * @param open opens the journal; for tests
  */
 export async function main(open?: OpenJournal): Promise<void> {
   try {
@@ -26,7 +26,7 @@ export async function main(open?: OpenJournal): Promise<void> {
   }
 }
 
-/** The public key of `paygraph dev-token`, served where a gateway with the sandbox can read it. */
+/** The public key of `paygraph dev-token`, served by the sandbox. */
 const DEV_JWKS = { file: DEV_JWKS_FILE, path: DEV_JWKS_PATH };
 
 async function run(config: Config, open?: OpenJournal): Promise<void> {
@@ -46,15 +46,15 @@ async function run(config: Config, open?: OpenJournal): Promise<void> {
     'listening',
   );
   log.flush();
-  if (sandbox) process.stdout.write(startupBanner(greeted(config, gateway.url, sandbox.url)));
+  if (!sandbox) return;
+  const banner = {
+    gatewayUrl: gateway.url,
+    sandboxUrl: sandbox.url,
+    hasExplorer: config.explorer,
+    needsKey: !isOpen(config.access),
+  };
+  process.stdout.write(startupBanner(banner));
 }
-
-const greeted = ({ explorer, access }: Config, gatewayUrl: string, sandboxUrl: string) => ({
-  gatewayUrl,
-  sandboxUrl,
-  hasExplorer: explorer,
-  wantsKey: !isOpen(access),
-});
 
 const atSandbox = (config: Config, sandbox: { url: string } | null): Config =>
   sandbox ? { ...config, service: { ...config.service, baseUrl: sandbox.url } } : config;
@@ -68,30 +68,30 @@ interface Running {
 }
 
 /**
- * The first signal drains the gateway for the delay, and then lets work in flight end; the end of the grace period, or a
- * second signal, does not.
+ * The first signal drains the gateway for the delay, then closes it and waits for work in flight. The process exits with code 1 at
+ * the end of the grace period, or at a second signal.
  */
 function stopOnSignal({ gateway, sandbox, delayMs, graceMs, log }: Running): void {
   let stopping = false;
-  const giveUp = (): void => {
+  const forceExit = (): void => {
     gateway.abandon();
     process.exit(1);
   };
   const stop = async (signal: NodeJS.Signals): Promise<void> => {
-    if (stopping) return giveUp();
+    if (stopping) return forceExit();
     stopping = true;
     log.info({ signal, delayMs }, 'stopping');
     if (delayMs > 0) {
       gateway.drain();
       await sleep(delayMs);
     }
-    setTimeout(giveUp, graceMs).unref();
+    setTimeout(forceExit, graceMs).unref();
     await gateway.close();
     await sandbox?.close();
     log.info('stopped');
     process.exit(0);
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => void stop(signal).catch(giveUp));
+    process.on(signal, () => void stop(signal).catch(forceExit));
   }
 }

@@ -16,10 +16,10 @@ interface Observers {
   log: Logger;
 }
 
-/** The journal in use. */
+/** The open journal, monitored. */
 interface JournalConnection {
   journal: Journal;
-  /** Why the journal cannot be written, as of the last check; null where it can. */
+  /** Why the journal cannot be written, as of the last check; null when it can. */
   reason(): JournalReason | null;
   close(): Promise<void>;
 }

@@ -2,42 +2,43 @@ import type { ConfirmBeginResult, ConfirmedInput } from '../../datasources/journ
 import type { Fingerprints } from '../create/fingerprint';
 
 interface ConfirmHistoryOptions {
-  /** The hash of the input that is being confirmed now. */
+  /** Hash of the input of the current confirm. */
   inputHash: string;
   begun: ConfirmBeginResult;
   confirmed: readonly ConfirmedInput[];
   fingerprints: Pick<Fingerprints, 'isComparable'>;
 }
 
-/** Earlier confirms of a payment in the journal, compared with the input of this one. */
+/** Earlier confirms of a payment, compared with the current one. */
 export class ConfirmHistory {
-  /** This input was sent before, and may have been carried out. */
+  /** The same input was sent before and may have been carried out. */
   readonly wasSent: boolean;
-  /** An earlier input cannot be compared with this one: it was not recorded, or hashed with another key. */
-  readonly cannotTell: boolean;
+  /** An earlier input cannot be compared: it was not recorded, or hashed with another key. */
+  readonly isIncomparable: boolean;
   /** The payment was confirmed with another input. */
   readonly otherConfirmed: boolean;
-  /** Another input was sent before, and may have been carried out. */
-  readonly otherSuspect: boolean;
+  /** Another input was sent before and may have been carried out. */
+  readonly otherUnresolved: boolean;
 
   constructor({ inputHash, begun, confirmed, fingerprints }: ConfirmHistoryOptions) {
-    const suspects = begun.unresolvedHashes;
+    const { unresolvedHashes, previousOutcomeUnknown } = begun;
     const isComparable = (hash: string): boolean => fingerprints.isComparable(hash);
     const isOther = (hash: string): boolean => hash !== inputHash && isComparable(hash);
-    const hashes = [...suspects, ...confirmed.map((each) => each.inputHash)];
-    this.wasSent = suspects.includes(inputHash);
-    this.cannotTell = !hashes.every(isComparable) || (begun.previousOutcomeUnknown && suspects.length === 0);
+    const hashes = [...unresolvedHashes, ...confirmed.map((each) => each.inputHash)];
+    this.wasSent = unresolvedHashes.includes(inputHash);
+    this.isIncomparable =
+      !hashes.every(isComparable) || (previousOutcomeUnknown && unresolvedHashes.length === 0);
     this.otherConfirmed = confirmed.some((each) => isOther(each.inputHash));
-    this.otherSuspect = suspects.some(isOther);
+    this.otherUnresolved = unresolvedHashes.some(isOther);
   }
 
-  /** An earlier confirm may have been carried out: the payment is looked up before anything is sent. */
+  /** An earlier confirm may have been carried out: the payment must be looked up before this one is sent. */
   get needsLookup(): boolean {
-    return this.wasSent || this.cannotTell || this.otherSuspect;
+    return this.wasSent || this.isIncomparable || this.otherUnresolved;
   }
 
-  /** That the payment has moved on is then the effect of this input, as far as is known. */
+  /** This input may have been carried out before: a payment that has moved on then counts as its effect. */
   get mayBeRepeat(): boolean {
-    return this.wasSent || this.cannotTell;
+    return this.wasSent || this.isIncomparable;
   }
 }
