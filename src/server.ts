@@ -26,29 +26,25 @@ export async function main(open?: OpenJournal): Promise<void> {
   }
 }
 
-/** The public key of `paygraph dev-token`, served by the sandbox. */
-const DEV_JWKS = { file: DEV_JWKS_FILE, path: DEV_JWKS_PATH };
-
 async function run(config: Config, open?: OpenJournal): Promise<void> {
   const log = createLog(config.logLevel);
   // Ignore EPIPE on stdout, for example when piped to `head`.
   process.stdout.on('error', () => undefined);
   config.warnings.forEach((warning) => log.warn(warning));
+  // The sandbox serves the public key of `paygraph dev-token`.
+  const jwks = { file: DEV_JWKS_FILE, path: DEV_JWKS_PATH };
   const sandbox =
-    config.sandbox &&
-    (await startEmbeddedSandbox({ ...config.sandbox, jwks: DEV_JWKS }, config.service, log));
-  const gateway = await startGateway(atSandbox(config, sandbox), log, systemClock, { open });
-  const { shutdownDelayMs: delayMs, shutdownGraceMs: graceMs } = config;
-  stopOnSignal({ gateway, sandbox, delayMs, graceMs, log });
-  const service = sandbox ? 'embedded sandbox' : config.service.baseUrl;
-  log.info(
-    { url: gateway.url, ...(gateway.metricsUrl && { metricsUrl: gateway.metricsUrl }), service },
-    'listening',
-  );
+    config.sandbox && (await startEmbeddedSandbox({ ...config.sandbox, jwks }, config.service, log));
+  const service = sandbox ? { ...config.service, baseUrl: sandbox.url } : config.service;
+  const gateway = await startGateway({ ...config, service }, log, systemClock, { open });
+  stopOnSignal(gateway, sandbox, config, log);
+  const { url, metricsUrl } = gateway;
+  const serviceName = sandbox ? 'embedded sandbox' : service.baseUrl;
+  log.info({ url, ...(metricsUrl && { metricsUrl }), service: serviceName }, 'listening');
   log.flush();
   if (!sandbox) return;
   const banner = {
-    gatewayUrl: gateway.url,
+    gatewayUrl: url,
     sandboxUrl: sandbox.url,
     hasExplorer: config.explorer,
     needsKey: !isOpen(config.access),
@@ -56,22 +52,16 @@ async function run(config: Config, open?: OpenJournal): Promise<void> {
   process.stdout.write(startupBanner(banner));
 }
 
-const atSandbox = (config: Config, sandbox: { url: string } | null): Config =>
-  sandbox ? { ...config, service: { ...config.service, baseUrl: sandbox.url } } : config;
-
-interface Running {
-  gateway: Pick<Gateway, 'drain' | 'close' | 'abandon'>;
-  sandbox: Sandbox | null;
-  delayMs: number;
-  graceMs: number;
-  log: Logger;
-}
-
 /**
- * The first signal drains the gateway for the delay, then closes it and waits for work in flight. The process exits with code 1 at
- * the end of the grace period, or at a second signal.
+ * The first signal drains the gateway for the delay, then closes it and waits for work in flight. The process exits with
+ * code 1 at the end of the grace period, or at a second signal.
  */
-function stopOnSignal({ gateway, sandbox, delayMs, graceMs, log }: Running): void {
+function stopOnSignal(
+  gateway: Gateway,
+  sandbox: Sandbox | null,
+  { shutdownDelayMs: delayMs, shutdownGraceMs: graceMs }: Config,
+  log: Logger,
+): void {
   let stopping = false;
   const forceExit = (): void => {
     gateway.abandon();

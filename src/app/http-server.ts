@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import type { Logger } from 'pino';
@@ -188,7 +187,11 @@ async function listen(
   // Fastify passes reusePort to net.Server.listen, but does not declare it.
   const address = { host, port, reusePort };
   await app.listen(address);
-  const urlOf = ({ server }: FastifyInstance): string => `http://${addressText(server.address(), host)}`;
+  const urlOf = ({ server }: FastifyInstance): string => {
+    const bound = server.address();
+    const boundPort = typeof bound === 'object' && bound !== null ? bound.port : 0;
+    return `http://${host.includes(':') ? `[${host}]` : host}:${boundPort}`;
+  };
   return { url: urlOf(app), metricsUrl: metricsServer && urlOf(metricsServer) };
 }
 
@@ -198,10 +201,8 @@ function createConnections({ config, metrics, log, clock }: WebServerParts): Con
   const capacity = connectionCapacity(descriptorLimit());
   const maxConnections = Math.min(wanted ?? capacity, capacity);
   if (wanted !== null && wanted > capacity) {
-    log.warn(
-      { event: 'descriptor_limit_low', wanted, maxConnections },
-      'descriptor limit below MAX_CONNECTIONS',
-    );
+    const facts = { event: 'descriptor_limit_low', wanted, maxConnections };
+    log.warn(facts, 'descriptor limit below MAX_CONNECTIONS');
   }
   return new Connections(
     {
@@ -216,8 +217,17 @@ function createConnections({ config, metrics, log, clock }: WebServerParts): Con
 /** Starts Apollo Server and the cache of compiled operations. */
 async function startApollo(parts: WebServerParts, schema: GraphQLSchema, rate: RateLimit) {
   const { config, log, metrics, tracing } = parts;
-  const countedLog = operationLog(log, metrics.operationEnded);
-  const endedLog = tracing ? tracedLog(countedLog, tracing) : countedLog;
+  const logOperation = operationLog(log, metrics.operationEnded);
+  const endedLog: OperationLog = (operation) => {
+    logOperation(operation);
+    if (!tracing) return;
+    const { operation: type, name, errors = [] } = operation;
+    tracing.ended({
+      type,
+      name: loggable(name),
+      codes: errors.map(({ extensions }) => extensions?.['code']),
+    });
+  };
   const formatError = errorFormatter(log);
   const compiled = new CompiledOperationCache({ rate, operationLog: endedLog, formatError });
   const apollo = createApolloServer({
@@ -235,16 +245,6 @@ async function startApollo(parts: WebServerParts, schema: GraphQLSchema, rate: R
   return { apollo, compiled };
 }
 
-/** Logs operations, and ends their spans. */
-const tracedLog =
-  (log: OperationLog, tracing: Tracing): OperationLog =>
-  (operation) => {
-    log(operation);
-    const { operation: type, name, errors = [] } = operation;
-    const codes = errors.map(({ extensions }) => extensions?.['code']);
-    tracing.ended({ type, name: loggable(name), codes });
-  };
-
 /** Reads a file named by a setting. Throws a ConfigError that names the setting when the file cannot be used. */
 function fromFile<T>(setting: string, read: () => T): T {
   try {
@@ -254,32 +254,18 @@ function fromFile<T>(setting: string, read: () => T): T {
   }
 }
 
-const readPersistedOperations = (
-  { config, log }: WebServerParts,
-  schema: GraphQLSchema,
-): PersistedOperations =>
-  fromFile(
-    'PERSISTED_OPERATIONS',
-    () =>
-      new PersistedOperations({
-        settings: config.limits.persisted,
-        schema,
-        onUnlisted: (name) =>
-          log.warn({ event: 'operation_not_persisted', name }, 'operation is not in PERSISTED_OPERATIONS'),
-      }),
-  );
+function readPersistedOperations({ config, log }: WebServerParts, schema: GraphQLSchema) {
+  const settings = config.limits.persisted;
+  const onUnlisted = (name: string | null): void =>
+    log.warn({ event: 'operation_not_persisted', name }, 'operation is not in PERSISTED_OPERATIONS');
+  const read = () => new PersistedOperations({ settings, schema, onUnlisted });
+  return fromFile('PERSISTED_OPERATIONS', read);
+}
 
 function readAuthenticator({ config, clock, log, metrics }: WebServerParts): Authenticator {
   const { clientKeysFile, tokens } = config.access;
-  const authenticator = fromFile(
-    'CLIENT_KEYS_FILE',
-    () => new Authenticator({ clientKeysFile, tokens, clock, log }),
-  );
+  const read = () => new Authenticator({ clientKeysFile, tokens, clock, log });
+  const authenticator = fromFile('CLIENT_KEYS_FILE', read);
   metrics.showClientKeys(() => authenticator.clientKeys());
   return authenticator;
-}
-
-function addressText(address: AddressInfo | string | null, host: string): string {
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

@@ -9,7 +9,7 @@ import type { CallbackHandler } from './callbacks/callback-handler';
 import { toUserError } from './create/create-error';
 import type { CreatePlan, CreateService } from './create/create-service';
 import type { TransactionMatcher } from './recovery/transaction-matcher';
-import { validateCreate } from './validation/validate-input';
+import { validateCreate } from './validation/validate-create';
 import type { JournalSession } from './journal-session';
 import { withTimeout } from '../shared/timeout';
 import { knownFromJournal } from './recovery/payout-matcher';

@@ -10,7 +10,6 @@ import { PaymentState, PaymentStatus, type PaymentResource } from '../../schema/
 import { known } from '../../schema/lazy-field';
 import { InFlightCounter } from '../../shared/in-flight-counter';
 import { ConfirmClaims, notCarriedOut, type ConfirmClaimsOptions } from './confirm-claims';
-import { ConfirmHistory } from './confirm-history';
 import { sleep, withTimeout } from '../../shared/timeout';
 import type { Fingerprints } from '../create/fingerprint';
 
@@ -41,7 +40,7 @@ interface ConfirmCall {
   request: ConfirmRequest;
   claim: ConfirmClaim;
   begun: ConfirmBeginResult;
-  history: ConfirmHistory;
+  history: ReturnType<typeof compareHistory>;
 }
 
 /** The result for the caller, and the one for the journal. */
@@ -92,7 +91,8 @@ export class ConfirmService {
       repeated = confirmed.find((each) => each.inputHash === inputHash);
       if (!repeated) {
         if (!begun) return { kind: 'in_progress' };
-        const history = new ConfirmHistory({ inputHash, begun, confirmed, fingerprints });
+        const isComparable = (hash: string): boolean => fingerprints.isComparable(hash);
+        const history = compareHistory(inputHash, begun, confirmed, isComparable);
         const completion = await this.#confirm({ request, claim, begun, history });
         result = completion.result;
         return completion.outcome;
@@ -123,9 +123,10 @@ export class ConfirmService {
   async #confirm(call: ConfirmCall): Promise<ConfirmCompletion> {
     const { request, begun, history } = call;
     const { payments } = this.#options;
-    const before = history.needsLookup ? await payments.lookUp(request) : null;
+    const mayBeRepeat = history.wasSent || history.isIncomparable;
+    const before = mayBeRepeat || history.otherUnresolved ? await payments.lookUp(request) : null;
     const movedBefore = before && hasMovedOn(before, request) ? before : null;
-    if (movedBefore && history.mayBeRepeat) {
+    if (movedBefore && mayBeRepeat) {
       // The other input explains why the payment has moved on; the outcome of this one stays unknown.
       if (history.otherConfirmed) return { outcome: { kind: 'unknown' }, result: notCarriedOut(begun) };
       return { outcome: replay(movedBefore), result: this.#resolved(call, movedBefore) };
@@ -207,6 +208,29 @@ export class ConfirmService {
     const now = await payments.lookUp(request).catch(() => null);
     return now ?? payments.remembered({ channel, transactionId, room, status });
   }
+}
+
+/** Compares earlier confirms of a payment with the input of the current one. */
+function compareHistory(
+  inputHash: string,
+  { unresolvedHashes, previousOutcomeUnknown }: ConfirmBeginResult,
+  confirmed: readonly ConfirmedInput[],
+  isComparable: (hash: string) => boolean,
+) {
+  const hashes = [...unresolvedHashes, ...confirmed.map((each) => each.inputHash)];
+  const isOther = (hash: string): boolean => hash !== inputHash && isComparable(hash);
+  // Without a hash the input of an earlier confirm was not recorded.
+  const isUnrecorded = previousOutcomeUnknown && unresolvedHashes.length === 0;
+  return {
+    /** The same input was sent before and may have been carried out. */
+    wasSent: unresolvedHashes.includes(inputHash),
+    /** An earlier input cannot be compared: it was not recorded, or hashed with another key. */
+    isIncomparable: isUnrecorded || !hashes.every(isComparable),
+    /** The payment was confirmed with another input. */
+    otherConfirmed: confirmed.some((each) => isOther(each.inputHash)),
+    /** Another input was sent before and may have been carried out. */
+    otherUnresolved: unresolvedHashes.some(isOther),
+  };
 }
 
 /** Whether a payment no longer waits for this confirm. An unknown state word proves nothing. */

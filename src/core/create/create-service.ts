@@ -93,15 +93,15 @@ export class CreateService {
     // The journal has no attempt under an invalid key.
     if (errors.some(({ path }) => path[0] === 'idempotencyKey')) return null;
     const work = session.withLeaseRenewal(async () => {
-      const existing = await this.#find(plan);
-      if (!existing || isFreed(existing)) return null;
+      const existing = await this.#findActive(plan);
+      if (!existing) return null;
       await session.clockKnown();
       return (await this.#replay(existing, plan)) ?? null;
     });
     return this.#inFlight.track(work);
   }
 
-  /** Resolves when no create is under way. */
+  /** Resolves when no create is in flight. */
   drained(): Promise<void> {
     return this.#inFlight.drained();
   }
@@ -116,8 +116,8 @@ export class CreateService {
     if (!(await this.#preflight(plan))) return this.#onExternalIdTaken(plan, isLast);
     if (!plan.queue.hasFreeSlot()) {
       // A replay needs no slot, so its caller does not wait for one.
-      const existing = await this.#find(plan);
-      if (existing && !isFreed(existing)) return this.#replay(existing, plan);
+      const existing = await this.#findActive(plan);
+      if (existing) return this.#replay(existing, plan);
     }
     // Take the slot before recording: after a crash a recorded attempt counts as possibly sent.
     const slot = await plan.queue.reserve(plan.input.channel);
@@ -150,12 +150,18 @@ export class CreateService {
     return attempt && !isLast ? undefined : { kind: 'external_id_taken' };
   }
 
-  #find<T extends Transaction>({ client, key }: CreatePlan<T>): Promise<Attempt | null> {
+  #find({ client, key }: CreatePlan<Transaction>): Promise<Attempt | null> {
     const { session } = this.#options;
     return session.failClosed(session.journal.find({ service: session.service, client, key }));
   }
 
-  #newAttempt<T extends Transaction>({ input, ...plan }: CreatePlan<T>): NewAttempt {
+  /** The attempt that holds the key; null when the key may be used. */
+  async #findActive(plan: CreatePlan<Transaction>): Promise<Attempt | null> {
+    const attempt = await this.#find(plan);
+    return attempt && isFreed(attempt) ? null : attempt;
+  }
+
+  #newAttempt({ input, ...plan }: CreatePlan<Transaction>): NewAttempt {
     const { session, fingerprints, timeoutMs } = this.#options;
     const now = session.clock.now();
     return {
@@ -181,11 +187,10 @@ export class CreateService {
   }
 
   /** Whether the service has no transaction under the external id; true when the key was used before. */
-  async #preflight<T extends Transaction>(plan: CreatePlan<T>): Promise<boolean> {
+  async #preflight(plan: CreatePlan<Transaction>): Promise<boolean> {
     const { externalId } = plan.input;
     if (!plan.isFree || externalId === null) return true;
-    const existing = await this.#find(plan);
-    return (existing !== null && !isFreed(existing)) || plan.isFree(externalId);
+    return (await this.#findActive(plan)) !== null || plan.isFree(externalId);
   }
 
   async #send<T extends Transaction>(
@@ -207,17 +212,13 @@ export class CreateService {
     outcome: MutationOutcome<T>,
   ): Promise<CreateResult<T>> {
     const { session, recovery } = this.#options;
-    if (outcome.kind === 'accepted') {
-      // A transaction that another attempt created is not the result of this one.
-      const isOwn = await recovery.record(attempt, outcome.answer);
-      return isOwn
-        ? { kind: 'success', found: outcome.answer, replayed: false }
-        : this.#recoverLostResponse(attempt, plan);
-    }
     if (outcome.kind === 'refused') {
       await session.recordOutcome(attempt.id, { outcome: 'rejected', settledAt: session.clock.now() });
       return outcome;
     }
+    // A transaction that another attempt created is not the result of this one.
+    if (outcome.kind === 'accepted' && (await recovery.record(attempt, outcome.answer)))
+      return { kind: 'success', found: outcome.answer, replayed: false };
     return this.#recoverLostResponse(attempt, plan);
   }
 
@@ -227,7 +228,17 @@ export class CreateService {
     { matcher }: CreatePlan<T>,
   ): Promise<CreateResult<T>> {
     const { recovery, timeoutMs } = this.#options;
-    const begun: Attempt = { ...attempt, ...INITIAL_STATE };
+    const begun: Attempt = {
+      ...attempt,
+      seq: 0,
+      outcome: 'in_progress',
+      transactionId: null,
+      status: null,
+      settledAt: null,
+      nextRecheckAt: null,
+      recheckCount: 0,
+      absence: NO_ABSENCE,
+    };
     const deadline = performance.now() + Math.min(RECOVERY_MS, timeoutMs * 0.9);
     for (let delayMs = FIRST_DELAY_MS; ; delayMs *= 2) {
       const leftMs = deadline - performance.now();
@@ -260,17 +271,6 @@ export class CreateService {
     return result.kind === 'not_sent' ? undefined : { kind: 'unknown', externalId: attempt.externalId };
   }
 }
-
-const INITIAL_STATE = {
-  seq: 0,
-  outcome: 'in_progress',
-  transactionId: null,
-  status: null,
-  settledAt: null,
-  nextRecheckAt: null,
-  recheckCount: 0,
-  absence: NO_ABSENCE,
-} as const;
 
 /** A UUID of version 7 (RFC 9562): unique, and ordered by time. */
 function newExternalId(nowMs: number): string {
