@@ -1,6 +1,6 @@
 import type { Clock } from '../shared/clock';
 import type { ChangeNotifier } from '../datasources/change-notifier/change-notifier';
-import type { AttemptKind, Journal } from '../datasources/journal/journal';
+import type { Journal } from '../datasources/journal/journal';
 import type { PaymentService } from '../datasources/payment-service/payments';
 import type { PayoutService } from '../datasources/payment-service/payouts';
 import { AttemptOperations } from './attempts';
@@ -20,7 +20,7 @@ import { PayoutMatcher } from './recovery/payout-matcher';
 import { PayoutOperations } from './payouts';
 import { Reconciler } from './recovery/reconciler';
 import { RetentionJob } from './recovery/retention-job';
-import type { Transaction, TransactionMatcher } from './recovery/transaction-matcher';
+import type { Transaction } from './recovery/transaction-matcher';
 import type { PollSettings, UrlPolicy } from '../config/types';
 
 interface OperationsOptions {
@@ -61,16 +61,12 @@ export interface Operations {
 }
 
 const createClockGuard = ({ clock, settings, observer, warn }: OperationsOptions): ClockGuard =>
-  new ClockGuard({
-    clock,
-    holdMs: settings.settleMs,
-    onStep: (source, stepMs) => {
-      observer.onClockStep(source);
-      warn(
-        { event: 'clock_stepped', clock: source, stepMs },
-        'clock stepped; idempotency keys are not released and the journal is not purged during the settling time',
-      );
-    },
+  new ClockGuard(clock, settings.settleMs, (source, stepMs) => {
+    observer.onClockStep(source);
+    warn(
+      { event: 'clock_stepped', clock: source, stepMs },
+      'clock stepped; idempotency keys are not released and the journal is not purged during the settling time',
+    );
   });
 
 /** Builds the operations and starts their background jobs. */
@@ -79,22 +75,18 @@ export function startOperations(options: OperationsOptions): Operations {
   const { background = runUntraced } = options;
   const { timeoutMs, settleMs, keepMs, preflight, urls } = settings;
   const clockGuard = createClockGuard(options);
-  const journalClock = new JournalClock({ journal, clock, guard: clockGuard });
+  const journalClock = new JournalClock(journal, clock, clockGuard);
   const session = new JournalSession({ journal, clock: journalClock, service, warn });
   const recovery = new OutcomeRecovery({ session, clockGuard, timeoutMs, settleMs, observer });
   const fingerprints = new Fingerprints(settings.fingerprintKey.reveal());
   const createService = new CreateService({ session, recovery, fingerprints, timeoutMs });
   const confirmService = new ConfirmService({ session, payments, fingerprints, timeoutMs, warn });
-  const paymentMatcher = new PaymentMatcher(payments, session);
-  const payoutMatcher = new PayoutMatcher(payouts, session);
-  const matchers: Record<AttemptKind, TransactionMatcher<Transaction>> = {
-    payment: paymentMatcher,
-    payout: payoutMatcher,
+  const matchers = {
+    payment: new PaymentMatcher(payments, session),
+    payout: new PayoutMatcher(payouts, session),
   };
   const reconciler = new Reconciler({ session, clockGuard, recovery, matchers, background, observer });
-  reconciler.start();
   const retentionJob = new RetentionJob({ journal, clock: journalClock, clockGuard, keepMs, warn });
-  retentionJob.start();
   const callbacks = new CallbackHandler({
     publicUrl: settings.publicUrl,
     tokens: options.callbackTokens,
@@ -103,7 +95,7 @@ export function startOperations(options: OperationsOptions): Operations {
       background({ name: `callback ${attempt.kind}`, attempt: attempt.id }, async () => {
         const { kind, channel, transactionId, outcome } = attempt;
         if (transactionId !== null) await feeds[kind].onCallback(channel, transactionId);
-        else if (outcome === 'unknown') await recovery.recoverNow(attempt, matchers[kind]);
+        else if (outcome === 'unknown') await recovery.recoverNow<Transaction>(attempt, matchers[kind]);
       }),
   });
   const polling = { settings: settings.polling, clock, service, notifier, background, observer };
@@ -111,15 +103,12 @@ export function startOperations(options: OperationsOptions): Operations {
   const paymentOperations = new PaymentOperations({
     ...shared,
     payments,
-    matcher: paymentMatcher,
+    matcher: matchers.payment,
     confirmService,
   });
-  const payoutOperations = new PayoutOperations({ ...shared, payouts, matcher: payoutMatcher, preflight });
+  const payoutOperations = new PayoutOperations({ ...shared, payouts, matcher: matchers.payout, preflight });
   const feeds = { payment: paymentOperations.sights, payout: payoutOperations.sights };
-  notifier.subscribe((change) => {
-    feeds.payment.onRemoteChange(change);
-    feeds.payout.onRemoteChange(change);
-  });
+  notifier.subscribe((change) => Object.values(feeds).forEach((feed) => feed.onRemoteChange(change)));
   return {
     payments: paymentOperations,
     payouts: payoutOperations,

@@ -13,13 +13,6 @@ interface CallbackHandlerOptions {
   lookUp(attempt: Attempt): Promise<unknown>;
 }
 
-/** The callback URL of a create. */
-interface CallbackUrl {
-  callbackUrl: string | null | undefined;
-  /** Values that are redacted in responses. */
-  secrets: readonly string[];
-}
-
 /** Token bucket of one attempt. */
 interface TokenBucket {
   isBusy: boolean;
@@ -52,8 +45,11 @@ export class CallbackHandler {
     this.#clock = options.session.clock;
   }
 
-  /** The callback URL to send with a create: the caller's, unchanged, or else this gateway's if PUBLIC_URL is set. */
-  callbackUrlFor(attemptId: string, own: string | null | undefined, secrets: readonly string[]): CallbackUrl {
+  /**
+   * The callback URL to send with a create: the caller's, unchanged, or else this gateway's if PUBLIC_URL is set; and the
+   * values to redact in responses.
+   */
+  callbackUrlFor(attemptId: string, own: string | null | undefined, secrets: readonly string[]) {
     const { publicUrl, tokens } = this.#options;
     if (publicUrl === null || (own !== null && own !== undefined)) return { callbackUrl: own, secrets };
     const token = tokens.of(attemptId);

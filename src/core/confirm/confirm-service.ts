@@ -103,10 +103,12 @@ export class ConfirmService {
     return replay(await this.#current(request, repeated));
   }
 
-  #newClaim({ channel, transactionId, room, fields }: ConfirmRequest): ConfirmClaim {
+  #newClaim(request: ConfirmRequest): ConfirmClaim {
+    const { channel, transactionId, fields } = request;
     const { session, fingerprints } = this.#options;
     const { service } = session;
-    const inputHash = fingerprints.ofConfirm({ service, channel, transactionId, method: room.type, fields });
+    const method = request.room.type;
+    const inputHash = fingerprints.ofConfirm({ service, channel, transactionId, method, fields });
     return {
       id: randomUUID(),
       service,
@@ -135,10 +137,10 @@ export class ConfirmService {
     const earlier = movedBefore ? this.#confirmedBy(call, begun.unresolvedHashes, movedBefore) : [];
     const outcome = await payments.confirm(request);
     if (outcome.kind === 'accepted') {
-      const { answer } = outcome;
-      const confirmed = [...earlier, ...this.#confirmedBy(call, [call.claim.inputHash], answer)];
+      const found = outcome.answer;
+      const confirmed = [...earlier, ...this.#confirmedBy(call, [call.claim.inputHash], found)];
       return {
-        outcome: { kind: 'success', found: answer, replayed: false },
+        outcome: { kind: 'success', found, replayed: false },
         result: { outcome: 'known', confirmed },
       };
     }
@@ -204,9 +206,9 @@ export class ConfirmService {
   /** The current state of a confirmed payment, or the recorded one if the lookup fails. */
   async #current(request: ConfirmRequest, { status }: ConfirmedInput): Promise<PaymentResource> {
     const { payments } = this.#options;
-    const { channel, transactionId, room } = request;
-    const now = await payments.lookUp(request).catch(() => null);
-    return now ?? payments.remembered({ channel, transactionId, room, status });
+    const { channel, transactionId } = request;
+    const current = await payments.lookUp(request).catch(() => null);
+    return current ?? payments.remembered({ channel, transactionId, room: request.room, status });
   }
 }
 
@@ -234,8 +236,8 @@ function compareHistory(
 }
 
 /** Whether a payment no longer waits for this confirm. An unknown state word proves nothing. */
-function hasMovedOn(payment: PaymentResource, { room }: ConfirmRequest): boolean {
+function hasMovedOn(payment: PaymentResource, request: ConfirmRequest): boolean {
   const state = known(payment.state);
   const isKnownState = state !== null && state !== PaymentState.UNKNOWN;
-  return FINISHED.has(payment.status) || (isKnownState && state !== room.confirmation?.answers);
+  return FINISHED.has(payment.status) || (isKnownState && state !== request.room.confirmation?.answers);
 }

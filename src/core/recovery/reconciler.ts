@@ -27,12 +27,13 @@ export class Reconciler {
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
+    this.#schedule();
   }
 
-  start(): void {
+  #schedule(): void {
     this.#timer = this.#options.session.clock.after(EVERY_MS, () => {
       this.#running = this.#run().finally(() => {
-        if (!this.#stopped) this.start();
+        if (!this.#stopped) this.#schedule();
       });
     });
   }
@@ -46,24 +47,20 @@ export class Reconciler {
 
   /** Never throws: after a failure of the journal or the service the next run tries again. */
   async #run(): Promise<void> {
-    const { session, recovery, clockGuard, observer } = this.#options;
+    const { session, clockGuard, recovery, matchers, background, observer } = this.#options;
+    const recover = (attempt: Attempt): Promise<unknown> =>
+      background({ name: `reconcile ${attempt.kind}`, attempt: attempt.id }, () =>
+        recovery.recover(attempt, matchers[attempt.kind]),
+      );
     try {
       clockGuard.check();
       await session.clock.synchronize();
       await session.flushUnrecorded();
       const due = await session.journal.claimDue(recovery.claim(), MAX_CONCURRENT);
-      await Promise.all(due.map((attempt) => this.#recover(attempt)));
+      await Promise.all(due.map(recover));
       observer.onReconcilerRun(true);
     } catch {
       observer.onReconcilerRun(false);
     }
-  }
-
-  async #recover(attempt: Attempt): Promise<void> {
-    const { matchers, recovery, background } = this.#options;
-    const { id, kind } = attempt;
-    await background({ name: `reconcile ${kind}`, attempt: id }, () =>
-      recovery.recover(attempt, matchers[kind]),
-    );
   }
 }

@@ -45,9 +45,6 @@ export class RetentionJob {
 
   constructor(options: RetentionJobOptions) {
     this.#options = options;
-  }
-
-  start(): void {
     this.#schedule(FIRST_RUN_MS);
   }
 

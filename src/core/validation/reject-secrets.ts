@@ -30,17 +30,12 @@ const containsSecret = (text: string, secret: string): boolean =>
  */
 export function findKeptSecrets(
   { idempotencyKey, externalId, description }: KeptInput,
-  {
-    arm,
-    type,
-    secrets,
-    shown = {},
-  }: Pick<SelectedMethod<unknown>, 'arm' | 'type' | 'secrets'> & { shown?: object },
+  method: Pick<SelectedMethod<unknown>, 'arm' | 'type' | 'secrets'> & { shown?: object },
   errors: readonly FieldError[] = [],
 ): FieldError[] {
   const rejectedPaths = new Set(errors.map(({ path }) => path.join('.')));
   const isBad = (text: string): boolean => {
-    if (secrets.some((secret) => containsSecret(text, secret))) return true;
+    if (method.secrets.some((secret) => containsSecret(text, secret))) return true;
     // The digits of a UUID may look like a card number; a UUID without a letter may be one.
     const isHexUuid = isUuid(text.trim()) && /[a-f]/i.test(text);
     return !isHexUuid && (containsPan(text) || holdsToken(text));
@@ -49,8 +44,11 @@ export function findKeptSecrets(
     [['idempotencyKey'], idempotencyKey],
     [['externalId'], externalId],
     [['description'], description],
-    [['method', arm, 'type'], type],
-    ...Object.entries(shown).map(([name, text]): [string[], unknown] => [['method', arm, name], text]),
+    [['method', method.arm, 'type'], method.type],
+    ...Object.entries(method.shown ?? {}).map(([name, text]): [string[], unknown] => [
+      ['method', method.arm, name],
+      text,
+    ]),
   ];
   return texts
     .filter(([path]) => !rejectedPaths.has(path.join('.')))

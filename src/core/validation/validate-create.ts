@@ -24,15 +24,16 @@ export function validateCreate(
 }
 
 /** Rules of the selected method (spec section 8). */
-function validateMethod({ room, arm, type }: Method, { currency }: { currency: string }): FieldError[] {
+function validateMethod(method: Method, amount: { currency: string }): FieldError[] {
   const errors: FieldError[] = [];
-  if (room.currency && room.currency !== currency) {
-    const message = `must be ${room.currency}: the only currency of this method.`;
+  const { currency } = method.room;
+  if (currency && currency !== amount.currency) {
+    const message = `must be ${currency}: the only currency of this method.`;
     errors.push(fieldError(['amount', 'currency'], 'currencyOfMethod', message));
   }
-  if (type !== room.type && payoutRoomOf(type) !== room) {
+  if (method.type !== method.room.type && payoutRoomOf(method.type) !== method.room) {
     const message = 'must not be a method that has an input field of its own.';
-    errors.push(fieldError(['method', arm, 'type'], 'knownMethod', message));
+    errors.push(fieldError(['method', method.arm, 'type'], 'knownMethod', message));
   }
   return errors;
 }
