@@ -161,7 +161,7 @@ export class JournalSession {
         this.#queueUnrecorded(id, outcome);
         this.#warn(
           { event: 'outcome_not_recorded', attempt: id, outcome: outcome.outcome },
-          'outcome not recorded in the journal; retrying',
+          'outcome not recorded yet; retrying',
         );
         return true;
       },
