@@ -1,6 +1,5 @@
 import 'reflect-metadata';
 import process from 'node:process';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { systemClock } from './shared/clock';
 import { DEV_JWKS_FILE, DEV_JWKS_PATH } from './shared/dev-issuer';
@@ -8,6 +7,7 @@ import { isOpen, type Config } from './config';
 import { startGateway, type Gateway, type OpenJournal } from './app/gateway';
 import { startupBanner } from './app/startup-banner';
 import { createLog } from './shared/logger';
+import { sleep } from './shared/timeout';
 import { startEmbeddedSandbox } from './sandbox/embedded';
 import type { Sandbox } from './sandbox/server';
 import { readStartConfig } from './app/startup-check';
