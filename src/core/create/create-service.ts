@@ -64,16 +64,13 @@ const isFreed = ({ outcome }: Attempt): boolean => outcome === 'rejected' || out
 
 /** Creates at most one transaction per idempotency key. See docs/exactly-once.md. */
 export class CreateService {
-  readonly #options: CreateServiceOptions;
   readonly #inFlight = new InFlightCounter();
 
-  constructor(options: CreateServiceOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: CreateServiceOptions) {}
 
   /** Sends the create, or replays an earlier one under its key. Continues when the caller disconnects. */
   create<T extends Transaction>(plan: CreatePlan<T>): Promise<CreateResult<T>> {
-    const work = this.#options.session.withLeaseRenewal(async () => {
+    const work = this.options.session.withLeaseRenewal(async () => {
       // Recovery of an earlier attempt may release the key: then the create is tried once more.
       const result = (await this.#attemptCreate(plan, false)) ?? (await this.#attemptCreate(plan, true));
       return result ?? { kind: 'in_progress' as const };
@@ -89,7 +86,7 @@ export class CreateService {
     plan: CreatePlan<T>,
     errors: readonly FieldError[],
   ): Promise<CreateResult<T> | null> {
-    const { session } = this.#options;
+    const { session } = this.options;
     // The journal has no attempt under an invalid key.
     if (errors.some(({ path }) => path[0] === 'idempotencyKey')) return null;
     const work = session.withLeaseRenewal(async () => {
@@ -111,7 +108,7 @@ export class CreateService {
     plan: CreatePlan<T>,
     isLast: boolean,
   ): Promise<CreateResult<T> | undefined> {
-    const { session } = this.#options;
+    const { session } = this.options;
     await session.clockKnown();
     if (!(await this.#preflight(plan))) return this.#onExternalIdTaken(plan, isLast);
     if (!plan.queue.hasFreeSlot()) {
@@ -151,7 +148,7 @@ export class CreateService {
   }
 
   #find({ client, key }: CreatePlan<Transaction>): Promise<Attempt | null> {
-    const { session } = this.#options;
+    const { session } = this.options;
     return session.failClosed(session.journal.find({ service: session.service, client, key }));
   }
 
@@ -162,7 +159,7 @@ export class CreateService {
   }
 
   #newAttempt({ input, ...plan }: CreatePlan<Transaction>): NewAttempt {
-    const { session, fingerprints, timeoutMs } = this.#options;
+    const { session, fingerprints, timeoutMs } = this.options;
     const now = session.clock.now();
     return {
       id: randomUUID(),
@@ -198,7 +195,7 @@ export class CreateService {
     plan: CreatePlan<T>,
     slot: MoneySlot,
   ): Promise<MutationOutcome<T>> {
-    const { session } = this.#options;
+    const { session } = this.options;
     const mayRepeat = (): Promise<boolean> => session.holds(attempt.id);
     return plan.send(attempt, { slot, mayRepeat }).catch(async (error: unknown) => {
       await session.recordOutcome(attempt.id, { outcome: 'not_sent', settledAt: session.clock.now() });
@@ -211,7 +208,7 @@ export class CreateService {
     plan: CreatePlan<T>,
     outcome: MutationOutcome<T>,
   ): Promise<CreateResult<T>> {
-    const { session, recovery } = this.#options;
+    const { session, recovery } = this.options;
     if (outcome.kind === 'refused') {
       await session.recordOutcome(attempt.id, { outcome: 'rejected', settledAt: session.clock.now() });
       return outcome;
@@ -227,7 +224,7 @@ export class CreateService {
     attempt: NewAttempt,
     { matcher }: CreatePlan<T>,
   ): Promise<CreateResult<T>> {
-    const { recovery, timeoutMs } = this.#options;
+    const { recovery, timeoutMs } = this.options;
     const begun: Attempt = {
       ...attempt,
       seq: 0,
@@ -257,7 +254,7 @@ export class CreateService {
     attempt: Attempt,
     plan: CreatePlan<T>,
   ): Promise<CreateResult<T> | undefined> {
-    const { session, fingerprints, recovery } = this.#options;
+    const { session, fingerprints, recovery } = this.options;
     const { matcher, input, method } = plan;
     if (attempt.kind !== matcher.kind || !fingerprints.matches(attempt, input, method))
       return { kind: 'conflict', differing: differingParts(attempt, input, method) };

@@ -43,7 +43,6 @@ interface Outage {
 
 /** Polls one transaction for all its subscribers. */
 export class TransactionPoller<T extends Snapshot> {
-  readonly #options: TransactionPollerOptions<T>;
   readonly #subscribers = new Set<LatestValueIterator<T>>();
   readonly #startedAt = performance.now();
   #latest: Latest<T> | undefined;
@@ -58,9 +57,7 @@ export class TransactionPoller<T extends Snapshot> {
   #polledAt = -Infinity;
   #isOver = false;
 
-  constructor(options: TransactionPollerOptions<T>) {
-    this.#options = options;
-  }
+  constructor(private readonly options: TransactionPollerOptions<T>) {}
 
   /** Undefined before the first response. */
   get latest(): T | undefined {
@@ -72,7 +69,7 @@ export class TransactionPoller<T extends Snapshot> {
     const subscriber = new LatestValueIterator<T>((gone) => this.#unsubscribe(gone));
     this.#subscribers.add(subscriber);
     const latest = this.#latest;
-    const age = latest ? this.#options.clock.monotonic() - latest.at : Infinity;
+    const age = latest ? this.options.clock.monotonic() - latest.at : Infinity;
     const isFresh = age >= 0 && age < FRESH_MS;
     // No additional polls during an outage.
     if (latest && (isFresh || this.#outage)) subscriber.push(latest.snapshot);
@@ -86,7 +83,7 @@ export class TransactionPoller<T extends Snapshot> {
     else if (!this.#isPollingSoon && !this.#isOver) {
       this.#isPollingSoon = true;
       this.#schedulePollIn(
-        Math.min(MIN_GAP_MS, this.#polledAt + MIN_GAP_MS - this.#options.clock.monotonic()),
+        Math.min(MIN_GAP_MS, this.#polledAt + MIN_GAP_MS - this.options.clock.monotonic()),
       );
     }
   }
@@ -104,7 +101,7 @@ export class TransactionPoller<T extends Snapshot> {
   }
 
   #accept(response: T): void {
-    const { clock } = this.#options;
+    const { clock } = this.options;
     const before = this.latest;
     const snapshot = before ? mergeSnapshot(before, response) : response;
     const isNews = !before || hasChanged(before, snapshot);
@@ -125,13 +122,13 @@ export class TransactionPoller<T extends Snapshot> {
     this.#isPolling = true;
     this.#pollAgain = false;
     this.#isPollingSoon = false;
-    this.#polledAt = this.#options.clock.monotonic();
+    this.#polledAt = this.options.clock.monotonic();
     let result: PollResult | undefined;
     try {
-      const found = await this.#options.lookUp();
+      const found = await this.options.lookUp();
       // A poller that has ended meanwhile skips its queued lookup: that is no result.
       if (!this.#isOver) result = found ? 'found' : 'missing';
-      if (!found) throw this.#options.notFound();
+      if (!found) throw this.options.notFound();
       // The response of a shared lookup that began before this poller was not passed to onSnapshot.
       if (!this.#latest && !this.#isOver) this.#accept(found);
       this.#replayLatest();
@@ -139,7 +136,7 @@ export class TransactionPoller<T extends Snapshot> {
       result ??= 'failed';
       this.#onFailure(error);
     }
-    if (result) this.#options.onPoll(result);
+    if (result) this.options.onPoll(result);
     this.#isPolling = false;
     if (this.#isOver) return;
     if (this.#pollAgain) this.pollSoon();
@@ -156,7 +153,7 @@ export class TransactionPoller<T extends Snapshot> {
   /** Fails subscribers at once when no state is known yet, otherwise only after a long outage. */
   #onFailure(error: unknown): void {
     if (!this.#latest) return this.#end(error);
-    const now = this.#options.clock.monotonic();
+    const now = this.options.clock.monotonic();
     const { since = now, failures = 0 } = this.#outage ?? {};
     const retryAfterMs = error instanceof ServiceError ? (error.retryAfterMs ?? 0) : 0;
     const retryAt = now + Math.min(retryAfterMs, MAX_RETRY_AFTER_MS);
@@ -167,14 +164,14 @@ export class TransactionPoller<T extends Snapshot> {
 
   /** Time until an outage ends the subscriptions, in milliseconds. */
   #outageTimeoutIn(): number {
-    const { clock, settings } = this.#options;
+    const { clock, settings } = this.options;
     if (!this.#outage || settings.outageMs === 0) return Infinity;
     return this.#outage.since + settings.outageMs - clock.monotonic();
   }
 
   #schedulePoll(): void {
     if (this.#isPollingSoon || !this.#latest) return;
-    const { clock, settings } = this.#options;
+    const { clock, settings } = this.options;
     const phase = pollPhase(this.#latest.snapshot);
     if (phase === 'done') return;
     const sinceChange = clock.monotonic() - (this.#changedAt ?? clock.monotonic());
@@ -183,10 +180,10 @@ export class TransactionPoller<T extends Snapshot> {
 
   /** Schedules the next poll, but not before the end of Retry-After, and ends the subscriptions after a long outage. */
   #schedulePollIn(ms: number): void {
-    const retryIn = (this.#outage?.retryAt ?? 0) - this.#options.clock.monotonic();
+    const retryIn = (this.#outage?.retryAt ?? 0) - this.options.clock.monotonic();
     const delayMs = Math.min(Math.max(0, ms, retryIn), this.#outageTimeoutIn());
     this.#timer?.cancel();
-    this.#timer = this.#options.clock.after(delayMs, () => {
+    this.#timer = this.options.clock.after(delayMs, () => {
       if (this.#outageTimeoutIn() <= 0) this.#end(this.#outage?.error);
       else void this.#poll();
     });
@@ -203,6 +200,6 @@ export class TransactionPoller<T extends Snapshot> {
     this.#timer?.cancel();
     for (const subscriber of this.#subscribers) subscriber.end(error);
     this.#subscribers.clear();
-    this.#options.onEnd();
+    this.options.onEnd();
   }
 }

@@ -35,16 +35,13 @@ const MAX_REMEMBERED = 10_000;
 
 /** Recovers unknown outcomes by lookup. See docs/exactly-once.md. */
 export class OutcomeRecovery {
-  readonly #options: OutcomeRecoveryOptions;
   /** Recoveries of this instance, by attempt id: concurrent callers share one. */
   readonly #inFlight = new Map<string, Promise<RecoveryResult<Transaction>>>();
   /** When this instance last made a lookup that counts, by attempt id and the monotonic clock. */
   readonly #countedAt = new LRUCache<string, number>({ max: MAX_REMEMBERED });
   readonly #reports = new InFlightCounter();
 
-  constructor(options: OutcomeRecoveryOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: OutcomeRecoveryOptions) {}
 
   /** Claims and recovers an attempt; null when another instance has claimed it. */
   async recoverNow<T extends Transaction>(
@@ -54,14 +51,14 @@ export class OutcomeRecovery {
     const shared = this.#inFlight.get(attempt.id);
     // The kind of an attempt determines its matcher, and so the type of the shared result.
     if (shared) return shared as Promise<RecoveryResult<T>>;
-    const { session } = this.#options;
+    const { session } = this.options;
     const claimed = await session.failClosed(session.journal.claim(attempt.id, this.claim()));
     return claimed && this.recover(claimed, matcher);
   }
 
   /** A claim that outlives the two lookups of one recovery. */
   claim() {
-    return this.#options.session.claim(this.#options.timeoutMs * 2 + 2000);
+    return this.options.session.claim(this.options.timeoutMs * 2 + 2000);
   }
 
   /** Recovers an attempt that this instance has claimed, and records the result. */
@@ -71,7 +68,10 @@ export class OutcomeRecovery {
   ): Promise<RecoveryResult<T>> {
     const recovering = this.#lookUp(claimed, matcher).finally(() => this.#inFlight.delete(claimed.id));
     void recovering.then(
-      ({ kind }) => this.#options.observer.onRecovery(claimed.kind, kind),
+      ({ kind }) => {
+        if (kind !== 'missing') this.#countedAt.delete(claimed.id);
+        this.options.observer.onRecovery(claimed.kind, kind);
+      },
       () => undefined,
     );
     this.#inFlight.set(claimed.id, recovering);
@@ -82,18 +82,18 @@ export class OutcomeRecovery {
     attempt: Attempt,
     matcher: TransactionMatcher<T>,
   ): Promise<RecoveryResult<T>> {
-    const { session, timeoutMs, settleMs } = this.#options;
+    const { session, timeoutMs, settleMs } = this.options;
     const startedAt = session.clock.monotonic();
     const mayCount = session.clock.now() > attempt.sendUntil;
     const match = await withTimeout(timeoutMs, matcher.find(attempt)).catch(() => undefined);
     if (match?.kind === 'found' && (await this.#recordRecovered(attempt, this.#succeeded(match.found))))
-      return this.#ended(attempt, match);
+      return match;
     const absence =
       match && mayCount ? await this.#absenceAfter(match, { attempt, matcher, startedAt }) : attempt.absence;
     const isProven = absence.lookups >= MIN_LOOKUPS && absence.spanMs >= settleMs;
     if (attempt.kind === 'payment' && match?.kind === 'nothing' && absence !== attempt.absence && isProven) {
       await this.#recordRecovered(attempt, { outcome: 'not_sent', settledAt: session.clock.now() });
-      return this.#ended(attempt, { kind: 'not_sent' });
+      return { kind: 'not_sent' };
     }
     await this.scheduleRecheck(attempt, absence);
     return { kind: 'missing' };
@@ -104,7 +104,7 @@ export class OutcomeRecovery {
     match: LookupMatch<T>,
     { attempt, matcher, startedAt }: { attempt: Attempt; matcher: TransactionMatcher<T>; startedAt: number },
   ): Promise<Absence> {
-    const { session, clockGuard, timeoutMs, settleMs } = this.#options;
+    const { session, clockGuard, timeoutMs, settleMs } = this.options;
     const { absence } = attempt;
     // Another transaction under the external id may hide this one.
     if (match.kind !== 'nothing') return NO_ABSENCE;
@@ -125,20 +125,15 @@ export class OutcomeRecovery {
 
   /** Whether another instance measures the absence and is not overdue with its next lookup. */
   #isObservedElsewhere({ absence, nextRecheckAt }: Attempt): boolean {
-    const { session } = this.#options;
+    const { session } = this.options;
     const isObserved = absence.observer !== '' && absence.observer !== session.owner;
     const dueIn = (nextRecheckAt ?? 0) - session.clock.now();
     return isObserved && dueIn > -OBSERVER_GRACE_MS && dueIn <= MAX_RECHECK_MS * 2;
   }
 
-  #ended<R>({ id }: Attempt, result: R): R {
-    this.#countedAt.delete(id);
-    return result;
-  }
-
   /** Records that an attempt created this transaction; false when another attempt created it. */
   record(attempt: { id: string }, found: Transaction): Promise<boolean> {
-    return this.#options.session.recordOutcome(attempt.id, this.#succeeded(found));
+    return this.options.session.recordOutcome(attempt.id, this.#succeeded(found));
   }
 
   /** Resolves when every recovered outcome has been reported. */
@@ -151,19 +146,19 @@ export class OutcomeRecovery {
       outcome: 'succeeded',
       transactionId,
       status: rawStatus,
-      settledAt: this.#options.session.clock.now(),
+      settledAt: this.options.session.clock.now(),
     };
   }
 
   /** Records a recovered outcome, and reports it once it is in the journal. */
   #recordRecovered(attempt: Attempt, outcome: Recovered): Promise<boolean> {
     const report = (): void => void this.#reports.track(this.#report(attempt, outcome));
-    return this.#options.session.recordOutcome(attempt.id, outcome, report);
+    return this.options.session.recordOutcome(attempt.id, outcome, report);
   }
 
   /** Reports a recovered outcome, unless another instance or an operator recorded one first. Never rejects. */
   async #report(attempt: Attempt, recovered: Recovered): Promise<void> {
-    const { session, observer } = this.#options;
+    const { session, observer } = this.options;
     const { outcome, settledAt } = recovered;
     // When this cannot be read, a duplicate report is better than none.
     const current = await session.journal.findById(session.service, attempt.id).catch(() => null);
@@ -174,7 +169,7 @@ export class OutcomeRecovery {
 
   /** Records an unknown outcome, and when to look it up again. */
   async scheduleRecheck(attempt: Attempt, absence?: Absence): Promise<void> {
-    const { session } = this.#options;
+    const { session } = this.options;
     const isElsewhere = this.#isObservedElsewhere(attempt);
     // Calls on other instances do not postpone the observer's next lookup.
     const nextRecheckAt = isElsewhere
@@ -191,7 +186,7 @@ export class OutcomeRecovery {
   #recheckDelay(rechecks: number): number {
     const most = Math.min(
       MAX_RECHECK_MS,
-      Math.max(FIRST_RECHECK_MS, this.#options.settleMs / (2 * MIN_LOOKUPS)),
+      Math.max(FIRST_RECHECK_MS, this.options.settleMs / (2 * MIN_LOOKUPS)),
     );
     return Math.min(most, FIRST_RECHECK_MS * 2 ** Math.min(rechecks, 10)) * (0.75 + Math.random() / 2);
   }
