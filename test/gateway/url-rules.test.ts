@@ -257,7 +257,8 @@ describe('An IPv4 address in any notation', () => {
   };
 
   const strict = { loopback: false, hosts: null };
-  const rulesFor = (url: string): string[] => validateUrls({ callbackUrl: url }, strict).map(({ rule }) => rule);
+  const rulesFor = (url: string): string[] =>
+    validateUrls({ callbackUrl: url }, strict).map(({ rule }) => rule);
 
   test.each(Object.entries(NOTATIONS))('is refused when it is not public: %s', (_name, write) => {
     fc.assert(
