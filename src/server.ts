@@ -1,6 +1,5 @@
 import 'reflect-metadata';
 import process from 'node:process';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { systemClock } from './shared/clock';
 import { DEV_JWKS_FILE, DEV_JWKS_PATH } from './shared/dev-issuer';
@@ -8,6 +7,7 @@ import { isOpen, type Config } from './config';
 import { startGateway, type Gateway, type OpenJournal } from './app/gateway';
 import { startupBanner } from './app/startup-banner';
 import { createLog } from './shared/logger';
+import { sleep } from './shared/timeout';
 import { startEmbeddedSandbox } from './sandbox/embedded';
 import type { Sandbox } from './sandbox/server';
 import { readStartConfig } from './app/startup-check';
@@ -15,7 +15,7 @@ import { describeStartupError } from './app/startup-error';
 
 /**
  * The program: reads the settings, starts the gateway and stops it on SIGTERM or SIGINT.
- * @param open opens the journal at a URL; for tests, which allow it more time
+ * @param open opens the journal; for tests
  */
 export async function main(open?: OpenJournal): Promise<void> {
   try {
@@ -26,72 +26,62 @@ export async function main(open?: OpenJournal): Promise<void> {
   }
 }
 
-/** The public key of `paygraph dev-token`, served where a gateway with the sandbox can read it. */
-const DEV_JWKS = { file: DEV_JWKS_FILE, path: DEV_JWKS_PATH };
-
 async function run(config: Config, open?: OpenJournal): Promise<void> {
   const log = createLog(config.logLevel);
   // Ignore EPIPE on stdout, for example when piped to `head`.
   process.stdout.on('error', () => undefined);
   config.warnings.forEach((warning) => log.warn(warning));
+  // The sandbox serves the public key of `paygraph dev-token`.
+  const jwks = { file: DEV_JWKS_FILE, path: DEV_JWKS_PATH };
   const sandbox =
-    config.sandbox &&
-    (await startEmbeddedSandbox({ ...config.sandbox, jwks: DEV_JWKS }, config.service, log));
-  const gateway = await startGateway(atSandbox(config, sandbox), log, systemClock, { open });
-  const { shutdownDelayMs: delayMs, shutdownGraceMs: graceMs } = config;
-  stopOnSignal({ gateway, sandbox, delayMs, graceMs, log });
-  const service = sandbox ? 'embedded sandbox' : config.service.baseUrl;
-  log.info(
-    { url: gateway.url, ...(gateway.metricsUrl && { metricsUrl: gateway.metricsUrl }), service },
-    'listening',
-  );
+    config.sandbox && (await startEmbeddedSandbox({ ...config.sandbox, jwks }, config.service, log));
+  const service = sandbox ? { ...config.service, baseUrl: sandbox.url } : config.service;
+  const gateway = await startGateway({ ...config, service }, log, systemClock, { open });
+  stopOnSignal(gateway, sandbox, config, log);
+  const { url, metricsUrl } = gateway;
+  const serviceName = sandbox ? 'embedded sandbox' : service.baseUrl;
+  log.info({ url, ...(metricsUrl && { metricsUrl }), service: serviceName }, 'listening');
   log.flush();
-  if (sandbox) process.stdout.write(startupBanner(greeted(config, gateway.url, sandbox.url)));
-}
-
-const greeted = ({ explorer, access }: Config, gatewayUrl: string, sandboxUrl: string) => ({
-  gatewayUrl,
-  sandboxUrl,
-  hasExplorer: explorer,
-  wantsKey: !isOpen(access),
-});
-
-const atSandbox = (config: Config, sandbox: { url: string } | null): Config =>
-  sandbox ? { ...config, service: { ...config.service, baseUrl: sandbox.url } } : config;
-
-interface Running {
-  gateway: Pick<Gateway, 'drain' | 'close' | 'abandon'>;
-  sandbox: Sandbox | null;
-  delayMs: number;
-  graceMs: number;
-  log: Logger;
+  if (!sandbox) return;
+  const banner = {
+    gatewayUrl: url,
+    sandboxUrl: sandbox.url,
+    hasExplorer: config.explorer,
+    needsKey: !isOpen(config.access),
+  };
+  process.stdout.write(startupBanner(banner));
 }
 
 /**
- * The first signal drains the gateway for the delay, and then lets work in flight end; the end of the grace period, or a
- * second signal, does not.
+ * The first signal drains the gateway for the delay, then closes it and waits for work in flight. The process exits with
+ * code 1 at the end of the grace period, or at a second signal.
  */
-function stopOnSignal({ gateway, sandbox, delayMs, graceMs, log }: Running): void {
+function stopOnSignal(
+  gateway: Gateway,
+  sandbox: Sandbox | null,
+  { shutdownDelayMs: delayMs, shutdownGraceMs: graceMs }: Config,
+  log: Logger,
+): void {
   let stopping = false;
-  const giveUp = (): void => {
+  const forceExit = (): void => {
     gateway.abandon();
     process.exit(1);
   };
   const stop = async (signal: NodeJS.Signals): Promise<void> => {
-    if (stopping) return giveUp();
+    if (stopping) return forceExit();
     stopping = true;
     log.info({ signal, delayMs }, 'stopping');
     if (delayMs > 0) {
       gateway.drain();
       await sleep(delayMs);
     }
-    setTimeout(giveUp, graceMs).unref();
+    setTimeout(forceExit, graceMs).unref();
     await gateway.close();
     await sandbox?.close();
     log.info('stopped');
     process.exit(0);
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => void stop(signal).catch(giveUp));
+    process.on(signal, () => void stop(signal).catch(forceExit));
   }
 }

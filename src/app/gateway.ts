@@ -14,28 +14,27 @@ import { startOperations } from '../core';
 import type { Tracing } from '../observability/tracing/start-tracing';
 import { startWebServer, type WebServer } from './http-server';
 
-/** A gateway that is listening; closing it lets what is under way end, and closes everything. */
+/** A gateway that is listening; closing it waits for work in flight. */
 export type Gateway = WebServer;
 
-/** Opens the journal of an address. */
+/** Opens the journal at a URL. */
 export type OpenJournal = (url: string) => Promise<Journal>;
 
-/** What a gateway is started with beside its settings. */
 export interface GatewayDependencies {
   open?: OpenJournal | undefined;
-  /** Names the sandbox in the journal: what an earlier one created is gone with it. */
+  /** Identifies the sandbox in the journal: it loses its transactions when it stops. */
   sandboxId?: string | undefined;
 }
 
-/** Puts the parts together and listens. */
+/** Builds the gateway and listens. */
 export async function startGateway(
   config: Config,
   log: Logger,
   clock: Clock = systemClock,
-  means: GatewayDependencies = {},
+  { open = openJournal, sandboxId = randomUUID() }: GatewayDependencies = {},
 ): Promise<Gateway> {
-  const { open = openJournal, sandboxId = randomUUID() } = means;
-  const closers: Closer[] = [];
+  /** Closes each part, in reverse order. */
+  const closers: (() => Promise<unknown>)[] = [];
   const closeAll = async (): Promise<void> => {
     for (const close of closers.splice(0).reverse()) await close();
   };
@@ -46,39 +45,38 @@ export async function startGateway(
     const metrics = new Metrics();
     const service = createPaymentServiceClient(config, clock, log, { metrics, around: tracing?.send });
     closers.push(() => service.close());
-    const { journal, ...connection } = await openMonitoredJournal(config, open, {
-      metrics,
-      tracing,
-      clock,
-      log,
-    });
+    const connection = await openMonitoredJournal(config, open, { metrics, tracing, clock, log });
     closers.push(() => connection.close());
     const audit = openAudit(config, log);
     closers.push(() => audit.close());
-    const feed = openFeed(config, clock, log);
-    closers.push(() => feed.close());
+    const notifier = openNotifier(config, clock, log);
+    closers.push(() => notifier.close());
+    const { journal, reason: journalReason } = connection;
     const serviceName = config.sandbox ? `sandbox ${sandboxId}` : config.service.baseUrl;
-    showMoney({ metrics, journal, connection, audit, clock, serviceName });
+    metrics.showMoney({
+      isJournalUp: () => journalReason() === null,
+      unknownOutcomes: () => journal.countUnknown(serviceName),
+      auditGaps: () => audit.gaps,
+      auditDiskFree: () => audit.diskFree(),
+      now: () => clock.now(),
+    });
     const operations = startOperations({
-      ...service,
+      payments: service.payments,
+      payouts: service.payouts,
+      callbackTokens: service.callbackTokens,
       journal,
-      feed,
+      notifier,
       clock,
-      settings: { ...config, ...config.journal, timeoutMs: config.service.timeoutMs },
+      settings: operationSettings(config),
       service: serviceName,
       warn: (facts, message) => log.warn(facts, message),
       background: tracing?.background,
-      heard: {
-        ...metrics.money,
-        ...metrics.web,
-        onOutcomeRecovered: ({ instance, ...recovery }) =>
-          audit.recordRecovery({ event: 'recovered', who: `instance:${instance}`, ...recovery }),
-      },
+      observer: createObserver(metrics, audit),
     });
     closers.push(() => operations.stop());
-    const shared = { config, log, clock, operations, audit, metrics, tracing };
-    const { reason: journalReason } = connection;
-    const web = await startWebServer({ ...shared, journalReason, isServiceDown: service.isDown });
+    const { isDown: isServiceDown } = service;
+    const parts = { config, log, clock, operations, audit, journalReason, isServiceDown, metrics, tracing };
+    const web = await startWebServer(parts);
     closers.push(() => web.close());
     let closed: Promise<void> | undefined;
     return { ...web, close: () => (closed ??= closeAll()) };
@@ -88,39 +86,44 @@ export async function startGateway(
   }
 }
 
-interface MoneyParts {
-  metrics: Metrics;
-  journal: Journal;
-  connection: { reason(): string | null };
-  audit: AuditLog;
-  clock: Clock;
-  serviceName: string;
-}
+type OperationsOptions = Parameters<typeof startOperations>[0];
 
-/** Registers the gauges of journal and audit log. */
-const showMoney = ({ metrics, journal, connection, audit, clock, serviceName }: MoneyParts): void =>
-  metrics.showMoney({
-    isJournalUp: () => connection.reason() === null,
-    unknownOutcomes: () => journal.countUnknown(serviceName),
-    auditGaps: () => audit.gaps,
-    auditDiskFree: () => audit.diskFree(),
-    now: () => clock.now(),
-  });
+const operationSettings = ({ service, journal, urls, watching, publicUrl }: Config) => ({
+  timeoutMs: service.timeoutMs,
+  settleMs: journal.settleMs,
+  keepMs: journal.keepMs,
+  preflight: journal.preflight,
+  fingerprintKey: journal.fingerprintKey,
+  urls,
+  polling: watching,
+  publicUrl,
+});
 
-/** Closes one part. Parts are closed in reverse order of opening. */
-type Closer = () => Promise<unknown>;
+const createObserver = ({ money, web }: Metrics, audit: AuditLog): OperationsOptions['observer'] => ({
+  onRecovery: money.onRecovery,
+  onReconcilerRun: money.onReconcilerRun,
+  onClockStep: money.onClockStep,
+  onPoll: web.onPoll,
+  onOutcomeRecovered: ({ instance, attempt, outcome, transactionId }) =>
+    audit.recordRecovery({
+      event: 'recovered',
+      who: `instance:${instance}`,
+      attempt,
+      outcome,
+      transactionId,
+    }),
+});
 
 /** Starts tracing if it is configured; otherwise the SDK is not loaded. */
 async function openTracing(config: Config, log: Logger, clock: Clock): Promise<Tracing | undefined> {
   const { tracing: settings, service, shutdownGraceMs } = config;
   if (!settings) return undefined;
   const { startTracing } = await import('../observability/tracing/start-tracing.js');
-  // The rest is exported last, when work in flight may have used most of the grace period.
+  // The final export comes last, when work in flight may have used most of the grace period.
   return startTracing({ settings, service, log, now: () => clock.now(), flushMs: shutdownGraceMs / 4 });
 }
 
-/** Creates the change notifier. */
-const openFeed = ({ journal }: Config, clock: Clock, log: Logger): ChangeNotifier =>
+const openNotifier = ({ journal }: Config, clock: Clock, log: Logger): ChangeNotifier =>
   createNotifier({
     databaseUrl: journal.url.reveal(),
     clock,
@@ -133,7 +136,7 @@ const openFeed = ({ journal }: Config, clock: Clock, log: Logger): ChangeNotifie
           ),
   });
 
-/** Opens the audit log; a ConfigError that names the setting where that cannot be done. */
+/** Opens the audit log. Throws a ConfigError that names the setting when that fails. */
 function openAudit({ auditFile, auditRotation: rotation }: Config, log: Logger): AuditLog {
   const onFault = (fault: AuditFault): void =>
     fault.entry ? log.error(fault, 'audit entry not written') : log.warn(fault, 'audit log problem');

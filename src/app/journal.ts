@@ -16,10 +16,10 @@ interface Observers {
   log: Logger;
 }
 
-/** The journal in use. */
+/** The open journal, monitored. */
 interface JournalConnection {
   journal: Journal;
-  /** Why the journal cannot be written, as of the last check; null where it can. */
+  /** Why the journal cannot be written, as of the last check; null when it can. */
   reason(): JournalReason | null;
   close(): Promise<void>;
 }
@@ -38,9 +38,9 @@ export async function openMonitoredJournal(
     throw error instanceof JournalOpenError ? new ConfigError([error.message]) : error;
   });
   const traced = tracing?.journal(opened, url.startsWith('file:') ? 'sqlite' : 'postgresql') ?? opened;
-  const journal = instrumentJournal(traced, (call, fault, ms) => {
-    metrics.money.journalCall(call, fault?.reason ?? null, ms / 1000);
-    monitor.ended(call, fault);
+  const journal = instrumentJournal(traced, (call, error, ms) => {
+    metrics.money.journalCall(call, error?.reason ?? null, ms / 1000);
+    monitor.ended(call, error);
   });
   const monitor = new JournalMonitor({ checkWrite: (bytes) => journal.checkWrite(bytes), clock, log });
   const close = async (): Promise<void> => {

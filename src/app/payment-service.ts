@@ -18,12 +18,12 @@ const pollAfterFor = ({ watching: { schedule } }: Config): PollAfter =>
 
 const CREDENTIALS_FILE = 'SERVICE_CREDENTIALS_FILE';
 
-/** The credentials of every channel. A ConfigError tells what is wrong with the file, or with the settings beside it. */
+/** The credentials of every channel. Throws a ConfigError when the file, or the related settings, cannot be used. */
 function openCredentials({ service, sandbox }: Config, log: Logger): Credentials {
   const { apiKey, secretKey, credentialsFile } = service;
-  const unset = [apiKey === SANDBOX_CREDENTIALS.apiKey, secretKey === SANDBOX_CREDENTIALS.secretKey];
-  const isDefault = sandbox !== null || !unset.includes(true);
-  if (!isDefault && unset.includes(false))
+  const isUnset = [apiKey === SANDBOX_CREDENTIALS.apiKey, secretKey === SANDBOX_CREDENTIALS.secretKey];
+  const isDefault = sandbox !== null || !isUnset.includes(true);
+  if (!isDefault && isUnset.includes(false))
     throw new ConfigError(['SERVICE_API_KEY and SERVICE_SECRET_KEY: set both or neither.']);
   const onEvent = (event: CredentialEvent): void => {
     if (event.kind === 'reloaded')
@@ -46,7 +46,7 @@ function openCredentials({ service, sandbox }: Config, log: Logger): Credentials
     );
   try {
     return new Credentials({
-      // The sandbox knows one merchant, and what is meant for a real service is not shown to it.
+      // The sandbox has one merchant, and must not receive credentials of a real service.
       file: sandbox ? null : credentialsFile,
       settings: isDefault ? { apiKey, secretKeys: [secretKey] } : undefined,
       heard: onEvent,
@@ -56,14 +56,13 @@ function openCredentials({ service, sandbox }: Config, log: Logger): Credentials
   }
 }
 
-/** What a connection to the service tells of itself, and what it is asked through. */
 interface Observers {
   metrics: Metrics;
-  /** Carries out every exchange, where it is traced. */
+  /** Traces every request. */
   around?: RequestInterceptor | undefined;
 }
 
-/** A signed way to the payment service. Throws a ConfigError where the credentials cannot be used. */
+/** The client of the payment service. Throws a ConfigError when the credentials cannot be used. */
 export function createPaymentServiceClient(
   config: Config,
   clock: Clock,
@@ -75,8 +74,8 @@ export function createPaymentServiceClient(
   const transport = new ServiceTransport({ baseUrl, timeoutMs, credentials, now: () => clock.now(), around });
   const callbackTokens = new CallbackTokens(config.journal.fingerprintKey.reveal());
   const isToken = (text: string): boolean => callbackTokens.read(text) !== null;
-  const own = { credentials, ...(config.publicUrl !== null && { isToken }) };
-  const client = new ServiceClient(transport, { status: notFoundStatus, fields: notFoundFields }, own, {
+  const secrets = { credentials, isToken: config.publicUrl === null ? undefined : isToken };
+  const client = new ServiceClient(transport, { status: notFoundStatus, fields: notFoundFields }, secrets, {
     fault: (fault) =>
       log.warn(
         { event: 'service_request_failed', requestId: requestContext.getStore()?.requestId, ...fault },
@@ -95,9 +94,9 @@ export function createPaymentServiceClient(
     payments: new PaymentService(client, pollAfterFor(config)),
     payouts: new PayoutService(client),
     callbackTokens,
-    /** Whether the service counts as down. */
+    /** Whether a circuit breaker is open. */
     isDown,
-    /** Resolves when the calls under way have ended. */
+    /** Resolves when requests in flight have ended. */
     close: async (): Promise<void> => {
       credentials.close();
       await transport.close();

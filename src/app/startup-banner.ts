@@ -4,12 +4,11 @@ interface BannerFacts {
   gatewayUrl: string;
   sandboxUrl: string;
   hasExplorer: boolean;
-  /** Whether callers must say who they are. */
-  wantsKey: boolean;
+  needsKey: boolean;
 }
 
-/** What `npm start` says to a newcomer: where everything is, and one query to paste. */
-export const startupBanner = ({ gatewayUrl, sandboxUrl, hasExplorer, wantsKey }: BannerFacts): string => `
+/** The text that `npm start` prints with the embedded sandbox: URLs, and a first query to paste. */
+export const startupBanner = ({ gatewayUrl, sandboxUrl, hasExplorer, needsKey }: BannerFacts): string => `
 paygraph is listening.
 
   GraphQL        ${gatewayUrl}/graphql   (open it in a browser for Apollo Sandbox)
@@ -17,7 +16,7 @@ ${hasExplorer ? `  explorer       ${gatewayUrl}/explorer   (every flow ready to 
 
 Create a payment; paste this into another terminal:
 
-  curl -s ${gatewayUrl}/graphql -H 'content-type: application/json'${wantsKey ? ' -H "authorization: Bearer <key>"' : ''} -d '{"query":"mutation { createPayment(input: { idempotencyKey: \\"first-payment\\", channel: \\"${STARTER_VARIABLES.channel}\\", amount: { currency: \\"EUR\\", value: \\"10.00\\" }, method: { redirect: CARD } }) { ... on PaymentSuccess { payment { ... on PaymentResource { transactionId status nextAction { ... on RedirectAction { url } } } } } ... on UserError { message } } }"}'
+  curl -s ${gatewayUrl}/graphql -H 'content-type: application/json'${needsKey ? ' -H "authorization: Bearer <key>"' : ''} -d '{"query":"mutation { createPayment(input: { idempotencyKey: \\"first-payment\\", channel: \\"${STARTER_VARIABLES.channel}\\", amount: { currency: \\"EUR\\", value: \\"10.00\\" }, method: { redirect: CARD } }) { ... on PaymentSuccess { payment { ... on PaymentResource { transactionId status nextAction { ... on RedirectAction { url } } } } } ... on UserError { message } } }"}'
 
 Stop with Ctrl+C.
 

@@ -20,11 +20,11 @@ const readText = (file: string): string => textOfFile(readFileSync(file));
 
 type Reader = ReturnType<typeof settingsReader>;
 
-/** Reads a file as the gateway will, by the setting that names it. Each throws when the file cannot be used. */
+/** Reads files the way the gateway does, by setting. Each function throws when its file cannot be used. */
 const READ_FILE = {
   CLIENT_KEYS_FILE: (file: string) => new ApiKeyStore(readText(file)),
   SERVICE_CREDENTIALS_FILE: (file: string, env: Reader) => {
-    // The sandbox does not read it.
+    // Ignored with the embedded sandbox.
     if (!env.has('SERVICE_BASE_URL')) return;
     readCredentialsFile(readText(file), (named) => readText(path.resolve(path.dirname(file), named)));
   },
@@ -35,7 +35,7 @@ const READ_FILE = {
   },
 };
 
-/** What is wrong with the files that settings name: those that are read, and the folders of those that are written. */
+/** Checks the files named by settings: files that are read, and the folders of files that are written. */
 function fileErrors(source: Environment): string[] {
   const env = settingsReader(source);
   const errors: string[] = [];
@@ -59,7 +59,7 @@ function fileErrors(source: Environment): string[] {
   return errors;
 }
 
-/** Reads and checks every setting and every file that a setting names. Throws one ConfigError that names everything that is wrong. */
+/** Reads and checks all settings and the files that they name. Throws one ConfigError with all errors. */
 export function readStartConfig(env: Environment = environment()): Config {
   const errors: string[] = [];
   const config = attempt(() => readConfig(env), errors);

@@ -1,6 +1,6 @@
 import { ConfigError } from '../config';
 
-/** Why the program could not start, as a sentence for the operator that contains no value of a setting. */
+/** The reason why the program could not start, for the operator; never contains values of settings. */
 export function describeStartupError(error: unknown): string {
   if (error instanceof ConfigError) return error.message;
   const { code, port, syscall } = Object.assign({ code: '', port: 0, syscall: '' }, error);
@@ -11,6 +11,6 @@ export function describeStartupError(error: unknown): string {
   if (syscall === 'listen' && code === 'ENOTSUP')
     return 'REUSE_PORT is not supported by this system: set it to off.';
   if (code === 'EADDRNOTAVAIL' || syscall === 'getaddrinfo')
-    return `HOST is no address of this machine (${code}): set it to 127.0.0.1, to 0.0.0.0 for all IPv4 addresses, or to :: for all.`;
+    return `HOST is not an address of this machine (${code}): set it to 127.0.0.1, to 0.0.0.0 for all IPv4 addresses, or to :: for all.`;
   return error instanceof Error ? (error.stack ?? error.message) : 'The gateway could not start.';
 }

@@ -11,38 +11,39 @@ import type { JournalSession } from './journal-session';
 
 const READ_TIMEOUT_MS = 2000;
 
-/** What the journal tells callers of their own creates. */
+/** Reads a client's own attempts from the journal. Throws UNAVAILABLE when the journal cannot be read. */
 export class AttemptOperations {
-  constructor(private readonly hand: JournalSession) {}
+  constructor(private readonly session: JournalSession) {}
 
-  /** By the key that a client made it with; null when it never used that key. */
+  /** By idempotency key; null when the client never used it. */
   find(client: string, key: string): Promise<Attempt | null> {
-    return this.#read(this.hand.journal.find({ service: this.hand.service, client, key }));
+    const { journal, service } = this.session;
+    return this.#read(journal.find({ service, client, key }));
   }
 
-  /**
-   * The attempt with which a client created each of the transactions; null for what it did not create. Throws
-   * UNAVAILABLE where the journal cannot tell.
-   */
+  /** The attempt with which a client created each of the transactions; null for those that it did not create. */
   findCreated(
     client: string,
     kind: AttemptKind,
     refs: readonly TransactionRef[],
   ): Promise<(Attempt | null)[]> {
-    const { journal, service } = this.hand;
+    const { journal, service } = this.session;
     return this.#read(journal.findCreated({ service, client, kind }, refs));
   }
 
   /** A page of a client's attempts, newest first. */
   list(page: Omit<AttemptPage, 'service'>): Promise<Attempt[]> {
-    return this.#read(this.hand.journal.list({ ...page, service: this.hand.service }));
+    const { journal, service } = this.session;
+    return this.#read(journal.list({ ...page, service }));
   }
 
-  #read<T>(asked: Promise<T>): Promise<T> {
-    return withTimeout(READ_TIMEOUT_MS, asked).catch((error: unknown) => {
-      if (error instanceof JournalBusy)
-        throw new ServiceError('UNAVAILABLE', 'Too many lists of attempts are being read.', 1000, true);
-      throw new ServiceError('UNAVAILABLE', "The gateway's journal cannot be reached.", 1000, true);
+  #read<T>(reading: Promise<T>): Promise<T> {
+    return withTimeout(READ_TIMEOUT_MS, reading).catch((error: unknown) => {
+      const message =
+        error instanceof JournalBusy
+          ? 'Too many lists of attempts are being read.'
+          : "The gateway's journal cannot be reached.";
+      throw new ServiceError('UNAVAILABLE', message, 1000, true);
     });
   }
 }

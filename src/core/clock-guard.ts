@@ -1,55 +1,48 @@
 import type { Clock } from '../shared/clock';
 
-/** Whose clock stepped: this machine's wall clock, or the one that the journal gives to all instances. */
+/** Which clock stepped: this machine's wall clock, or the journal's, which all instances share. */
 export type ClockSource = 'system' | 'journal';
 
-/** The smallest difference that counts as a step. NTP slews a clock by half a millisecond a second at most. */
+/** The smallest difference that counts as a step. NTP slews a clock by at most half a millisecond per second. */
 const STEP_MS = 1000;
 
-interface ClockGuardOptions {
-  clock: Pick<Clock, 'now' | 'monotonic'>;
-  /** How long after a step no idempotency key is released, in milliseconds. */
-  holdMs: number;
-  /** Called for each step, with its length in milliseconds. */
-  onStep(source: ClockSource, stepMs: number): void;
-}
-
 /**
- * Detects steps of clocks, by comparison with the monotonic clock. After one, times that were written before cannot be
- * compared with the present, so nothing is released or purged for a while.
+ * Detects clock steps by comparison with the monotonic clock. After a step, older timestamps cannot be compared with the
+ * present, so nothing is released or purged for `holdMs`.
  */
 export class ClockGuard {
-  readonly #options: ClockGuardOptions;
-  /** Wall clock minus monotonic clock, at the last check. */
+  /** Wall clock minus monotonic clock at the last check. */
   #difference: number;
   #heldUntil = -Infinity;
 
-  constructor(options: ClockGuardOptions) {
-    this.#options = options;
-    this.#difference = options.clock.now() - options.clock.monotonic();
+  /** @param holdMs how long after a step no idempotency key is released, in milliseconds */
+  constructor(
+    private readonly clock: Pick<Clock, 'now' | 'monotonic'>,
+    private readonly holdMs: number,
+    private readonly onStep: (source: ClockSource, stepMs: number) => void,
+  ) {
+    this.#difference = clock.now() - clock.monotonic();
   }
 
-  /** Compares the wall clock with the monotonic one. */
+  /** Compares the wall clock with the monotonic clock. */
   check(): void {
-    const { clock } = this.#options;
-    const difference = clock.now() - clock.monotonic();
+    const difference = this.clock.now() - this.clock.monotonic();
     const changeMs = difference - this.#difference;
     this.#difference = difference;
     this.stepped('system', changeMs);
   }
 
-  /** Records a change that was seen elsewhere; false where it is too small for a step. */
+  /** Reports a clock change; returns false when it is too small to be a step. */
   stepped(source: ClockSource, changeMs: number): boolean {
     if (Math.abs(changeMs) < STEP_MS) return false;
-    const { clock, holdMs, onStep } = this.#options;
-    this.#heldUntil = clock.monotonic() + holdMs;
-    onStep(source, Math.round(changeMs));
+    this.#heldUntil = this.clock.monotonic() + this.holdMs;
+    this.onStep(source, Math.round(changeMs));
     return true;
   }
 
-  /** Whether no clock has stepped lately. */
+  /** Whether no clock has stepped within `holdMs`. */
   isSteady(): boolean {
     this.check();
-    return this.#options.clock.monotonic() >= this.#heldUntil;
+    return this.clock.monotonic() >= this.#heldUntil;
   }
 }

@@ -1,10 +1,10 @@
 import type { Clock } from '../shared/clock';
 import type { ChangeNotifier } from '../datasources/change-notifier/change-notifier';
-import type { Attempt, Journal } from '../datasources/journal/journal';
+import type { Journal } from '../datasources/journal/journal';
 import type { PaymentService } from '../datasources/payment-service/payments';
 import type { PayoutService } from '../datasources/payment-service/payouts';
 import { AttemptOperations } from './attempts';
-import { runUntraced, type BackgroundRunner } from './background-runner';
+import { runUntraced, type BackgroundObserver, type BackgroundRunner } from './background';
 import { CallbackHandler } from './callbacks/callback-handler';
 import type { CallbackTokens } from './callbacks/callback-tokens';
 import { ClockGuard } from './clock-guard';
@@ -14,45 +14,39 @@ import { Fingerprints } from './create/fingerprint';
 import { OutcomeRecovery } from './recovery/outcome-recovery';
 import { JournalClock } from './journal-clock';
 import { JournalSession } from './journal-session';
-import type { BackgroundObserver } from './background-metrics';
 import { PaymentMatcher } from './recovery/payment-matcher';
 import { PaymentOperations } from './payments';
 import { PayoutMatcher } from './recovery/payout-matcher';
 import { PayoutOperations } from './payouts';
 import { Reconciler } from './recovery/reconciler';
 import { RetentionJob } from './recovery/retention-job';
+import type { Transaction } from './recovery/transaction-matcher';
 import type { PollSettings, UrlPolicy } from '../config/types';
 
 interface OperationsOptions {
   payments: PaymentService;
   payouts: PayoutService;
-  /** Makes and knows the addresses of callbacks. */
   callbackTokens: CallbackTokens;
   journal: Journal;
-  feed: ChangeNotifier;
+  notifier: ChangeNotifier;
   clock: Clock;
   settings: {
+    /** Timeout of one request to the payment service. */
     timeoutMs: number;
     settleMs: number;
     keepMs: number;
     preflight: boolean;
     fingerprintKey: { reveal(): string };
     urls: UrlPolicy;
-    watching: PollSettings;
+    polling: PollSettings;
     publicUrl: string | null;
   };
-  /** Names the service and the credentials used there. */
+  /** Identifies the payment service and its credentials in the journal. */
   service: string;
-  /** Hears of what could not be recorded. */
   warn(facts: object, message: string): void;
-  /** Carries out what belongs to no request; as it is, where this is left out. */
   background?: BackgroundRunner | undefined;
-  /** Hears of what happens without a caller. */
-  heard: BackgroundObserver;
+  observer: BackgroundObserver;
 }
-
-const CLOCK_STEPPED =
-  'a clock stepped: no idempotency key is released and nothing is purged until the settling time has passed';
 
 /** Everything that the gateway does with money. */
 export interface Operations {
@@ -60,80 +54,77 @@ export interface Operations {
   payouts: PayoutOperations;
   attempts: AttemptOperations;
   callbacks: CallbackHandler;
-  /** Whether no clock has stepped lately; while one has, no idempotency key is released. */
+  /** False for the settling time after a clock step; no idempotency key is released meanwhile. */
   isClockSteady(): boolean;
-  /** Lets what is under way end, also what its caller no longer waits for. */
+  /** Waits for work in flight, including work whose caller has disconnected. */
   stop(): Promise<void>;
 }
 
-/** Reports the steps of clocks to metrics and log. */
-const clockGuard = ({
-  heard,
-  warn,
-  ...options
-}: Pick<OperationsOptions, 'clock' | 'heard' | 'warn'> & { holdMs: number }): ClockGuard =>
-  new ClockGuard({
-    ...options,
-    onStep: (source, stepMs) => {
-      heard.onClockStep(source);
-      warn({ event: 'clock_stepped', clock: source, stepMs }, CLOCK_STEPPED);
-    },
+const createClockGuard = ({ clock, settings, observer, warn }: OperationsOptions): ClockGuard =>
+  new ClockGuard(clock, settings.settleMs, (source, stepMs) => {
+    observer.onClockStep(source);
+    warn(
+      { event: 'clock_stepped', clock: source, stepMs },
+      'clock stepped; idempotency keys are not released and the journal is not purged during the settling time',
+    );
   });
 
-/** Puts the operations together and starts what runs in the background. */
-export function startOperations({ settings, feed, ...options }: OperationsOptions): Operations {
+/** Builds the operations and starts their background jobs. */
+export function startOperations(options: OperationsOptions): Operations {
+  const { payments, payouts, journal, notifier, clock, service, settings, observer, warn } = options;
+  const { background = runUntraced } = options;
   const { timeoutMs, settleMs, keepMs, preflight, urls } = settings;
-  const { payments, payouts, clock, service, heard, background = runUntraced } = options;
-  const clocks = clockGuard({ clock, heard, holdMs: settleMs, warn: options.warn });
-  const journalClock = new JournalClock({ journal: options.journal, clock, guard: clocks });
-  const hand = new JournalSession({ ...options, clock: journalClock });
-  const followUps = new OutcomeRecovery({ session: hand, clocks, timeoutMs, settleMs, observer: heard });
+  const clockGuard = createClockGuard(options);
+  const journalClock = new JournalClock(journal, clock, clockGuard);
+  const session = new JournalSession({ journal, clock: journalClock, service, warn });
+  const recovery = new OutcomeRecovery({ session, clockGuard, timeoutMs, settleMs, observer });
   const fingerprints = new Fingerprints(settings.fingerprintKey.reveal());
-  const creates = new CreateService({ session: hand, recovery: followUps, fingerprints, timeoutMs });
-  const confirms = new ConfirmService({ hand, payments, fingerprints, timeoutMs, warn: options.warn });
-  const paymentFinder = new PaymentMatcher(payments, hand);
-  const payoutFinder = new PayoutMatcher(payouts, hand);
-  const finders = [paymentFinder, payoutFinder];
-  const reconciler = new Reconciler({ hand, clocks, followUps, finders, background, heard });
-  reconciler.start();
-  const retentionJob = new RetentionJob({ ...options, clock: journalClock, clocks, keepMs });
-  retentionJob.start();
+  const createService = new CreateService({ session, recovery, fingerprints, timeoutMs });
+  const confirmService = new ConfirmService({ session, payments, fingerprints, timeoutMs, warn });
+  const matchers = {
+    payment: new PaymentMatcher(payments, session),
+    payout: new PayoutMatcher(payouts, session),
+  };
+  const reconciler = new Reconciler({ session, clockGuard, recovery, matchers, background, observer });
+  const retentionJob = new RetentionJob({ journal, clock: journalClock, clockGuard, keepMs, warn });
   const callbacks = new CallbackHandler({
     publicUrl: settings.publicUrl,
     tokens: options.callbackTokens,
-    session: hand,
+    session,
     lookUp: (attempt) =>
-      background({ name: `callback ${attempt.kind}`, attempt: attempt.id }, () => look(attempt)),
+      background({ name: `callback ${attempt.kind}`, attempt: attempt.id }, async () => {
+        const { kind, channel, transactionId, outcome } = attempt;
+        if (transactionId !== null) await feeds[kind].onCallback(channel, transactionId);
+        else if (outcome === 'unknown') await recovery.recoverNow<Transaction>(attempt, matchers[kind]);
+      }),
   });
-  const watching = { ...settings.watching, clock, service, feed, background, heard };
-  const shared = { creates, hand, urls, callbacks, watching };
-  const operations = {
-    payments: new PaymentOperations({ ...shared, payments, finder: paymentFinder, confirms }),
-    payouts: new PayoutOperations({ ...shared, payouts, finder: payoutFinder, preflight }),
-  };
-  feed.subscribe((change) => {
-    operations.payments.sights.onRemoteChange(change);
-    operations.payouts.sights.onRemoteChange(change);
+  const polling = { settings: settings.polling, clock, service, notifier, background, observer };
+  const shared = { createService, session, urls, callbacks, polling };
+  const paymentOperations = new PaymentOperations({
+    ...shared,
+    payments,
+    matcher: matchers.payment,
+    confirmService,
   });
-  const look = async ({ kind, ...rest }: Attempt): Promise<unknown> => {
-    const { channel, transactionId, outcome } = rest;
-    if (transactionId !== null) return operations[`${kind}s`].sights.onCallback(channel, transactionId);
-    if (outcome !== 'unknown') return undefined;
-    const attempt = { kind, ...rest };
-    return kind === 'payment'
-      ? followUps.recoverNow(attempt, paymentFinder)
-      : followUps.recoverNow(attempt, payoutFinder);
-  };
+  const payoutOperations = new PayoutOperations({ ...shared, payouts, matcher: matchers.payout, preflight });
+  const feeds = { payment: paymentOperations.sights, payout: payoutOperations.sights };
+  notifier.subscribe((change) => Object.values(feeds).forEach((feed) => feed.onRemoteChange(change)));
   return {
-    ...operations,
-    attempts: new AttemptOperations(hand),
-    isClockSteady: () => clocks.isSteady(),
+    payments: paymentOperations,
+    payouts: payoutOperations,
+    attempts: new AttemptOperations(session),
     callbacks,
+    isClockSteady: () => clockGuard.isSteady(),
     stop: async () => {
-      await Promise.all([creates.drained(), confirms.drained(), reconciler.stop(), retentionJob.stop()]);
-      await followUps.drained();
-      // Once more: who comes after this instance must not take for unknown what was never sent.
-      await hand.flushUnrecorded();
+      await Promise.all([
+        createService.drained(),
+        confirmService.drained(),
+        reconciler.stop(),
+        retentionJob.stop(),
+      ]);
+      await recovery.drained();
+      // Otherwise the next instance treats attempts that were never sent as unknown.
+      await session.flushUnrecorded();
     },
   };
 }

@@ -4,61 +4,52 @@ import type { ClockGuard } from './clock-guard';
 
 const SYNCHRONIZE_EVERY_MS = 5000;
 
-interface JournalClockOptions {
-  journal: Pick<Journal, 'time'>;
-  clock: Clock;
-  guard: ClockGuard;
-}
-
 /**
- * The clock that all instances of one journal share: the store's, carried on by this process's monotonic clock. Leases and
- * due times are compared by it, so a step of one machine's wall clock moves none of them.
+ * The clock shared by all instances of one journal: the store's time plus this process's monotonic clock. Leases and due
+ * times use it, so a step of one machine's wall clock does not affect them.
  */
 export class JournalClock {
-  readonly #options: JournalClockOptions;
-  /** Journal time minus monotonic time; undefined before the journal was first asked. */
+  /** Journal time minus monotonic time; undefined before the first synchronization. */
   #offset: number | undefined;
   #synchronizedAt = -Infinity;
-  /** The journal's time right after its last step. */
+  /** Journal time right after its last step. */
   #steppedAt = -Infinity;
 
-  constructor(options: JournalClockOptions) {
-    this.#options = options;
-  }
+  constructor(
+    private readonly journal: Pick<Journal, 'time'>,
+    private readonly clock: Clock,
+    private readonly guard: ClockGuard,
+  ) {}
 
-  /** Milliseconds since 1970; by the wall clock while the journal has not been asked yet. */
+  /** Milliseconds since 1970; by the wall clock before the first synchronization. */
   now(): number {
-    const { clock } = this.#options;
-    return Math.floor(this.#offset === undefined ? clock.now() : this.#offset + clock.monotonic());
+    return Math.floor(this.#offset === undefined ? this.clock.now() : this.#offset + this.monotonic());
   }
 
-  /** Milliseconds since an arbitrary moment of this process. */
   monotonic(): number {
-    return this.#options.clock.monotonic();
+    return this.clock.monotonic();
   }
 
   after(ms: number, run: () => void): Timer {
-    return this.#options.clock.after(ms, run);
+    return this.clock.after(ms, run);
   }
 
-  /** Whether the journal was ever asked for its time. */
   get isSynchronized(): boolean {
     return this.#offset !== undefined;
   }
 
-  /** The time since then, in milliseconds; undefined where a step of the journal's clock lies in between. */
+  /** Milliseconds elapsed since a journal time; undefined when the journal's clock has stepped in between. */
   since(time: number): number | undefined {
     const now = this.now();
     return time >= this.#steppedAt && time <= now ? now - time : undefined;
   }
 
-  /** Asks the journal for its time, unless that was done lately. Rejects where the journal cannot be reached. */
+  /** Reads the journal's time, at most every 5 seconds. Rejects when the journal cannot be reached. */
   async synchronize(): Promise<void> {
-    const { clock, journal, guard } = this.#options;
-    const before = clock.monotonic();
+    const before = this.monotonic();
     if (before - this.#synchronizedAt < SYNCHRONIZE_EVERY_MS) return;
-    const time = await journal.time();
-    const after = clock.monotonic();
+    const time = await this.journal.time();
+    const after = this.monotonic();
     const uncertainty = (after - before) / 2;
     const offset = time - (before + uncertainty);
     const difference = offset - (this.#offset ?? offset);
@@ -66,6 +57,6 @@ export class JournalClock {
     const change = Math.sign(difference) * Math.max(0, Math.abs(difference) - uncertainty);
     this.#synchronizedAt = after;
     this.#offset = this.#offset === undefined ? offset : this.#offset + change;
-    if (guard.stepped('journal', change)) this.#steppedAt = this.now();
+    if (this.guard.stepped('journal', change)) this.#steppedAt = this.now();
   }
 }

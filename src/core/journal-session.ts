@@ -13,20 +13,18 @@ import { ServiceError } from '../datasources/payment-service/service-error';
 import { withTimeout } from '../shared/timeout';
 import type { JournalClock } from './journal-clock';
 
-/** The journal itself says when its time is up; one that does not even do that is waited for so much longer. */
+/** Added to the journal's own deadline, in case the journal does not enforce it. */
 const TIMEOUT_MARGIN_MS = 50;
-/** Whoever does not say for so long, beyond what writing it may take, that it is alive has died. */
+/** An instance that has not renewed its lease for this long, plus the journal timeout, is treated as dead. */
 const LEASE_MS = 3550;
 const RENEW_EVERY_MS = 1000;
-/** A settlement that takes longer goes on without the caller, who has the answer already. */
+/** How long a caller waits for its outcome to be recorded. Recording then continues in the background. */
 const RECORD_TIMEOUT_MS = 250;
-
-/** How long a write that was given up may still be on its way. */
+/** How long an insert that has timed out may still reach the journal. */
 const RECORD_AGAIN_FOR_MS = 60_000;
 
-/** More are not remembered, and not recorded in one round. */
 const MAX_UNRECORDED = 10_000;
-const MAX_RECORDED_AT_ONCE = 250;
+const MAX_CONCURRENT_RECORDS = 250;
 
 /** An outcome that the journal may not have recorded. */
 interface Unrecorded {
@@ -35,42 +33,40 @@ interface Unrecorded {
   since: number;
 }
 
-interface RecordOptions {
+interface JournalSessionOptions {
   journal: Journal;
-  /** The journal's clock. */
   clock: JournalClock;
-  /** Names the service and the credentials used there. */
   service: string;
-  /** Hears of what could not be written. */
   warn(facts: object, message: string): void;
 }
 
-/** This instance's hand in the journal: fails closed before money moves, and never fails after it has. */
+/** This instance's access to the journal: fails closed before a request is sent, and never throws after it. */
 export class JournalSession {
   readonly journal: Journal;
   readonly clock: JournalClock;
+  /** Identifies the payment service and its credentials in the journal. */
   readonly service: string;
-  /** Names this instance. */
+  /** Identifies this instance. */
   readonly owner = randomUUID();
-  readonly #warn: RecordOptions['warn'];
-  /** Outcomes that the journal may not have recorded, by attempt. */
+  readonly #warn: JournalSessionOptions['warn'];
+  /** By attempt id. */
   readonly #unrecorded = new Map<string, Unrecorded>();
   #inFlight = 0;
   #renewal: Timer | undefined;
 
-  constructor({ journal, clock, service, warn }: RecordOptions) {
+  constructor({ journal, clock, service, warn }: JournalSessionOptions) {
     this.journal = journal;
     this.clock = clock;
     this.service = service;
     this.#warn = warn;
   }
 
-  /** A journal that does not answer in this time counts as down. */
+  /** After this time without a result the journal counts as down. */
   get timeoutMs(): number {
     return this.journal.deadlineMs + TIMEOUT_MARGIN_MS;
   }
 
-  /** Until when a lease taken now is good. */
+  /** The end of a lease taken now. */
   leaseUntil(): number {
     return this.clock.now() + this.timeoutMs + LEASE_MS;
   }
@@ -80,26 +76,26 @@ export class JournalSession {
     return { service: this.service, owner: this.owner, now, leaseUntil: now + leaseMs };
   }
 
-  /** Something without which nothing may be sent. Throws where the journal does not do it in time. */
-  async failClosed<T>(asked: Promise<T>): Promise<T> {
+  /** Awaits journal work that must succeed before a request is sent. Throws SERVICE_UNAVAILABLE on failure or timeout. */
+  async failClosed<T>(work: Promise<T>): Promise<T> {
     try {
-      return await withTimeout(this.timeoutMs, asked);
+      return await withTimeout(this.timeoutMs, work);
     } catch {
-      // The journal's monitor logs why.
-      asked.catch(() => undefined);
-      const says = "The gateway's journal cannot be reached; this call sent nothing. Repeat it unchanged.";
-      throw new ServiceError('UNAVAILABLE', says, 1000, true);
+      // The journal monitor logs the reason.
+      work.catch(() => undefined);
+      const message = "The gateway's journal cannot be reached; this call sent nothing. Repeat it unchanged.";
+      throw new ServiceError('UNAVAILABLE', message, 1000, true);
     }
   }
 
-  /** Begins an attempt. One that fails here, but was written all the same, is withdrawn as soon as that can be done. */
+  /** Inserts an attempt. If this fails, `not_sent` is recorded in case the attempt reached the journal all the same. */
   async insertAttempt(attempt: NewAttempt): Promise<BeginResult> {
-    const begun = this.journal.insertAttempt(attempt);
+    const inserting = this.journal.insertAttempt(attempt);
     try {
-      return await this.failClosed(begun);
+      return await this.failClosed(inserting);
     } catch (error) {
       this.#queueUnrecorded(attempt.id, { outcome: 'not_sent', settledAt: this.clock.now() });
-      void begun.then(
+      void inserting.then(
         () => this.flushUnrecorded(),
         () => undefined,
       );
@@ -107,18 +103,18 @@ export class JournalSession {
     }
   }
 
-  /** Whether the instance that sends an attempt is believed to be alive. */
+  /** Whether the instance that sends an attempt still holds its lease. */
   isLeased({ leaseUntil }: Attempt): boolean {
     const leftMs = leaseUntil - this.clock.now();
     return leftMs >= 0 && leftMs <= MAX_LEASE_MS;
   }
 
-  /** Waits until the journal's clock is known. Throws where the journal does not say it in time. */
+  /** Waits until the journal's clock is synchronized. Throws SERVICE_UNAVAILABLE on failure or timeout. */
   async clockKnown(): Promise<void> {
     if (!this.clock.isSynchronized) await this.failClosed(this.clock.synchronize());
   }
 
-  /** Whether an attempt of this instance is still its own to send: nobody has taken it for lost meanwhile. */
+  /** Whether this instance still owns an attempt in progress: no other instance has claimed it. */
   async holds(id: string): Promise<boolean> {
     const attempt = await this.failClosed(this.journal.findById(this.service, id)).catch(() => null);
     return attempt?.outcome === 'in_progress' && attempt.owner === this.owner;
@@ -127,14 +123,11 @@ export class JournalSession {
   #queueUnrecorded(id: string, outcome: Outcome): void {
     this.#unrecorded.set(id, { outcome, since: this.clock.monotonic() });
     const [oldest] = this.#unrecorded.size > MAX_UNRECORDED ? this.#unrecorded.keys() : [];
-    // It becomes unknown when its lease ends, and is followed up.
+    // Recovery claims the attempt when its lease ends.
     if (oldest !== undefined) this.#unrecorded.delete(oldest);
   }
 
-  /**
-   * Records outcomes that the journal may not have taken. Again for a while where nothing was sent: a begin that was
-   * given up may still be written after this.
-   */
+  /** Records queued outcomes. `not_sent` stays queued for a minute: a timed-out insert may reach the journal after it. */
   async flushUnrecorded(): Promise<void> {
     const now = this.clock.monotonic();
     const record = async ([id, unrecorded]: [string, Unrecorded]): Promise<void> => {
@@ -144,35 +137,40 @@ export class JournalSession {
         () => false,
       );
       if (this.#unrecorded.get(id) !== unrecorded) return;
-      // The next round goes on with the others.
+      // Moves to the end of the queue.
       this.#unrecorded.delete(id);
       const mayStillArrive = outcome.outcome === 'not_sent' || outcome.outcome === 'rejected';
       if (!isRecorded || (mayStillArrive && now - since <= RECORD_AGAIN_FOR_MS))
         this.#unrecorded.set(id, unrecorded);
     };
-    await Promise.all([...this.#unrecorded].slice(0, MAX_RECORDED_AT_ONCE).map(record));
+    await Promise.all([...this.#unrecorded].slice(0, MAX_CONCURRENT_RECORDS).map(record));
   }
 
   /**
-   * Records how an attempt ended. Never throws, and does not wait for ever: an unrecorded end is found again by lookup.
-   * False only where the journal says in time that another attempt has created the transaction: then this one has not.
-   * @param recorded called when the journal has recorded it, which may be after the caller went on; must not throw
+   * Records the outcome of an attempt. Never throws, and waits 250 ms at most; lookup recovers an unrecorded outcome.
+   * Returns false only when the journal reports in time that another attempt created this transaction.
+   * @param onRecorded called once the outcome is in the journal, perhaps after this has returned; must not throw
    */
-  recordOutcome(id: string, settlement: Outcome, recorded: () => void = () => undefined): Promise<boolean> {
-    const written = this.journal.recordOutcome(id, settlement).then((isOwn) => {
-      if (isOwn) recorded();
-      return isOwn;
-    });
-    const settled = written.catch(() => {
-      this.#queueUnrecorded(id, settlement);
-      this.#warn({ attempt: id, outcome: settlement.outcome }, 'a settlement could not be recorded');
-      return true;
-    });
-    // What has succeeded is not made an error because the journal is slow now.
-    return withTimeout(RECORD_TIMEOUT_MS, settled).catch(() => true);
+  recordOutcome(id: string, outcome: Outcome, onRecorded: () => void = () => undefined): Promise<boolean> {
+    const recording = this.journal.recordOutcome(id, outcome).then(
+      (isOwn) => {
+        if (isOwn) onRecorded();
+        return isOwn;
+      },
+      () => {
+        this.#queueUnrecorded(id, outcome);
+        this.#warn(
+          { event: 'outcome_not_recorded', attempt: id, outcome: outcome.outcome },
+          'outcome not recorded yet; retrying',
+        );
+        return true;
+      },
+    );
+    // A slow journal must not turn a success into an error.
+    return withTimeout(RECORD_TIMEOUT_MS, recording).catch(() => true);
   }
 
-  /** Does something that holds leases, and says meanwhile that this instance is alive. */
+  /** Runs work that holds leases, renewing them every second. */
   async withLeaseRenewal<T>(work: () => Promise<T>): Promise<T> {
     this.#inFlight += 1;
     if (!this.#renewal) this.#renewal = this.#scheduleRenewal();

@@ -20,106 +20,110 @@ import type { ConfirmService } from './confirm/confirm-service';
 import { toUserError } from './create/create-error';
 import type { CreatePlan, CreateService } from './create/create-service';
 import type { TransactionMatcher } from './recovery/transaction-matcher';
-import { fieldError, validateInput, validateMethod } from './validation/validate-input';
+import { validateCreate } from './validation/validate-create';
+import { fieldError, validateInput } from './validation/validate-input';
 import type { JournalSession } from './journal-session';
-import { findKeptSecrets } from './validation/reject-secrets';
 import type { UrlPolicy } from '../config/types';
-import { urlFaults } from './validation/validate-url';
-import { TransactionFeed } from './polling/transaction-feed';
-import type { PollerRegistryOptions } from './polling/poller-registry';
+import { TransactionFeed, type PollingOptions } from './polling/transaction-feed';
 
-interface PaymentParts {
+interface PaymentOperationsOptions {
   payments: PaymentService;
-  finder: TransactionMatcher<PaymentResource>;
-  creates: CreateService;
-  confirms: ConfirmService;
-  hand: JournalSession;
+  matcher: TransactionMatcher<PaymentResource>;
+  createService: CreateService;
+  confirmService: ConfirmService;
+  session: JournalSession;
   urls: UrlPolicy;
   callbacks: CallbackHandler;
-  watching: PollerRegistryOptions;
+  polling: PollingOptions;
 }
 
 /** Which payments a caller may confirm. */
 export interface ConfirmRights {
-  /** Whether it may act on every channel. */
+  /** Whether the caller may act on every channel. */
   anyChannel: boolean;
-  /** The client whose payments are the only ones it may confirm; null: it may confirm every payment of its channels. */
+  /** The only client whose payments the caller may confirm; null: every payment of the caller's channels. */
   createdBy: string | null;
 }
 
 const success = (payment: PaymentResource, replayed: boolean): PaymentSuccess =>
   Object.assign(new PaymentSuccess(), { payment, replayed });
 
-/** What the gateway does with payments. */
 export class PaymentOperations {
-  /** Looking payments up, and watching them. */
+  /** Lookups and subscriptions. */
   readonly sights: TransactionFeed<PaymentResource>;
 
-  constructor(private readonly parts: PaymentParts) {
-    this.sights = new TransactionFeed({
-      ...parts.watching,
+  constructor(private readonly options: PaymentOperationsOptions) {
+    const { payments, polling } = options;
+    this.sights = new TransactionFeed(polling, {
       kind: 'payment',
-      source: parts.payments,
-      ask: (key) => parts.payments.lookUp(key),
+      lookUp: (key) => payments.lookUp(key),
+      onSeen: (listener) => payments.onSeen(listener),
     });
   }
 
-  /** Creates a payment, once per key of the client. Mistakes in the input are found before anything is sent. */
+  /** Creates a payment, once per idempotency key. An invalid input is never sent. */
   async create(input: CreatePaymentInput, client: string): Promise<CreatePaymentResult> {
-    const { payments, creates, finder, urls, callbacks } = this.parts;
+    const { payments, createService, matcher, urls, callbacks } = this.options;
     const method = chosenPaymentMethod(input.method);
-    const faults = [
-      ...validateInput(input),
-      ...validateMethod(method, input.amount),
-      ...urlFaults(input, urls),
-    ];
-    faults.push(...findKeptSecrets(input, method, faults));
-
-    const { room, fields, secrets } = method;
-    const askedAt = performance.now();
+    const errors = validateCreate(input, method, urls);
+    const { secrets } = method;
+    const requestedAt = performance.now();
     const plan: CreatePlan<PaymentResource> = {
       client,
       key: input.idempotencyKey,
       method: method.type,
       input: { ...input, externalId: input.externalId ?? null, kind: 'payment', method: method.canonical },
       publicDetails: {},
-      matcher: finder.withRedaction(secrets),
+      matcher: matcher.withRedaction(secrets),
       queue: payments.queue,
       send: ({ id, externalId }, options) => {
-        const called = callbacks.callbackUrlFor(id, input.callbackUrl, secrets);
-        return payments.create({ ...input, externalId, room, fields, ...called }, options);
+        const callback = callbacks.callbackUrlFor(id, input.callbackUrl, secrets);
+        return payments.create(
+          {
+            channel: input.channel,
+            amount: input.amount,
+            description: input.description,
+            returnUrl: input.returnUrl,
+            externalId,
+            room: method.room,
+            fields: method.fields,
+            callbackUrl: callback.callbackUrl,
+            secrets: callback.secrets,
+          },
+          options,
+        );
       },
     };
-    const end = faults.length > 0 ? await creates.replay(plan, faults) : await creates.create(plan);
-    if (!end) return invalidInput(faults);
-    if (end.kind !== 'success')
-      return toUserError(end, { idempotencyKey: input.idempotencyKey, kind: 'payment' });
-    this.sights.onMutationResult(end, askedAt);
-    return success(end.found, end.replayed);
+    const result =
+      errors.length > 0 ? await createService.replay(plan, errors) : await createService.create(plan);
+    if (!result) return invalidInput(errors);
+    if (result.kind !== 'success')
+      return toUserError(result, { idempotencyKey: input.idempotencyKey, kind: 'payment' });
+    this.sights.onMutationResult(result, requestedAt);
+    return success(result.found, result.replayed);
   }
 
   /**
-   * Hands in what the payer gave for a payment that waits for it; one at a time per payment.
-   * A payment that the caller may not confirm is answered like one that does not exist, and the service is not asked.
+   * Confirms a payment with the payer's input, one confirm at a time per payment. The result for a payment that the caller
+   * may not confirm is the same as for one that does not exist; the service is not called.
    */
   async confirm(input: ConfirmPaymentInput, rights: ConfirmRights): Promise<ConfirmPaymentResult> {
     const method = chosenConfirmation(input.confirmation);
-    const faults = validateInput(input);
-    if (faults.length === 0) faults.push(...(await this.#contradictions(input, method, rights)));
-    if (faults.length > 0) return invalidInput(faults);
+    const errors = validateInput(input);
+    if (errors.length === 0) errors.push(...(await this.#confirmErrors(input, method, rights)));
+    if (errors.length > 0) return invalidInput(errors);
 
     const { channel, transactionId } = input;
-    const { room, fields } = method;
-    const askedAt = performance.now();
-    const end = await this.parts.confirms
-      .confirm({ channel, transactionId, room, fields })
+    const requestedAt = performance.now();
+    const result = await this.options.confirmService
+      .confirm({ channel, transactionId, room: method.room, fields: method.fields })
       .finally(() => this.sights.invalidate(channel));
-    switch (end.kind) {
+    switch (result.kind) {
       case 'success':
-        this.sights.onMutationResult(end, askedAt);
-        return success(end.found, end.replayed);
+        this.sights.onMutationResult(result, requestedAt);
+        return success(result.found, result.replayed);
       case 'refused':
-        return confirmRejected(end.httpStatus, end.message);
+        return confirmRejected(result.httpStatus, result.message);
       case 'in_progress':
         return confirmInProgress();
       case 'unknown':
@@ -128,38 +132,38 @@ export class PaymentOperations {
   }
 
   /**
-   * Whether the payment was made by another method than the one it is confirmed by, or on another channel. The service
-   * confirms by the payment's id alone (spec 4.5): whether it is on the caller's channel is ours to find out, and where it
-   * is not, the answer is the same whether it exists or not.
+   * Checks that the payment was made on this channel and by this method. The service confirms by the payment's id alone
+   * (spec 4.5), so the gateway checks the channel; the error does not show whether the payment exists on another one.
    */
-  async #contradictions(
+  async #confirmErrors(
     { channel, transactionId }: ConfirmPaymentInput,
-    { room, arm }: SelectedMethod<PaymentMethodDefinition>,
+    method: SelectedMethod<PaymentMethodDefinition>,
     { anyChannel, createdBy }: ConfirmRights,
   ) {
-    const { payments } = this.parts;
+    const { payments } = this.options;
     const attempt = await this.#attemptOf({ channel, transactionId }, createdBy);
     if (attempt?.channel === channel) {
-      const says = `must not be used: the payment was made by ${attempt.method}.`;
-      return attempt.method === room.type ? [] : [fieldError(['confirmation', arm], 'methodOfPayment', says)];
+      if (attempt.method === method.room.type) return [];
+      const message = `must not be used: the payment was made by ${attempt.method}.`;
+      return [fieldError(['confirmation', method.arm], 'methodOfPayment', message)];
     }
-    // A caller of all channels gains nothing by naming a wrong one: it is spared the lookup.
+    // A caller of all channels gains nothing from a wrong channel: the lookup is skipped.
     if (!attempt && createdBy === null && (anyChannel || (await payments.lookUp({ channel, transactionId }))))
       return [];
     return [fieldError(['transactionId'], 'paymentOnChannel', 'must be a payment on this channel.')];
   }
 
-  /** The attempt that created a payment, of one client where only its own payments exist for the caller. */
+  /** The attempt that created a payment; only an attempt of `createdBy`, unless that is null. */
   async #attemptOf(
     { channel, transactionId }: Pick<ConfirmPaymentInput, 'channel' | 'transactionId'>,
     createdBy: string | null,
   ): Promise<Attempt | null> {
-    const { hand } = this.parts;
-    const { journal, service } = hand;
+    const { session } = this.options;
+    const { journal, service } = session;
     if (createdBy === null)
-      return hand.failClosed(journal.findByTransaction(service, 'payment', transactionId));
+      return session.failClosed(journal.findByTransaction(service, 'payment', transactionId));
     const creator = { service, client: createdBy, kind: 'payment' } as const;
-    const [own = null] = await hand.failClosed(journal.findCreated(creator, [{ channel, transactionId }]));
+    const [own = null] = await session.failClosed(journal.findCreated(creator, [{ channel, transactionId }]));
     return own;
   }
 }

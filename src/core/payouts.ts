@@ -9,109 +9,109 @@ import type { CallbackHandler } from './callbacks/callback-handler';
 import { toUserError } from './create/create-error';
 import type { CreatePlan, CreateService } from './create/create-service';
 import type { TransactionMatcher } from './recovery/transaction-matcher';
-import { validateInput, validateMethod } from './validation/validate-input';
+import { validateCreate } from './validation/validate-create';
 import type { JournalSession } from './journal-session';
 import { withTimeout } from '../shared/timeout';
 import { knownFromJournal } from './recovery/payout-matcher';
-import { findKeptSecrets } from './validation/reject-secrets';
 import type { UrlPolicy } from '../config/types';
-import { urlFaults } from './validation/validate-url';
-import { TransactionFeed } from './polling/transaction-feed';
-import type { PollerRegistryOptions } from './polling/poller-registry';
+import { TransactionFeed, type PollingOptions } from './polling/transaction-feed';
 
-interface PayoutParts {
+interface PayoutOperationsOptions {
   payouts: PayoutService;
-  finder: TransactionMatcher<PayoutResource>;
-  creates: CreateService;
-  hand: JournalSession;
-  /** Whether an external id is looked up before the first sending. */
+  matcher: TransactionMatcher<PayoutResource>;
+  createService: CreateService;
+  session: JournalSession;
+  /** Whether the external id is looked up before a create is sent. */
   preflight: boolean;
   urls: UrlPolicy;
   callbacks: CallbackHandler;
-  watching: PollerRegistryOptions;
+  polling: PollingOptions;
 }
 
-/** How long a lookup waits for the journal; without it the payout is shown with what the service says. */
+/** How long a lookup waits for the journal's details of a payout; without them the payout is partial. */
 const DETAILS_TIMEOUT_MS = 450;
 
 const UNREACHABLE = 'The payment service cannot be reached; this call sent no payout. Repeat it unchanged.';
 
-const PREFLIGHT_REFUSED =
-  'This call sent no payout: the payment service refused the lookup of its external id before.';
+const PREFLIGHT_REJECTED =
+  'This call sent no payout: the payment service rejected the lookup of its external id.';
 
-/** What the gateway does with payouts. */
 export class PayoutOperations {
-  /** Looking payouts up, and watching them. */
+  /** Lookups and subscriptions. */
   readonly sights: TransactionFeed<PayoutResource>;
 
-  constructor(private readonly parts: PayoutParts) {
-    this.sights = new TransactionFeed({
-      ...parts.watching,
+  constructor(private readonly options: PayoutOperationsOptions) {
+    const { payouts, polling } = options;
+    this.sights = new TransactionFeed(polling, {
       kind: 'payout',
-      source: parts.payouts,
-      ask: (key) => this.#ask(key),
+      lookUp: (key) => payouts.lookUp(key, (transactionId) => this.#readDetails(key, transactionId)),
+      onSeen: (listener) => payouts.onSeen(listener),
     });
   }
 
-  /** A payout as the service has it, with what the journal knows of its method; null when the service has none. */
-  #ask(key: LookupKey): Promise<PayoutResource | null> {
-    return this.parts.payouts.lookUp(key, (transactionId) => this.#knownOf(key, transactionId));
-  }
-
-  async #knownOf(key: LookupKey, transactionId: string): Promise<KnownPayout> {
-    const { hand } = this.parts;
-    const asked = hand.journal.findByTransaction(hand.service, 'payout', transactionId);
-    const attempt = await withTimeout(DETAILS_TIMEOUT_MS, asked).catch(() => undefined);
+  /** The details of a payout that only the journal has. */
+  async #readDetails(key: LookupKey, transactionId: string): Promise<KnownPayout> {
+    const { journal, service } = this.options.session;
+    const reading = journal.findByTransaction(service, 'payout', transactionId);
+    const attempt = await withTimeout(DETAILS_TIMEOUT_MS, reading).catch(() => undefined);
     if (attempt === undefined) return { ...key, isPartial: true };
     return attempt?.channel === key.channel ? knownFromJournal(attempt) : key;
   }
 
-  /** Whether the service has no payout. Throws where it is something in front of the service that says so. */
+  /** Whether the service has no payout under this key. Throws UNAVAILABLE when the 404 is not the service's own. */
   async #hasNone(key: LookupKey): Promise<boolean> {
-    const { found, isOwn } = await this.parts.payouts
-      .search(key, (id) => this.#knownOf(key, id))
+    const { found, isOwn } = await this.options.payouts
+      .search(key, (transactionId) => this.#readDetails(key, transactionId))
       .catch((error: unknown) => {
         if (!(error instanceof ServiceError) || error.kind !== 'LOOKUP_REFUSED') throw error;
-        throw new ServiceError('LOOKUP_REFUSED', `${PREFLIGHT_REFUSED} ${error.message}`);
+        throw new ServiceError('LOOKUP_REFUSED', `${PREFLIGHT_REJECTED} ${error.message}`);
       });
     if (!found && !isOwn) throw new ServiceError('UNAVAILABLE', UNREACHABLE, 1000);
     return found === null;
   }
 
-  /** Creates a payout, once per key of the client. Mistakes in the input are found before anything is sent. */
+  /** Creates a payout, once per idempotency key. An invalid input is never sent. */
   async create(input: CreatePayoutInput, client: string): Promise<CreatePayoutResult> {
-    const { payouts, creates, finder, preflight, urls, callbacks } = this.parts;
+    const { payouts, createService, matcher, preflight, urls, callbacks } = this.options;
     const method = chosenPayoutMethod(input.method);
-    const faults = [
-      ...validateInput(input),
-      ...validateMethod(method, input.amount),
-      ...urlFaults(input, urls),
-    ];
-    faults.push(...findKeptSecrets(input, method, faults));
-
-    const { room, type, fields, shown, secrets } = method;
-    const { channel, idempotencyKey } = input;
+    const errors = validateCreate(input, method, urls);
+    const { secrets } = method;
+    const { channel, amount, idempotencyKey } = input;
     const isFree = (externalId: string): Promise<boolean> => this.#hasNone({ channel, externalId });
-    const askedAt = performance.now();
+    const requestedAt = performance.now();
     const plan: CreatePlan<PayoutResource> = {
       client,
       key: idempotencyKey,
-      method: type,
+      method: method.type,
       input: { ...input, kind: 'payout', method: method.canonical },
-      publicDetails: shown,
-      matcher: finder.withRedaction(secrets),
-      ...(preflight && { isFree }),
+      publicDetails: method.shown,
+      matcher: matcher.withRedaction(secrets),
+      isFree: preflight ? isFree : undefined,
       queue: payouts.queue,
       send: ({ id, externalId }, options) => {
-        const called = callbacks.callbackUrlFor(id, input.callbackUrl, secrets);
-        return payouts.create({ ...input, externalId, room, type, fields, shown, ...called }, options);
+        const callback = callbacks.callbackUrlFor(id, input.callbackUrl, secrets);
+        return payouts.create(
+          {
+            channel,
+            amount,
+            externalId,
+            description: input.description,
+            room: method.room,
+            type: method.type,
+            fields: method.fields,
+            shown: method.shown,
+            callbackUrl: callback.callbackUrl,
+            secrets: callback.secrets,
+          },
+          options,
+        );
       },
     };
-    const end = faults.length > 0 ? await creates.replay(plan, faults) : await creates.create(plan);
-    if (!end) return invalidInput(faults);
-    if (end.kind !== 'success') return toUserError(end, { idempotencyKey, kind: 'payout' });
-    this.sights.onMutationResult(end, askedAt);
-    const { found, replayed } = end;
-    return Object.assign(new PayoutSuccess(), { payout: found, replayed });
+    const result =
+      errors.length > 0 ? await createService.replay(plan, errors) : await createService.create(plan);
+    if (!result) return invalidInput(errors);
+    if (result.kind !== 'success') return toUserError(result, { idempotencyKey, kind: 'payout' });
+    this.sights.onMutationResult(result, requestedAt);
+    return Object.assign(new PayoutSuccess(), { payout: result.found, replayed: result.replayed });
   }
 }

@@ -7,8 +7,7 @@ import {
   type LookupLimit,
 } from '../datasources/payment-service/coalesced-lookups';
 import type { AttemptOperations } from '../core/attempts';
-import type { TransactionFeed } from '../core/polling/transaction-feed';
-import { noSuchTransaction } from '../core/polling/poller-registry';
+import { noSuchTransaction, type TransactionFeed } from '../core/polling/transaction-feed';
 import type { PaymentResource } from '../schema/payment';
 import type { PayoutResource } from '../schema/payout';
 

@@ -4,8 +4,8 @@ export const bugs = [
     id: 'create-conflict-unchecked',
     promise: 'A key that is used again with another input is refused as a conflict.',
     file: 'src/core/create/create-service.ts',
-    find: 'attempt.kind !== finder.kind || !fingerprints.matches(attempt, input, method)',
-    replace: 'attempt.kind !== finder.kind',
+    find: 'attempt.kind !== matcher.kind || !fingerprints.matches(attempt, input, method)',
+    replace: 'attempt.kind !== matcher.kind',
     tests: ['test/exactly-once/keys.slow.test.ts'],
   },
   {
@@ -20,8 +20,8 @@ export const bugs = [
     id: 'create-without-journal',
     promise: 'Nothing is sent while the journal cannot record it.',
     file: 'src/core/create/create-service.ts',
-    find: 'begun = await hand.insertAttempt(attempt);',
-    replace: "begun = await hand.insertAttempt(attempt).catch(() => ({ kind: 'started' }));",
+    find: 'begun = await session.insertAttempt(attempt);',
+    replace: "begun = await session.insertAttempt(attempt).catch(() => ({ kind: 'started' }));",
     tests: ['test/exactly-once/journal.system.test.ts'],
   },
   {
@@ -36,8 +36,8 @@ export const bugs = [
     id: 'create-takes-others-transaction',
     promise: 'One transaction is the result of one create only.',
     file: 'src/core/create/create-service.ts',
-    find: 'return isOwn\n',
-    replace: 'return isOwn !== undefined\n',
+    find: '(await recovery.record(attempt, outcome.answer))',
+    replace: '(await recovery.record(attempt, outcome.answer)) !== undefined',
     tests: ['test/exactly-once/keys.slow.test.ts'],
   },
   {

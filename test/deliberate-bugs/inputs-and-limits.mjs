@@ -3,9 +3,9 @@ export const bugs = [
   {
     id: 'input-nested-rules-skipped',
     promise: 'The rules of a method’s fields are checked before anything is sent.',
-    file: 'src/core/validation/fast-validate.ts',
-    find: 'return !isNested || value === undefined || passesValidation(value);',
-    replace: 'return true;',
+    file: 'src/core/validation/validate-input.ts',
+    find: 'return [...own, ...flatten(children, path)];',
+    replace: 'return own;',
     tests: ['test/gateway/input-rules.test.ts'],
   },
   {

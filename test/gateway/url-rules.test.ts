@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { urlFaults } from '../../src/core/validation/validate-url';
+import { validateUrls } from '../../src/core/validation/validate-url';
 import { testGateway, testSandbox, type TestClient } from '../support/gateway';
 import { make, validCall, type MoneyAnswer } from '../support/calls';
 import { clear, newRig, type Rig } from './fixtures/rig';
@@ -257,7 +257,8 @@ describe('An IPv4 address in any notation', () => {
   };
 
   const strict = { loopback: false, hosts: null };
-  const rulesFor = (url: string): string[] => urlFaults({ callbackUrl: url }, strict).map(({ rule }) => rule);
+  const rulesFor = (url: string): string[] =>
+    validateUrls({ callbackUrl: url }, strict).map(({ rule }) => rule);
 
   test.each(Object.entries(NOTATIONS))('is refused when it is not public: %s', (_name, write) => {
     fc.assert(

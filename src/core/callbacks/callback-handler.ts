@@ -5,104 +5,100 @@ import type { CallbackTokens } from './callback-tokens';
 import type { JournalSession } from '../journal-session';
 
 interface CallbackHandlerOptions {
-  /** Where the service finds this gateway, without a slash at its end; null: it does not. */
+  /** The URL at which the service reaches this gateway, without a trailing slash; null: no callbacks. */
   publicUrl: string | null;
   tokens: CallbackTokens;
   session: JournalSession;
-  /** Looks for what became of an attempt, and for the state of what it created. Never believes anybody else. */
+  /** Looks up the transaction of an attempt at the payment service. */
   lookUp(attempt: Attempt): Promise<unknown>;
 }
 
-/** What a create says of callbacks. */
-interface CallbackUrl {
-  callbackUrl: string | null | undefined;
-  /** What must not come back in the answer, in no writing. */
-  secrets: readonly string[];
-}
-
-/** What hints of one transaction have caused lately. */
+/** Token bucket of one attempt. */
 interface TokenBucket {
   isBusy: boolean;
-  /** Whether there was another hint meanwhile. */
-  again: boolean;
-  /** When all that was spent on it has been earned again, by the monotonic clock. */
+  /** Whether another callback arrived during the lookup. */
+  isPending: boolean;
+  /** When the bucket is full again, by the monotonic clock. */
   tokenBucketFullAt: number;
 }
 
-/** A look costs one second's worth of looks, and four may be spent at once: then hints are worth one look a second. */
+/** Token bucket per attempt: burst of 4, then one lookup per second. */
 const COST_MS = 1000;
 const CREDIT_MS = 3000;
-/** Hints of more transactions at once are dropped: polling finds what they would have told. */
-const MAX_AT_ONCE = 1000;
-/** Looks for hints never take the room that callers need. */
-const MAX_LOOKS_AT_A_TIME = 16;
+/** Callbacks of further attempts are dropped; polling finds the changes. */
+const MAX_BUCKETS = 1000;
+/** Keeps capacity of the payment service for callers. */
+const MAX_CONCURRENT_LOOKUPS = 16;
 
 /**
- * Callbacks of the service (spec 6), whose form and signature are not shown: one that arrives only makes the gateway ask,
- * with its own signature, for what has happened.
+ * Handles callbacks of the service (spec 6). Their body is not trusted, as the specification does not define a signature: a
+ * callback only triggers a signed lookup.
  */
 export class CallbackHandler {
   readonly #options: CallbackHandlerOptions;
   readonly #clock: Clock;
-  readonly #limit = bulkhead(MAX_LOOKS_AT_A_TIME, MAX_AT_ONCE);
-  readonly #recent = new Map<string, TokenBucket>();
+  readonly #limit = bulkhead(MAX_CONCURRENT_LOOKUPS, MAX_BUCKETS);
+  readonly #buckets = new Map<string, TokenBucket>();
 
   constructor(options: CallbackHandlerOptions) {
     this.#options = options;
     this.#clock = options.session.clock;
   }
 
-  /** The address that a create names: the caller's own untouched, else this gateway's where it has one. */
-  callbackUrlFor(attemptId: string, own: string | null | undefined, secrets: readonly string[]): CallbackUrl {
+  /**
+   * The callback URL to send with a create: the caller's, unchanged, or else this gateway's if PUBLIC_URL is set; and the
+   * values to redact in responses.
+   */
+  callbackUrlFor(attemptId: string, own: string | null | undefined, secrets: readonly string[]) {
     const { publicUrl, tokens } = this.#options;
     if (publicUrl === null || (own !== null && own !== undefined)) return { callbackUrl: own, secrets };
     const token = tokens.of(attemptId);
     return { callbackUrl: `${publicUrl}/callbacks/${token}`, secrets: [...secrets, token] };
   }
 
-  /** Something arrived at the address with this token. Returns at once, whatever the token is. */
+  /** Schedules a lookup if the token is valid. Returns at once in either case. */
   onCallback(token: string): void {
     const attemptId = this.#options.tokens.read(token);
     if (attemptId === null) return;
-    const recent = this.#recent.get(attemptId);
-    if (recent?.isBusy) recent.again = true;
-    else if (recent) this.#scheduleLookup(attemptId, recent);
-    else if (this.#recent.size < MAX_AT_ONCE) {
-      const first = { isBusy: false, again: false, tokenBucketFullAt: 0 };
-      this.#recent.set(attemptId, first);
+    const bucket = this.#buckets.get(attemptId);
+    if (bucket?.isBusy) bucket.isPending = true;
+    else if (bucket) this.#scheduleLookup(attemptId, bucket);
+    else if (this.#buckets.size < MAX_BUCKETS) {
+      const first = { isBusy: false, isPending: false, tokenBucketFullAt: 0 };
+      this.#buckets.set(attemptId, first);
       this.#scheduleLookup(attemptId, first);
     }
   }
 
-  #scheduleLookup(attemptId: string, recent: TokenBucket): void {
-    recent.isBusy = true;
-    const ms = Math.min(COST_MS, recent.tokenBucketFullAt - CREDIT_MS - this.#clock.monotonic());
-    if (ms <= 0) void this.#lookUp(attemptId, recent);
-    else this.#clock.after(ms, () => void this.#lookUp(attemptId, recent));
+  #scheduleLookup(attemptId: string, bucket: TokenBucket): void {
+    bucket.isBusy = true;
+    const delayMs = Math.min(COST_MS, bucket.tokenBucketFullAt - CREDIT_MS - this.#clock.monotonic());
+    if (delayMs <= 0) void this.#lookUp(attemptId, bucket);
+    else this.#clock.after(delayMs, () => void this.#lookUp(attemptId, bucket));
   }
 
-  async #lookUp(attemptId: string, recent: TokenBucket): Promise<void> {
-    const { session: hand, lookUp: look } = this.#options;
-    recent.again = false;
-    recent.tokenBucketFullAt = Math.max(recent.tokenBucketFullAt, this.#clock.monotonic()) + COST_MS;
+  async #lookUp(attemptId: string, bucket: TokenBucket): Promise<void> {
+    const { session, lookUp } = this.#options;
+    bucket.isPending = false;
+    bucket.tokenBucketFullAt = Math.max(bucket.tokenBucketFullAt, this.#clock.monotonic()) + COST_MS;
     try {
       await this.#limit.execute(async () => {
-        const attempt = await hand.journal.findById(hand.service, attemptId);
-        if (attempt) await look(attempt);
+        const attempt = await session.journal.findById(session.service, attemptId);
+        if (attempt) await lookUp(attempt);
       });
     } catch {
-      // A hint only: the journal, or the service, cannot be asked now.
+      // Polling and recovery find the change later.
     }
-    recent.isBusy = false;
-    if (recent.again) this.#scheduleLookup(attemptId, recent);
-    else this.#forgetLater(attemptId, recent);
+    bucket.isBusy = false;
+    if (bucket.isPending) this.#scheduleLookup(attemptId, bucket);
+    else this.#forgetWhenFull(attemptId, bucket);
   }
 
-  #forgetLater(attemptId: string, recent: TokenBucket): void {
-    this.#clock.after(Math.max(0, recent.tokenBucketFullAt - this.#clock.monotonic()), () => {
-      if (recent.isBusy) return;
-      if (recent.tokenBucketFullAt > this.#clock.monotonic()) this.#forgetLater(attemptId, recent);
-      else if (this.#recent.get(attemptId) === recent) this.#recent.delete(attemptId);
+  #forgetWhenFull(attemptId: string, bucket: TokenBucket): void {
+    this.#clock.after(Math.max(0, bucket.tokenBucketFullAt - this.#clock.monotonic()), () => {
+      if (bucket.isBusy) return;
+      if (bucket.tokenBucketFullAt > this.#clock.monotonic()) this.#forgetWhenFull(attemptId, bucket);
+      else if (this.#buckets.get(attemptId) === bucket) this.#buckets.delete(attemptId);
     });
   }
 }

@@ -3,64 +3,63 @@ import type { ConfirmBeginResult, ConfirmClaim, ConfirmResult } from '../../data
 import { withTimeout } from '../../shared/timeout';
 import type { JournalSession } from '../journal-session';
 
-/** How long a caller whose confirm has ended waits for the journal, in milliseconds. */
-const RECORD_MS = 250;
+/** How long a caller waits for the result of its confirm to be recorded. Recording then continues in the background. */
+const RECORD_TIMEOUT_MS = 250;
 const RETRY_EVERY_MS = 1000;
 
 /** The result to record for a confirm that was not carried out. */
-export const notCarriedOut = ({ previousOutcomeUnknown: suspect }: ConfirmBeginResult): ConfirmResult => ({
-  outcome: suspect ? 'not_carried_out' : 'known',
+export const notCarriedOut = ({ previousOutcomeUnknown }: ConfirmBeginResult): ConfirmResult => ({
+  outcome: previousOutcomeUnknown ? 'not_carried_out' : 'known',
   confirmed: [],
 });
 
 export interface ConfirmClaimsOptions {
-  hand: JournalSession;
-  /** Logs what could not be recorded. */
+  session: JournalSession;
   warn(facts: object, message: string): void;
 }
 
-/** The journal's side of confirms: fails closed before one is sent, and never fails after it. */
+/** Journal access for confirms: fails closed before a confirm is sent, and never throws after it. */
 export class ConfirmClaims {
-  readonly #hand: JournalSession;
+  readonly #session: JournalSession;
   readonly #warn: ConfirmClaimsOptions['warn'];
-  /** Results by the id of their claim, to be recorded again. */
+  /** Results that the journal may not have recorded, by claim id. */
   readonly #unrecorded = new Map<string, ConfirmResult>();
   #retry: Timer | undefined;
 
-  constructor({ hand, warn }: ConfirmClaimsOptions) {
-    this.#hand = hand;
+  constructor({ session, warn }: ConfirmClaimsOptions) {
+    this.#session = session;
     this.#warn = warn;
   }
 
-  /** Null when a confirm of the payment is under way. Throws SERVICE_UNAVAILABLE when the journal cannot be written. */
+  /** Null when another confirm of the payment is in progress. Throws SERVICE_UNAVAILABLE when the journal fails. */
   async begin(claim: ConfirmClaim): Promise<ConfirmBeginResult | null> {
-    const begun = this.#hand.journal.beginConfirm(claim);
+    const beginning = this.#session.journal.beginConfirm(claim);
     try {
-      return await this.#hand.failClosed(begun);
+      return await this.#session.failClosed(beginning);
     } catch (error) {
-      // It may have been written all the same.
-      void begun.then(
+      // The claim may have reached the journal all the same.
+      void beginning.then(
         (late) => late && this.end(claim.id, notCarriedOut(late)),
-        // An earlier suspicion, if there was one, is kept.
+        // Keeps the unknown outcome of an earlier confirm, if there is one.
         () => this.#recordLater(claim.id, { outcome: 'not_carried_out', confirmed: [] }),
       );
       throw error;
     }
   }
 
-  /** Records how a confirm ended. Never throws; a result that the journal does not take now is recorded later. */
+  /** Records the result of a confirm. Never throws; retries in the background when the journal fails. */
   async end(id: string, result: ConfirmResult): Promise<void> {
-    await withTimeout(RECORD_MS, this.#record(id, result)).catch(() => undefined);
+    await withTimeout(RECORD_TIMEOUT_MS, this.#record(id, result)).catch(() => undefined);
   }
 
-  /** Records once more what could not be recorded. */
+  /** Retries every result that is not recorded. */
   async flush(): Promise<void> {
     await Promise.all([...this.#unrecorded].map(([id, result]) => this.#record(id, result)));
   }
 
   async #record(id: string, result: ConfirmResult): Promise<void> {
     try {
-      await this.#hand.journal.endConfirm(id, result);
+      await this.#session.journal.endConfirm(id, result);
       this.#unrecorded.delete(id);
     } catch {
       if (!this.#unrecorded.has(id)) {
@@ -77,7 +76,7 @@ export class ConfirmClaims {
   }
 
   #retryLater(): Timer {
-    return this.#hand.clock.after(RETRY_EVERY_MS, () => {
+    return this.#session.clock.after(RETRY_EVERY_MS, () => {
       this.#retry = undefined;
       void this.flush();
     });

@@ -10,23 +10,23 @@ import type { CreateResult } from './create-service';
 import { fieldError } from '../validation/validate-input';
 
 const TAKEN =
-  'must not have been used before on this channel: there is, or may be, a payout under it. Look at payout(externalId) and attempts(externalId) first; where they show nothing, ask the operator. Use another externalId only for a different payout.';
+  'must not have been used before on this channel: there is, or may be, a payout under it. Query payout(externalId) and attempts(externalId) first; where they show nothing, ask the operator. Use another externalId only for a different payout.';
 
-/** What a caller is told of a create that did not succeed. */
+/** The GraphQL error type for a create that did not succeed. */
 export function toUserError(
-  end: Exclude<CreateResult<never>, { kind: 'success' }>,
+  result: Exclude<CreateResult<never>, { kind: 'success' }>,
   { idempotencyKey, kind }: { idempotencyKey: string; kind: AttemptKind },
 ) {
-  switch (end.kind) {
+  switch (result.kind) {
     case 'refused':
-      return rejectedByService(end.httpStatus, end.message);
+      return rejectedByService(result.httpStatus, result.message);
     case 'external_id_taken':
       return invalidInput([fieldError(['externalId'], 'unused', TAKEN)]);
     case 'conflict':
-      return idempotencyConflict(end.differing);
+      return idempotencyConflict(result.differing);
     case 'in_progress':
       return createInProgress();
     case 'unknown':
-      return createUnknown({ idempotencyKey, externalId: end.externalId }, kind);
+      return createUnknown({ idempotencyKey, externalId: result.externalId }, kind);
   }
 }

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import {
   NO_ABSENCE,
   type Attempt,
@@ -10,38 +10,37 @@ import type { MoneySendOptions, MoneySlot, SendQueue } from '../../datasources/p
 import type { FieldError } from '../../schema/user-errors';
 import { InFlightCounter } from '../../shared/in-flight-counter';
 import { sleep, withTimeout } from '../../shared/timeout';
-import { newExternalId } from './external-id';
 import { differingParts, type CanonicalInput, type Fingerprints } from './fingerprint';
 import type { TransactionMatcher, Transaction } from '../recovery/transaction-matcher';
 import type { OutcomeRecovery } from '../recovery/outcome-recovery';
 import type { JournalSession } from '../journal-session';
 
-/** A create, checked and ready to be sent. */
+/** A validated create that is ready to be sent. */
 export interface CreatePlan<T extends Transaction> {
   client: string;
   key: string;
   /** The method's wire type. */
   method: string;
   input: CanonicalInput;
-  /** What the transaction may show of its method. */
+  /** The details of the method that the transaction may show. */
   publicDetails: object;
   matcher: TransactionMatcher<T>;
-  /** Present where an external id must not have been used before: whether the service has nothing under it. */
-  isFree?(externalId: string): Promise<boolean>;
+  /** Preflight check that the service has no transaction under an external id; undefined: no preflight. */
+  isFree?: ((externalId: string) => Promise<boolean>) | undefined;
   queue: SendQueue;
-  /** Sends it once. Throws ServiceErrors, and only where it is certain that the service did not act. */
+  /** Sends the create once. Throws a ServiceError only when it is certain that the service did not act on it. */
   send(
     attempt: Pick<NewAttempt, 'id' | 'externalId'>,
     options: MoneySendOptions,
   ): Promise<MutationOutcome<T>>;
 }
 
-/** How a create ended for its caller. */
+/** The result of a create for its caller. */
 export type CreateResult<T> =
   | { kind: 'success'; found: T; replayed: boolean }
   | { kind: 'refused'; httpStatus: number; message: string }
   | { kind: 'external_id_taken' }
-  /** `differing`: the parts of the input that the journal shows to be others. */
+  /** `differing`: the parts of the input that differ from the journal. */
   | { kind: 'conflict'; differing: string[] }
   | { kind: 'in_progress' }
   | { kind: 'unknown'; externalId: string };
@@ -53,72 +52,69 @@ interface CreateServiceOptions {
   timeoutMs: number;
 }
 
-/** How long the caller of a lost answer waits for it to turn up, in milliseconds. */
-const SEARCH_MS = 3000;
-const SEARCH_STEP_MS = 200;
+/** How long a caller whose response was lost waits for lookups, in milliseconds. */
+const RECOVERY_MS = 3000;
+const FIRST_DELAY_MS = 200;
 
-/** What a busy process may lose after the attempt was written, before the time for sending it begins. */
+/** Delay of a busy process between writing the attempt and the start of the request timeout. */
 const SLACK_MS = 550;
 
+/** Whether the key of an attempt may be used again. */
 const isFreed = ({ outcome }: Attempt): boolean => outcome === 'rejected' || outcome === 'not_sent';
 
-/** Creates at most once per key, whatever fails: the heart of the gateway. See docs/exactly-once.md. */
+/** Creates at most one transaction per idempotency key. See docs/exactly-once.md. */
 export class CreateService {
-  readonly #options: CreateServiceOptions;
   readonly #inFlight = new InFlightCounter();
 
-  constructor(options: CreateServiceOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: CreateServiceOptions) {}
 
-  /** Does what the plan says, or finds out what was done before. Goes on to its end when the caller leaves. */
+  /** Sends the create, or replays an earlier one under its key. Continues when the caller disconnects. */
   create<T extends Transaction>(plan: CreatePlan<T>): Promise<CreateResult<T>> {
-    const work = this.#options.session.withLeaseRenewal(async () => {
-      // The key may turn out to be free only after its first attempt has been followed up.
-      const end = (await this.#attemptCreate(plan, false)) ?? (await this.#attemptCreate(plan, true));
-      return end ?? { kind: 'in_progress' as const };
+    const work = this.options.session.withLeaseRenewal(async () => {
+      // Recovery of an earlier attempt may release the key: then the create is tried once more.
+      const result = (await this.#attemptCreate(plan, false)) ?? (await this.#attemptCreate(plan, true));
+      return result ?? { kind: 'in_progress' as const };
     });
     return this.#inFlight.track(work);
   }
 
   /**
-   * What became of the create that this key belongs to already; null where there is none. Sends no create: for an input that
-   * breaks a rule now, although it may have broken none when it was sent first (a card that has expired since).
-   * @param faults the rules that are broken
+   * Replays an earlier create without sending one; null when the key has none. For an input that is invalid now but may have
+   * been valid when it was first sent, for example a card that has expired since.
    */
   async replay<T extends Transaction>(
     plan: CreatePlan<T>,
-    faults: readonly FieldError[],
+    errors: readonly FieldError[],
   ): Promise<CreateResult<T> | null> {
-    const { session: hand } = this.#options;
-    // Nothing was recorded under a key that breaks a rule itself.
-    if (faults.some(({ path }) => path[0] === 'idempotencyKey')) return null;
-    const work = hand.withLeaseRenewal(async () => {
-      const before = await this.#find(plan);
-      if (!before || isFreed(before)) return null;
-      if (!hand.clock.isSynchronized) await hand.clockKnown();
-      return (await this.#replay(before, plan)) ?? null;
+    const { session } = this.options;
+    // The journal has no attempt under an invalid key.
+    if (errors.some(({ path }) => path[0] === 'idempotencyKey')) return null;
+    const work = session.withLeaseRenewal(async () => {
+      const existing = await this.#findActive(plan);
+      if (!existing) return null;
+      await session.clockKnown();
+      return (await this.#replay(existing, plan)) ?? null;
     });
     return this.#inFlight.track(work);
   }
 
-  /** Resolves when no create is under way. */
+  /** Resolves when no create is in flight. */
   drained(): Promise<void> {
     return this.#inFlight.drained();
   }
 
-  /** Undefined when the key has just become free. */
+  /** Undefined when the key has just been released. */
   async #attemptCreate<T extends Transaction>(
     plan: CreatePlan<T>,
     isLast: boolean,
   ): Promise<CreateResult<T> | undefined> {
-    const { session: hand } = this.#options;
-    if (!hand.clock.isSynchronized) await hand.clockKnown();
+    const { session } = this.options;
+    await session.clockKnown();
     if (!(await this.#preflight(plan))) return this.#onExternalIdTaken(plan, isLast);
     if (!plan.queue.hasFreeSlot()) {
-      // A key that was used needs no slot: its caller does not wait for those who do.
-      const before = await this.#find(plan);
-      if (before && !isFreed(before)) return this.#replay(before, plan);
+      // A replay needs no slot, so its caller does not wait for one.
+      const existing = await this.#findActive(plan);
+      if (existing) return this.#replay(existing, plan);
     }
     // Take the slot before recording: after a crash a recorded attempt counts as possibly sent.
     const slot = await plan.queue.reserve(plan.input.channel);
@@ -127,7 +123,7 @@ export class CreateService {
     let outcome: MutationOutcome<T> | undefined;
     try {
       attempt = this.#newAttempt(plan);
-      begun = await hand.insertAttempt(attempt);
+      begun = await session.insertAttempt(attempt);
       if (begun.kind === 'started') outcome = await this.#send(attempt, plan, slot);
     } finally {
       slot.release();
@@ -139,8 +135,8 @@ export class CreateService {
   }
 
   /**
-   * The external id is taken: perhaps by a call with this very key, which came first. If that has ended meanwhile and
-   * freed both, the caller may try once more.
+   * The external id is taken, perhaps by a concurrent call with the same key: that one is replayed. Undefined when it has
+   * released both meanwhile.
    */
   async #onExternalIdTaken<T extends Transaction>(
     plan: CreatePlan<T>,
@@ -151,17 +147,23 @@ export class CreateService {
     return attempt && !isLast ? undefined : { kind: 'external_id_taken' };
   }
 
-  #find<T extends Transaction>({ client, key }: CreatePlan<T>): Promise<Attempt | null> {
-    const { session: hand } = this.#options;
-    return hand.failClosed(hand.journal.find({ service: hand.service, client, key }));
+  #find({ client, key }: CreatePlan<Transaction>): Promise<Attempt | null> {
+    const { session } = this.options;
+    return session.failClosed(session.journal.find({ service: session.service, client, key }));
   }
 
-  #newAttempt<T extends Transaction>({ input, ...plan }: CreatePlan<T>): NewAttempt {
-    const { session: hand, fingerprints, timeoutMs } = this.#options;
-    const now = hand.clock.now();
+  /** The attempt that holds the key; null when the key may be used. */
+  async #findActive(plan: CreatePlan<Transaction>): Promise<Attempt | null> {
+    const attempt = await this.#find(plan);
+    return attempt && isFreed(attempt) ? null : attempt;
+  }
+
+  #newAttempt({ input, ...plan }: CreatePlan<Transaction>): NewAttempt {
+    const { session, fingerprints, timeoutMs } = this.options;
+    const now = session.clock.now();
     return {
       id: randomUUID(),
-      service: hand.service,
+      service: session.service,
       client: plan.client,
       key: plan.key,
       kind: plan.matcher.kind,
@@ -173,20 +175,19 @@ export class CreateService {
       value: input.amount.value,
       publicDetails: JSON.stringify(plan.publicDetails),
       reserve: plan.isFree !== undefined,
-      owner: hand.owner,
-      leaseUntil: hand.leaseUntil(),
+      owner: session.owner,
+      leaseUntil: session.leaseUntil(),
       startedAt: now,
       serviceStartedAt: plan.queue.serviceNow(),
-      sendUntil: now + hand.timeoutMs + SLACK_MS + timeoutMs,
+      sendUntil: now + session.timeoutMs + SLACK_MS + timeoutMs,
     };
   }
 
-  /** Asks the service, before a first sending, whether the external id is free. */
-  async #preflight<T extends Transaction>(plan: CreatePlan<T>): Promise<boolean> {
+  /** Whether the service has no transaction under the external id; true when the key was used before. */
+  async #preflight(plan: CreatePlan<Transaction>): Promise<boolean> {
     const { externalId } = plan.input;
     if (!plan.isFree || externalId === null) return true;
-    const before = await this.#find(plan);
-    return (before !== null && !isFreed(before)) || plan.isFree(externalId);
+    return (await this.#findActive(plan)) !== null || plan.isFree(externalId);
   }
 
   async #send<T extends Transaction>(
@@ -194,10 +195,10 @@ export class CreateService {
     plan: CreatePlan<T>,
     slot: MoneySlot,
   ): Promise<MutationOutcome<T>> {
-    const { session: hand } = this.#options;
-    const mayRepeat = (): Promise<boolean> => hand.holds(attempt.id);
+    const { session } = this.options;
+    const mayRepeat = (): Promise<boolean> => session.holds(attempt.id);
     return plan.send(attempt, { slot, mayRepeat }).catch(async (error: unknown) => {
-      await hand.recordOutcome(attempt.id, { outcome: 'not_sent', settledAt: hand.clock.now() });
+      await session.recordOutcome(attempt.id, { outcome: 'not_sent', settledAt: session.clock.now() });
       throw error;
     });
   }
@@ -207,68 +208,72 @@ export class CreateService {
     plan: CreatePlan<T>,
     outcome: MutationOutcome<T>,
   ): Promise<CreateResult<T>> {
-    const { session: hand, recovery: followUps } = this.#options;
-    if (outcome.kind === 'accepted') {
-      // A transaction that another attempt has created is not the answer to this one.
-      const isOwn = await followUps.record(attempt, outcome.answer);
-      return isOwn
-        ? { kind: 'success', found: outcome.answer, replayed: false }
-        : this.#recoverLostResponse(attempt, plan);
-    }
+    const { session, recovery } = this.options;
     if (outcome.kind === 'refused') {
-      await hand.recordOutcome(attempt.id, { outcome: 'rejected', settledAt: hand.clock.now() });
+      await session.recordOutcome(attempt.id, { outcome: 'rejected', settledAt: session.clock.now() });
       return outcome;
     }
+    // A transaction that another attempt created is not the result of this one.
+    if (outcome.kind === 'accepted' && (await recovery.record(attempt, outcome.answer)))
+      return { kind: 'success', found: outcome.answer, replayed: false };
     return this.#recoverLostResponse(attempt, plan);
   }
 
-  /** The answer was lost: looks for what it may have told, for as long as a caller can be kept waiting. */
+  /** The response was lost: looks the transaction up for up to 3 seconds, then leaves it to background recovery. */
   async #recoverLostResponse<T extends Transaction>(
     attempt: NewAttempt,
-    { matcher: finder }: CreatePlan<T>,
+    { matcher }: CreatePlan<T>,
   ): Promise<CreateResult<T>> {
-    const { recovery: followUps, timeoutMs } = this.#options;
-    const begun: Attempt = { ...attempt, ...NOTHING_KNOWN };
-    const deadline = performance.now() + Math.min(SEARCH_MS, timeoutMs * 0.9);
-    for (let step = SEARCH_STEP_MS; ; step *= 2) {
-      const left = deadline - performance.now();
-      const hit = await withTimeout(left, finder.find(begun)).catch(() => undefined);
-      if (hit?.kind === 'found' && (await followUps.record(attempt, hit.found)))
-        return { kind: 'success', found: hit.found, replayed: true };
-      if (performance.now() + step >= deadline) break;
-      await sleep(step);
+    const { recovery, timeoutMs } = this.options;
+    const begun: Attempt = {
+      ...attempt,
+      seq: 0,
+      outcome: 'in_progress',
+      transactionId: null,
+      status: null,
+      settledAt: null,
+      nextRecheckAt: null,
+      recheckCount: 0,
+      absence: NO_ABSENCE,
+    };
+    const deadline = performance.now() + Math.min(RECOVERY_MS, timeoutMs * 0.9);
+    for (let delayMs = FIRST_DELAY_MS; ; delayMs *= 2) {
+      const leftMs = deadline - performance.now();
+      const match = await withTimeout(leftMs, matcher.find(begun)).catch(() => undefined);
+      if (match?.kind === 'found' && (await recovery.record(attempt, match.found)))
+        return { kind: 'success', found: match.found, replayed: true };
+      if (performance.now() + delayMs >= deadline) break;
+      await sleep(delayMs);
     }
-    await followUps.scheduleRecheck(begun);
+    await recovery.scheduleRecheck(begun);
     return { kind: 'unknown', externalId: attempt.externalId };
   }
 
-  /** The key was used before. Undefined when it turns out to be free now. */
+  /** Replays an earlier attempt under this key. Undefined when recovery has released the key. */
   async #replay<T extends Transaction>(
     attempt: Attempt,
     plan: CreatePlan<T>,
   ): Promise<CreateResult<T> | undefined> {
-    const { session: hand, fingerprints, recovery: followUps } = this.#options;
-    const { matcher: finder, input, method } = plan;
-    if (attempt.kind !== finder.kind || !fingerprints.matches(attempt, input, method))
+    const { session, fingerprints, recovery } = this.options;
+    const { matcher, input, method } = plan;
+    if (attempt.kind !== matcher.kind || !fingerprints.matches(attempt, input, method))
       return { kind: 'conflict', differing: differingParts(attempt, input, method) };
     if (attempt.outcome === 'succeeded') {
-      return { kind: 'success', found: await finder.current(attempt), replayed: true };
+      return { kind: 'success', found: await matcher.current(attempt), replayed: true };
     }
-    if (attempt.outcome === 'in_progress' && hand.isLeased(attempt)) return { kind: 'in_progress' };
-    const result = await followUps.recoverNow(attempt, finder);
+    if (attempt.outcome === 'in_progress' && session.isLeased(attempt)) return { kind: 'in_progress' };
+    const result = await recovery.recoverNow(attempt, matcher);
     if (result === null) return { kind: 'in_progress' };
     if (result.kind === 'found') return { kind: 'success', found: result.found, replayed: true };
     return result.kind === 'not_sent' ? undefined : { kind: 'unknown', externalId: attempt.externalId };
   }
 }
 
-const NOTHING_KNOWN = {
-  seq: 0,
-  outcome: 'in_progress',
-  transactionId: null,
-  status: null,
-  settledAt: null,
-  nextRecheckAt: null,
-  recheckCount: 0,
-  absence: NO_ABSENCE,
-} as const;
+/** A UUID of version 7 (RFC 9562): unique, and ordered by time. */
+function newExternalId(nowMs: number): string {
+  const bytes = randomBytes(16);
+  bytes.writeUIntBE(nowMs, 0, 6);
+  bytes.writeUInt8(0x70 | (bytes.readUInt8(6) & 0x0f), 6);
+  bytes.writeUInt8(0x80 | (bytes.readUInt8(8) & 0x3f), 8);
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}

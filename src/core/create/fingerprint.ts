@@ -1,12 +1,12 @@
 import { createHash, createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import type { Attempt } from '../../datasources/journal/journal';
 
-/** What a create asks for, as far as it makes one input differ from another. Security codes are left out. */
+/** The parts of a create's input that its fingerprint covers; without security codes. */
 export interface CanonicalInput {
   kind: string;
   channel: string;
   amount: { currency: string; value: string };
-  /** As the caller gave it; null where the gateway chooses. */
+  /** The caller's; null when the gateway generates it. */
   externalId: string | null;
   method: Record<string, unknown>;
   returnUrl?: string | null;
@@ -24,7 +24,7 @@ export interface CanonicalConfirm {
   fields: Record<string, unknown>;
 }
 
-/** The same text for the same value, whatever the order of its fields; what is null or missing counts for nothing. */
+/** Canonical JSON: sorted fields, without those that are null or undefined. */
 function canonicalText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalText).join()}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null);
@@ -36,13 +36,13 @@ function canonicalText(value: unknown): string {
   return `{${fields.join()}}`;
 }
 
-/** Recognises an input again without keeping it: a keyed hash, so that a card number cannot be guessed from the journal. */
+/** Keyed hashes of inputs: an input is recognised without being stored, and a card number cannot be guessed from the hash. */
 export class Fingerprints {
   readonly #key: KeyObject;
-  /** Tells a fingerprint made with another key; says nothing of the key. */
+  /** Identifies the key without revealing it. */
   readonly #keyId: string;
 
-  /** @param secret any secret that all instances share and that stays the same; the key is derived from it */
+  /** @param secret any secret that all instances share and that does not change; the key is derived from it */
   constructor(secret: string) {
     const key = Buffer.from(hkdfSync('sha256', secret, '', 'paygraph fingerprint', 32));
     this.#key = createSecretKey(key);
@@ -55,11 +55,11 @@ export class Fingerprints {
 
   /** The hash of the input of a confirm; it differs from payment to payment. */
   ofConfirm(confirm: CanonicalConfirm): string {
-    // The text of a create begins with a brace: the two never meet.
+    // No collision with creates, whose text begins with a brace.
     return this.#hash(`confirm ${canonicalText(confirm)}`);
   }
 
-  /** Whether a hash was made with this key: others cannot be compared. */
+  /** Whether a hash was made with this key; other hashes cannot be compared. */
   isComparable(hash: string): boolean {
     return hash.startsWith(`${this.#keyId}.`);
   }
@@ -68,17 +68,14 @@ export class Fingerprints {
     return `${this.#keyId}.${createHmac('sha256', this.#key).update(text).digest('hex')}`;
   }
 
-  /**
-   * Whether an attempt was made with this input. After the key was changed the hashes cannot be compared; then what
-   * the journal shows of the input decides.
-   */
+  /** Whether an attempt was made with this input. After a change of the key only the fields in the journal are compared. */
   matches(attempt: Attempt, input: CanonicalInput, method: string): boolean {
     if (this.isComparable(attempt.fingerprint)) return attempt.fingerprint === this.of(input);
     return differingParts(attempt, input, method).length === 0;
   }
 }
 
-/** The parts of an input that differ from those of an attempt, as far as the journal shows them. */
+/** The parts of an input that differ from the attempt's fields in the journal. */
 export function differingParts(attempt: Attempt, input: CanonicalInput, method: string): string[] {
   const { amount, externalId } = input;
   const isSame = {

@@ -1,45 +1,42 @@
-/**
- * What one watcher waits on: the newest state it has not seen yet, and nothing older. One that is slow misses states, but
- * never the last.
- */
+/** Conflating iterator of one subscriber: a slow one misses intermediate values, but never the last. */
 export class LatestValueIterator<T> implements AsyncIterableIterator<T, undefined> {
-  readonly #leave: (watcher: LatestValueIterator<T>) => void;
-  #unseen: { value: T } | undefined;
+  readonly #onReturn: (iterator: LatestValueIterator<T>) => void;
+  #pending: { value: T } | undefined;
   #end: { error?: unknown } | undefined;
-  #waiting: PromiseWithResolvers<IteratorResult<T, undefined>> | undefined;
+  #request: PromiseWithResolvers<IteratorResult<T, undefined>> | undefined;
 
-  /** @param leave is told when the watcher goes by itself */
-  constructor(leave: (watcher: LatestValueIterator<T>) => void) {
-    this.#leave = leave;
+  /** @param onReturn called when the consumer stops iterating */
+  constructor(onReturn: (iterator: LatestValueIterator<T>) => void) {
+    this.#onReturn = onReturn;
   }
 
-  /** Whether it was ever given a state. */
+  /** Whether a value was ever pushed. */
   hasValue = false;
 
-  /** Gives it a state, in the place of one that it has not taken yet. */
+  /** Replaces a value that the consumer has not taken yet. */
   push(value: T): void {
     this.hasValue = true;
-    this.#unseen = { value };
+    this.#pending = { value };
     this.#deliver();
   }
 
-  /** Lets it end when it has taken what it was given: by itself, or with an error. */
+  /** Ends the iteration, with an error if given, after the pending value has been taken. */
   end(error?: unknown): void {
     this.#end ??= error === undefined ? {} : { error };
     this.#deliver();
   }
 
   next(): Promise<IteratorResult<T, undefined>> {
-    this.#waiting ??= Promise.withResolvers();
-    const { promise } = this.#waiting;
+    this.#request ??= Promise.withResolvers();
+    const { promise } = this.#request;
     this.#deliver();
     return promise;
   }
 
   return(): Promise<IteratorResult<T, undefined>> {
-    this.#unseen = undefined;
+    this.#pending = undefined;
     this.end();
-    this.#leave(this);
+    this.#onReturn(this);
     return Promise.resolve({ done: true, value: undefined });
   }
 
@@ -47,19 +44,18 @@ export class LatestValueIterator<T> implements AsyncIterableIterator<T, undefine
     return this;
   }
 
-  /** Answers who waits, where there is something to answer. */
   #deliver(): void {
-    const waiting = this.#waiting;
-    if (!waiting || (!this.#unseen && !this.#end)) return;
-    this.#waiting = undefined;
-    if (this.#unseen) {
-      const { value } = this.#unseen;
-      this.#unseen = undefined;
-      return waiting.resolve({ done: false, value });
+    const request = this.#request;
+    if (!request || (!this.#pending && !this.#end)) return;
+    this.#request = undefined;
+    if (this.#pending) {
+      const { value } = this.#pending;
+      this.#pending = undefined;
+      return request.resolve({ done: false, value });
     }
     const error = this.#end?.error;
-    if (error === undefined) return waiting.resolve({ done: true, value: undefined });
+    if (error === undefined) return request.resolve({ done: true, value: undefined });
     this.#end = {};
-    waiting.reject(error);
+    request.reject(error);
   }
 }

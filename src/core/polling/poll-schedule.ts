@@ -1,14 +1,11 @@
 import type { PollIntervals } from '../../shared/poll-intervals';
 
-/** What a transaction waits for, and so how soon it may change; `done`: it does not change any more. */
+/** What a transaction waits for, which determines its poll intervals; `done`: its state is final. */
 export type Phase = 'payer' | 'provider' | 'mispaid' | 'done';
-
-/** Poll intervals by phase. */
-export type Schedule = Readonly<Record<Exclude<Phase, 'done'>, PollIntervals>>;
 
 const MAX_BACKOFF_MS = 60_000;
 
-/** Jitter of ±15 %: polls that began together must not stay together. */
+/** Jitter of ±15 %, so that polls that began together spread out. */
 const jittered = (ms: number): number => Math.round(ms * (0.85 + Math.random() * 0.3));
 
 /**

@@ -4,56 +4,57 @@ import type { PayoutResource } from '../../schema/payout';
 import { peek } from '../../schema/lazy-field';
 import type { Phase } from './poll-schedule';
 
-/** What can be watched. */
+/** A transaction as one response shows it. */
 export type Snapshot = PaymentResource | PayoutResource;
 
-/** Whether an answer was a short one: reading what it lacks would look it up. */
-const isShort = (seen: Snapshot): boolean => 'complete' in seen && seen.complete !== undefined;
+/** Whether a payment is incomplete: reading its missing fields would trigger a lookup. */
+const isIncomplete = (snapshot: Snapshot): boolean =>
+  'complete' in snapshot && snapshot.complete !== undefined;
 
-/** Whom it waits for. */
-export function pollPhase(seen: Snapshot): Phase {
-  const { status } = seen;
+/** Who acts next in a transaction. */
+export function pollPhase(snapshot: Snapshot): Phase {
+  const { status } = snapshot;
   if (status === PaymentStatus.COMPLETED || status === PaymentStatus.FAILED) return 'done';
   if (status === PaymentStatus.MISPAID) return 'mispaid';
-  if (seen.kind === 'payout') return 'provider';
-  const state = peek(seen, 'state');
-  // In the redirect flow there is no state: what is under way there has left the payer's hands.
-  const isUnderWay = status === PaymentStatus.PROCESSING && !state && !isShort(seen);
-  return isUnderWay || state === PaymentState.WAITING_FOR_PROVIDER ? 'provider' : 'payer';
+  if (snapshot.kind === 'payout') return 'provider';
+  const state = peek(snapshot, 'state');
+  // The redirect flow has no state: a payment in processing there no longer waits for the payer.
+  const isProcessing = status === PaymentStatus.PROCESSING && !state && !isIncomplete(snapshot);
+  return isProcessing || state === PaymentState.WAITING_FOR_PROVIDER ? 'provider' : 'payer';
 }
 
-/** What every answer says of where a transaction stands, short ones too: two that stand alike have the same text. */
-export function stateOf(seen: Snapshot): string {
-  const state = peek(seen, 'state') ?? null;
-  const { received = null } = (peek(seen, 'amount') ?? {}) as { received?: string | null };
-  return JSON.stringify([seen.status, seen.rawStatus, state, received]);
+/** The fields that every response has, as text: equal texts mean the same state. */
+export function stateOf(snapshot: Snapshot): string {
+  const state = peek(snapshot, 'state') ?? null;
+  const { received = null } = (peek(snapshot, 'amount') ?? {}) as { received?: string | null };
+  return JSON.stringify([snapshot.status, snapshot.rawStatus, state, received]);
 }
 
-/** What belongs to the question rather than to the answer. */
-const NO_PART_OF_IT: ReadonlySet<string> = new Set(['definition', 'serviceTime', 'externalId', 'isPartial']);
+/** Fields that do not come from the response. */
+const NOT_COMPARED: ReadonlySet<string> = new Set(['definition', 'serviceTime', 'externalId', 'isPartial']);
 
-/** Everything that a whole answer says. */
-const valueOf = (seen: Snapshot): string =>
-  JSON.stringify(seen, (name, value: unknown) => (NO_PART_OF_IT.has(name) ? undefined : value));
+/** All fields of a complete response, as text. */
+const valueOf = (snapshot: Snapshot): string =>
+  JSON.stringify(snapshot, (name, value: unknown) => (NOT_COMPARED.has(name) ? undefined : value));
 
-/** Whether somebody who knows the first learns something from the second. */
+/** Whether the second snapshot has news for a subscriber that knows the first. */
 export function hasChanged(before: Snapshot, after: Snapshot): boolean {
   if (stateOf(before) !== stateOf(after)) return true;
-  return !isShort(after) && (isShort(before) || valueOf(before) !== valueOf(after));
+  return !isIncomplete(after) && (isIncomplete(before) || valueOf(before) !== valueOf(after));
 }
 
-/** When it was created, by the service's clock, in milliseconds since 1970; undefined where that is not known. */
-export function createdAt(seen: Snapshot): number | undefined {
-  const date = peek(seen, 'createDate');
+/** Creation time by the service's clock, in milliseconds since 1970; undefined when not known. */
+export function createdAt(snapshot: Snapshot): number | undefined {
+  const date = peek(snapshot, 'createDate');
   const time = typeof date === 'string' ? Date.parse(date) : NaN;
   return Number.isNaN(time) ? undefined : time;
 }
 
-/** Names a state in eight characters. */
-export const stateHash = (seen: Snapshot): string =>
-  createHash('sha256').update(stateOf(seen)).digest().subarray(0, 6).toString('base64url');
+/** Hash of the state: 8 characters of base64url. */
+export const stateHash = (snapshot: Snapshot): string =>
+  createHash('sha256').update(stateOf(snapshot)).digest().subarray(0, 6).toString('base64url');
 
-/** Names a transaction, without saying which it is. */
+/** Hash of the transaction's identity, which it does not reveal. */
 export const transactionHash = (kind: string, channel: string, transactionId: string): string =>
   createHash('sha256')
     .update(`${kind} ${channel} ${transactionId}`)
@@ -62,8 +63,8 @@ export const transactionHash = (kind: string, channel: string, transactionId: st
     .toString('base64url');
 
 /**
- * An answer, with what is known from the one before it and is not in it: the external id, which the service does not
- * repeat, and what the journal knows of a payout, where the journal could not be asked this time.
+ * A snapshot, completed from the one before it: the external id, which the service does not return, and the details of a
+ * payout, if the journal could not be read this time.
  */
 export function mergeSnapshot<T extends Snapshot>(before: T, after: T): T {
   const { status, rawStatus, error } = after;
@@ -73,4 +74,4 @@ export function mergeSnapshot<T extends Snapshot>(before: T, after: T): T {
   return whole;
 }
 
-const isPartial = (seen: Snapshot): boolean => seen.kind === 'payout' && seen.isPartial === true;
+const isPartial = (snapshot: Snapshot): boolean => snapshot.kind === 'payout' && snapshot.isPartial === true;

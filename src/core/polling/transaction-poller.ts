@@ -1,208 +1,205 @@
+import type { PollSettings } from '../../config/types';
 import type { Clock, Timer } from '../../shared/clock';
 import { ServiceError } from '../../datasources/payment-service/service-error';
-import type { PollResult } from '../background-metrics';
-import { nextPollDelay, type Schedule } from './poll-schedule';
+import type { PollResult } from '../background';
+import { nextPollDelay } from './poll-schedule';
 import { createdAt, hasChanged, mergeSnapshot, pollPhase, stateOf, type Snapshot } from './snapshot';
 import { LatestValueIterator } from './latest-value-iterator';
 
-/** What all watches of one kind share. */
 export interface TransactionPollerOptions<T extends Snapshot> {
   clock: Clock;
-  schedule: Schedule;
-  /** After so long an outage the watchers are told; 0: never. */
-  outageMs: number;
-  /** Looks it up; what is found is also told to `seen`. */
+  settings: PollSettings;
+  /** Looks the transaction up; its result is also passed to `onSnapshot`, unless the lookup began before the poller. */
   lookUp(): Promise<T | null>;
-  /** The error for watchers, should the service not have it. */
-  missing(): ServiceError;
-  /** Hears what a look came to. */
-  looked(result: PollResult): void;
-  /** Hears that the watch has ended. */
-  ended(): void;
+  /** The error for subscribers when the service has no such transaction. */
+  notFound(): ServiceError;
+  onPoll(result: PollResult): void;
+  onEnd(): void;
 }
 
-/** Who comes while the state is not older than this is given it without another look. */
+/** A new subscriber gets a state of this age without another lookup. */
 const FRESH_MS = 2000;
-/** However many hints arrive, there is no more than one look in this time. */
+/** The shortest time between polls that are triggered by callbacks and remote changes. */
 const MIN_GAP_MS = 100;
-
-/** The service may ask to be left alone, but not for hours. */
+/** The longest Retry-After of the service that is respected. */
 const MAX_RETRY_AFTER_MS = 300_000;
 
-interface Known<T> {
-  seen: T;
-  /** By the clock of `performance`, when the answer came. */
-  answeredAt: number;
+interface Latest<T> {
+  snapshot: T;
+  /** By `performance.now()`. */
+  receivedAt: number;
   /** By the monotonic clock. */
   at: number;
 }
 
-/** Looks that fail, one after another. */
+/** Consecutive failed polls. */
 interface Outage {
   since: number;
-  times: number;
+  failures: number;
   error: unknown;
-  /** When the service wants to be asked again. */
+  /** End of the service's Retry-After. */
   retryAt: number;
 }
 
-/** One transaction, watched by one or by thousands: it is looked at as if there were one. */
+/** Polls one transaction for all its subscribers. */
 export class TransactionPoller<T extends Snapshot> {
-  readonly #options: TransactionPollerOptions<T>;
-  readonly #watchers = new Set<LatestValueIterator<T>>();
-  readonly #beganAt = performance.now();
-  #known: Known<T> | undefined;
+  readonly #subscribers = new Set<LatestValueIterator<T>>();
+  readonly #startedAt = performance.now();
+  #latest: Latest<T> | undefined;
   #changedAt: number | undefined;
   #outage: Outage | undefined;
   #timer: Timer | undefined;
-  #isHinted = false;
-  #isLooking = false;
-  #lookAgain = false;
-  #lookedAt = -Infinity;
+  /** Whether an early poll is scheduled. */
+  #isPollingSoon = false;
+  #isPolling = false;
+  /** Whether to poll again as soon as the current poll has ended. */
+  #pollAgain = false;
+  #polledAt = -Infinity;
   #isOver = false;
 
-  constructor(options: TransactionPollerOptions<T>) {
-    this.#options = options;
+  constructor(private readonly options: TransactionPollerOptions<T>) {}
+
+  /** Undefined before the first response. */
+  get latest(): T | undefined {
+    return this.#latest?.snapshot;
   }
 
-  /** What was seen last; undefined before the first answer. */
-  get known(): T | undefined {
-    return this.#known?.seen;
-  }
-
-  /** Another watcher, who is given the current state as soon as it is known. */
+  /** Adds a subscriber, which gets the current state as soon as it is known. */
   subscribe(): LatestValueIterator<T> {
-    const watcher = new LatestValueIterator<T>((gone) => this.#leave(gone));
-    this.#watchers.add(watcher);
-    const known = this.#known;
-    const age = known ? this.#options.clock.monotonic() - known.at : Infinity;
+    const subscriber = new LatestValueIterator<T>((gone) => this.#unsubscribe(gone));
+    this.#subscribers.add(subscriber);
+    const latest = this.#latest;
+    const age = latest ? this.options.clock.monotonic() - latest.at : Infinity;
     const isFresh = age >= 0 && age < FRESH_MS;
-    // While the service fails, one more who asks does not help it.
-    if (known && (isFresh || this.#outage)) watcher.push(known.seen);
+    // No additional polls during an outage.
+    if (latest && (isFresh || this.#outage)) subscriber.push(latest.snapshot);
     else void this.#poll();
-    return watcher;
+    return subscriber;
   }
 
-  /** There may be something new: looks soon. */
+  /** Polls as soon as the minimum gap allows. */
   pollSoon(): void {
-    if (this.#isLooking) this.#lookAgain = true;
-    else if (!this.#isHinted && !this.#isOver) {
-      this.#isHinted = true;
+    if (this.#isPolling) this.#pollAgain = true;
+    else if (!this.#isPollingSoon && !this.#isOver) {
+      this.#isPollingSoon = true;
       this.#schedulePollIn(
-        Math.min(MIN_GAP_MS, this.#lookedAt + MIN_GAP_MS - this.#options.clock.monotonic()),
+        Math.min(MIN_GAP_MS, this.#polledAt + MIN_GAP_MS - this.options.clock.monotonic()),
       );
     }
   }
 
   /**
-   * Somebody has seen it.
-   * @param askedAt when the question was asked, by the clock of `performance`: an answer to a question that is older than
-   * what is known already may be older too
+   * Handles the result of any lookup of this transaction. A response to a request that began before the latest response was
+   * received may be older than that one: then it only triggers a poll.
+   * @param requestedAt start of the request, by `performance.now()`
    */
-  onSnapshot(seen: T, askedAt: number): void {
-    const before = this.#known;
-    if (this.#isOver || (!before && askedAt < this.#beganAt)) return;
-    if (!before || askedAt >= before.answeredAt) this.#accept(seen);
-    else if (hasChanged(before.seen, mergeSnapshot(before.seen, seen))) this.pollSoon();
+  onSnapshot(snapshot: T, requestedAt: number): void {
+    const before = this.#latest;
+    if (this.#isOver || (!before && requestedAt < this.#startedAt)) return;
+    if (!before || requestedAt >= before.receivedAt) this.#accept(snapshot);
+    else if (hasChanged(before.snapshot, mergeSnapshot(before.snapshot, snapshot))) this.pollSoon();
   }
 
-  #accept(answer: T): void {
-    const { clock } = this.#options;
-    const before = this.#known?.seen;
-    const seen = before ? mergeSnapshot(before, answer) : answer;
-    const isNews = !before || hasChanged(before, seen);
-    this.#known = { seen, answeredAt: performance.now(), at: clock.monotonic() };
+  #accept(response: T): void {
+    const { clock } = this.options;
+    const before = this.latest;
+    const snapshot = before ? mergeSnapshot(before, response) : response;
+    const isNews = !before || hasChanged(before, snapshot);
+    this.#latest = { snapshot, receivedAt: performance.now(), at: clock.monotonic() };
     this.#outage = undefined;
     if (!before)
-      this.#changedAt = clock.monotonic() - Math.max(0, clock.now() - (createdAt(seen) ?? Infinity));
-    // Some values differ in every answer, such as addresses with signatures: they say nothing of when the next change comes.
-    else if (stateOf(before) !== stateOf(seen)) this.#changedAt = clock.monotonic();
-    for (const watcher of this.#watchers) if (isNews || !watcher.hasValue) watcher.push(seen);
-    if (pollPhase(seen) === 'done') this.#end();
-    else if (!this.#isLooking) this.#schedulePoll();
+      this.#changedAt = clock.monotonic() - Math.max(0, clock.now() - (createdAt(snapshot) ?? Infinity));
+    // Other values, such as signed URLs, differ in every response and do not restart the schedule.
+    else if (stateOf(before) !== stateOf(snapshot)) this.#changedAt = clock.monotonic();
+    for (const subscriber of this.#subscribers) if (isNews || !subscriber.hasValue) subscriber.push(snapshot);
+    if (pollPhase(snapshot) === 'done') this.#end();
+    else if (!this.#isPolling) this.#schedulePoll();
   }
 
   async #poll(): Promise<void> {
-    if (this.#isOver || this.#isLooking) return;
+    if (this.#isOver || this.#isPolling) return;
     this.#timer?.cancel();
-    this.#isLooking = true;
-    this.#lookAgain = false;
-    this.#isHinted = false;
-    this.#lookedAt = this.#options.clock.monotonic();
+    this.#isPolling = true;
+    this.#pollAgain = false;
+    this.#isPollingSoon = false;
+    this.#polledAt = this.options.clock.monotonic();
     let result: PollResult | undefined;
     try {
-      const found = await this.#options.lookUp();
-      // Nothing is looked up for a watch that has ended meanwhile.
+      const found = await this.options.lookUp();
+      // A poller that has ended meanwhile skips its queued lookup: that is no result.
       if (!this.#isOver) result = found ? 'found' : 'missing';
-      if (!found) throw this.#options.missing();
-      // It may have been somebody's look that was under way before anybody watched: as good as to those who asked.
-      if (!this.#known && !this.#isOver) this.#accept(found);
+      if (!found) throw this.options.notFound();
+      // The response of a shared lookup that began before this poller was not passed to onSnapshot.
+      if (!this.#latest && !this.#isOver) this.#accept(found);
       this.#replayLatest();
     } catch (error) {
       result ??= 'failed';
-      this.#failed(error);
+      this.#onFailure(error);
     }
-    if (result) this.#options.looked(result);
-    this.#isLooking = false;
+    if (result) this.options.onPoll(result);
+    this.#isPolling = false;
     if (this.#isOver) return;
-    if (this.#lookAgain) this.pollSoon();
+    if (this.#pollAgain) this.pollSoon();
     else this.#schedulePoll();
   }
 
+  /** Passes the latest state to subscribers that have none. */
   #replayLatest(): void {
-    const { known } = this;
-    if (known) for (const watcher of this.#watchers) if (!watcher.hasValue) watcher.push(known);
+    const { latest } = this;
+    if (!latest) return;
+    for (const subscriber of this.#subscribers) if (!subscriber.hasValue) subscriber.push(latest);
   }
 
-  /** Who has no state yet hears of a failure at once; the others stay, and hear of an outage only when it lasts. */
-  #failed(error: unknown): void {
-    if (!this.#known) return this.#end(error);
-    const now = this.#options.clock.monotonic();
-    const { since = now, times = 0 } = this.#outage ?? {};
-    const asked = error instanceof ServiceError ? (error.retryAfterMs ?? 0) : 0;
-    const retryAfterMs = Math.min(asked, MAX_RETRY_AFTER_MS);
-    this.#outage = { since, times: times + 1, error, retryAt: now + retryAfterMs };
-    if (this.#outageIn() > 0) this.#replayLatest();
+  /** Fails subscribers at once when no state is known yet, otherwise only after a long outage. */
+  #onFailure(error: unknown): void {
+    if (!this.#latest) return this.#end(error);
+    const now = this.options.clock.monotonic();
+    const { since = now, failures = 0 } = this.#outage ?? {};
+    const retryAfterMs = error instanceof ServiceError ? (error.retryAfterMs ?? 0) : 0;
+    const retryAt = now + Math.min(retryAfterMs, MAX_RETRY_AFTER_MS);
+    this.#outage = { since, failures: failures + 1, error, retryAt };
+    if (this.#outageTimeoutIn() > 0) this.#replayLatest();
     else this.#end(error);
   }
 
-  /** How long until the watchers have to be told of an outage, in milliseconds. */
-  #outageIn(): number {
-    const { clock, outageMs } = this.#options;
-    return this.#outage && outageMs > 0 ? this.#outage.since + outageMs - clock.monotonic() : Infinity;
+  /** Time until an outage ends the subscriptions, in milliseconds. */
+  #outageTimeoutIn(): number {
+    const { clock, settings } = this.options;
+    if (!this.#outage || settings.outageMs === 0) return Infinity;
+    return this.#outage.since + settings.outageMs - clock.monotonic();
   }
 
   #schedulePoll(): void {
-    if (this.#isHinted || !this.#known) return;
-    const { clock, schedule } = this.#options;
-    const phase = pollPhase(this.#known.seen);
+    if (this.#isPollingSoon || !this.#latest) return;
+    const { clock, settings } = this.options;
+    const phase = pollPhase(this.#latest.snapshot);
     if (phase === 'done') return;
     const sinceChange = clock.monotonic() - (this.#changedAt ?? clock.monotonic());
-    this.#schedulePollIn(nextPollDelay(schedule[phase], sinceChange, this.#outage?.times ?? 0));
+    this.#schedulePollIn(nextPollDelay(settings.schedule[phase], sinceChange, this.#outage?.failures ?? 0));
   }
 
-  /** Looks in so long, but not before the service wants to be asked; tells of an outage when it is one. */
+  /** Schedules the next poll, but not before the end of Retry-After, and ends the subscriptions after a long outage. */
   #schedulePollIn(ms: number): void {
-    const retryIn = (this.#outage?.retryAt ?? 0) - this.#options.clock.monotonic();
-    const wait = Math.min(Math.max(0, ms, retryIn), this.#outageIn());
+    const retryIn = (this.#outage?.retryAt ?? 0) - this.options.clock.monotonic();
+    const delayMs = Math.min(Math.max(0, ms, retryIn), this.#outageTimeoutIn());
     this.#timer?.cancel();
-    this.#timer = this.#options.clock.after(wait, () => {
-      if (this.#outageIn() <= 0) this.#end(this.#outage?.error);
+    this.#timer = this.options.clock.after(delayMs, () => {
+      if (this.#outageTimeoutIn() <= 0) this.#end(this.#outage?.error);
       else void this.#poll();
     });
   }
 
-  #leave(watcher: LatestValueIterator<T>): void {
-    this.#watchers.delete(watcher);
-    if (this.#watchers.size === 0) this.#end();
+  #unsubscribe(subscriber: LatestValueIterator<T>): void {
+    this.#subscribers.delete(subscriber);
+    if (this.#subscribers.size === 0) this.#end();
   }
 
   #end(error?: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#timer?.cancel();
-    for (const watcher of this.#watchers) watcher.end(error);
-    this.#watchers.clear();
-    this.#options.ended();
+    for (const subscriber of this.#subscribers) subscriber.end(error);
+    this.#subscribers.clear();
+    this.options.onEnd();
   }
 }

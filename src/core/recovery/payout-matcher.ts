@@ -5,7 +5,7 @@ import type { PayoutResource } from '../../schema/payout';
 import type { TransactionMatcher, LookupMatch } from './transaction-matcher';
 import type { JournalSession } from '../journal-session';
 
-/** What the journal knows of a payout that the service never sends back. */
+/** Details of a payout that the service never returns, from the journal. */
 export const knownFromJournal = (attempt: Attempt): KnownPayout => ({
   channel: attempt.channel,
   externalId: attempt.externalId,
@@ -15,32 +15,36 @@ export const knownFromJournal = (attempt: Attempt): KnownPayout => ({
   shown: JSON.parse(attempt.publicDetails) as object,
 });
 
-/** Finds payouts again. The service shows neither amount nor time of a payout: the lookup before the first sending made sure that a later hit is ours. */
+/** The service returns neither amount nor time of a payout: the preflight lookup ensures that a later match is the attempt's own. */
 export class PayoutMatcher implements TransactionMatcher<PayoutResource> {
   readonly kind = 'payout';
 
   constructor(
     private readonly payouts: PayoutService,
-    private readonly hand: JournalSession,
+    private readonly session: JournalSession,
     private readonly secrets: readonly string[] = [],
   ) {}
 
   withRedaction(secrets: readonly string[]): PayoutMatcher {
-    return new PayoutMatcher(this.payouts, this.hand, secrets);
+    return new PayoutMatcher(this.payouts, this.session, secrets);
   }
 
   async find(attempt: Attempt): Promise<LookupMatch<PayoutResource>> {
     const { channel, externalId } = attempt;
     const known = knownFromJournal(attempt);
     const key = { channel, externalId, amount: attempt, secrets: this.secrets };
-    const { found: hit, isOwn } = await this.payouts.search(key, () => known);
-    if (!hit) return { kind: 'nothing', isOwn };
-    if (hit.wireType !== attempt.method) return { kind: 'other' };
-    const holder = await this.hand.journal.findByTransaction(this.hand.service, 'payout', hit.transactionId);
-    return holder && holder.id !== attempt.id ? { kind: 'other' } : { kind: 'found', found: hit };
+    const { found, isOwn } = await this.payouts.search(key, () => known);
+    if (!found) return { kind: 'nothing', isOwn };
+    if (found.wireType !== attempt.method) return { kind: 'mismatch' };
+    const holder = await this.session.journal.findByTransaction(
+      this.session.service,
+      'payout',
+      found.transactionId,
+    );
+    return holder && holder.id !== attempt.id ? { kind: 'mismatch' } : { kind: 'found', found };
   }
 
-  /** A payout that is not found proves nothing, so nobody asks. */
+  /** The absence of a payout is never evidence, so there is no check. */
   async showsKnown(): Promise<boolean> {
     return Promise.resolve(true);
   }

@@ -1,72 +1,66 @@
 import type { Timer } from '../../shared/clock';
-import type { Attempt } from '../../datasources/journal/journal';
-import type { BackgroundRunner } from '../background-runner';
+import type { Attempt, AttemptKind } from '../../datasources/journal/journal';
+import type { BackgroundObserver, BackgroundRunner } from '../background';
 import type { ClockGuard } from '../clock-guard';
 import type { TransactionMatcher, Transaction } from './transaction-matcher';
 import type { OutcomeRecovery } from './outcome-recovery';
 import type { JournalSession } from '../journal-session';
-import type { BackgroundObserver } from '../background-metrics';
 
 interface ReconcilerOptions {
-  hand: JournalSession;
-  clocks: ClockGuard;
-  followUps: OutcomeRecovery;
-  finders: readonly TransactionMatcher<Transaction>[];
+  session: JournalSession;
+  clockGuard: ClockGuard;
+  recovery: OutcomeRecovery;
+  matchers: Readonly<Record<AttemptKind, TransactionMatcher<Transaction>>>;
   background: BackgroundRunner;
-  /** Hears how each round has ended. */
-  heard: Pick<BackgroundObserver, 'onReconcilerRun'>;
+  observer: Pick<BackgroundObserver, 'onReconcilerRun'>;
 }
 
 const EVERY_MS = 1000;
-const AT_A_TIME = 16;
+const MAX_CONCURRENT = 16;
 
-/** In the background: follows unknown outcomes up, also those of instances that died. */
+/** Recovers unknown outcomes in the background, also those of instances that died. */
 export class Reconciler {
   readonly #options: ReconcilerOptions;
   #timer: Timer | undefined;
-  #round: Promise<void> = Promise.resolve();
+  #running: Promise<void> = Promise.resolve();
   #stopped = false;
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
+    this.#schedule();
   }
 
-  start(): void {
-    this.#timer = this.#options.hand.clock.after(EVERY_MS, () => {
-      this.#round = this.#run().finally(() => {
-        if (!this.#stopped) this.start();
+  #schedule(): void {
+    this.#timer = this.#options.session.clock.after(EVERY_MS, () => {
+      this.#running = this.#run().finally(() => {
+        if (!this.#stopped) this.#schedule();
       });
     });
   }
 
-  /** Starts no more rounds, and resolves when the one under way has ended. */
+  /** Resolves when the current run has ended; starts no further one. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#timer?.cancel();
-    await this.#round;
+    await this.#running;
   }
 
-  /** One round. Never throws: where the journal or the service fails, the next round tries again. */
+  /** Never throws: after a failure of the journal or the service the next run tries again. */
   async #run(): Promise<void> {
-    const { hand, followUps, clocks } = this.#options;
+    const { session, clockGuard, recovery, matchers, background, observer } = this.#options;
+    const recover = (attempt: Attempt): Promise<unknown> =>
+      background({ name: `reconcile ${attempt.kind}`, attempt: attempt.id }, () =>
+        recovery.recover(attempt, matchers[attempt.kind]),
+      );
     try {
-      clocks.check();
-      await hand.clock.synchronize();
-      await hand.flushUnrecorded();
-      const due = await hand.journal.claimDue(followUps.claim(), AT_A_TIME);
-      await Promise.all(due.map((attempt) => this.#follow(attempt)));
-      this.#options.heard.onReconcilerRun(true);
+      clockGuard.check();
+      await session.clock.synchronize();
+      await session.flushUnrecorded();
+      const due = await session.journal.claimDue(recovery.claim(), MAX_CONCURRENT);
+      await Promise.all(due.map(recover));
+      observer.onReconcilerRun(true);
     } catch {
-      this.#options.heard.onReconcilerRun(false);
+      observer.onReconcilerRun(false);
     }
-  }
-
-  async #follow(attempt: Attempt): Promise<void> {
-    const { finders, followUps, background } = this.#options;
-    const finder = finders.find(({ kind }) => kind === attempt.kind);
-    if (!finder) return;
-    await background({ name: `reconcile ${attempt.kind}`, attempt: attempt.id }, () =>
-      followUps.recover(attempt, finder),
-    );
   }
 }

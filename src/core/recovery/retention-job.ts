@@ -1,45 +1,43 @@
 import type { Timer } from '../../shared/clock';
 import type { Journal, PurgeProgress, PurgeTarget } from '../../datasources/journal/journal';
-
 import type { ClockGuard } from '../clock-guard';
 import type { JournalClock } from '../journal-clock';
 
 interface RetentionJobOptions {
   journal: Pick<Journal, 'purgeStep'>;
   clock: Pick<JournalClock, 'now' | 'after' | 'isSynchronized'>;
-  /** Nothing is purged for a while after a step of a clock. */
-  clocks: Pick<ClockGuard, 'isSteady'>;
+  /** Nothing is purged after a clock step. */
+  clockGuard: Pick<ClockGuard, 'isSteady'>;
   /** How long settled attempts are kept, in milliseconds. */
   keepMs: number;
-  /** Hears of steps that failed. */
   warn(facts: object, message: string): void;
 }
 
-/** In this order: attempts take their reservations with them, and what is left of reservations comes after. */
+/** In this order: purging attempts also deletes their reservations. */
 const TARGETS: readonly PurgeTarget[] = ['attempts', 'reservations', 'confirmed'];
 
 const FIRST_RUN_MS = 10_000;
 const RUN_EVERY_MS = 60 * 60 * 1000;
-/** How long after another instance was found purging this one tries to. */
+/** Delay when another instance is purging. */
 const BUSY_DELAY_MS = 60_000;
 const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
 
-/** Rows of a step. It adapts between these, so that a step takes about as long as a create waits for the journal. */
+/** Rows per step: adapted so that a step takes about TARGET_STEP_MS and delays creates by no more than that. */
 const MIN_LIMIT = 25;
 const MAX_LIMIT = 500;
 const TARGET_STEP_MS = 20;
-/** After each step the journal is left alone for four times as long as the step took. */
+/** Pause after a step, as a multiple of its duration. */
 const PAUSE_PER_STEP = 4;
 const MIN_PAUSE_MS = 20;
 
-/** Deletes attempts that are no longer kept, in small steps with pauses, one instance at a time. */
+/** Deletes attempts after the retention period, in small steps with pauses, on one instance at a time. */
 export class RetentionJob {
   readonly #options: RetentionJobOptions;
   #timer: Timer | undefined;
   #step: Promise<void> = Promise.resolve();
   #isStopped = false;
-  /** Which of the targets, and where in it, the next step begins. */
+  /** Index in TARGETS, and the position from which the next step continues. */
   #target = 0;
   #after: string | null = null;
   #limit = MIN_LIMIT;
@@ -47,13 +45,10 @@ export class RetentionJob {
 
   constructor(options: RetentionJobOptions) {
     this.#options = options;
-  }
-
-  start(): void {
     this.#schedule(FIRST_RUN_MS);
   }
 
-  /** Starts no more steps, and resolves when the one under way has ended. */
+  /** Resolves when the current step has ended; starts no further one. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#timer?.cancel();
@@ -67,10 +62,10 @@ export class RetentionJob {
     });
   }
 
-  /** Takes one step. Never rejects; resolves with the delay before the next one, in milliseconds. */
+  /** Runs one step. Never rejects; resolves with the delay before the next one, in milliseconds. */
   async #run(): Promise<number> {
-    const { journal, clock, clocks, keepMs, warn } = this.#options;
-    if (!clock.isSynchronized || !clocks.isSteady()) return BUSY_DELAY_MS;
+    const { journal, clock, clockGuard, keepMs, warn } = this.#options;
+    if (!clock.isSynchronized || !clockGuard.isSteady()) return BUSY_DELAY_MS;
     const target = TARGETS[this.#target] ?? 'attempts';
     const settledBefore = clock.now() - keepMs;
     const startedAt = performance.now();

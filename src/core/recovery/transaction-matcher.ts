@@ -1,33 +1,33 @@
 import type { Attempt, AttemptKind } from '../../datasources/journal/journal';
 
-/** What creates have in common, whatever they create. */
+/** The common fields of payments and payouts. */
 export interface Transaction {
   transactionId: string;
   rawStatus: string;
 }
 
 /**
- * What a lookup by external id shows. `other`: something that is not believed to be what the attempt created. It may
- * hide it, as the service does not say which of two it shows, and so proves nothing, ever.
+ * Result of a lookup by external id. `mismatch`: the transaction found is not, or not certainly, the one that the attempt
+ * created. It may hide that one, so it never counts as evidence of absence.
  */
 export type LookupMatch<T> =
   | { kind: 'found'; found: T }
-  | { kind: 'other' }
-  /** `isOwn`: whether the service itself says so, and not something in front of it. */
+  | { kind: 'mismatch' }
+  /** `isOwn`: whether the response comes from the service itself, not from a proxy. */
   | { kind: 'nothing'; isOwn: boolean };
 
-/** Finds again what an attempt created. */
+/** Finds the transaction that an attempt created. */
 export interface TransactionMatcher<T extends Transaction> {
   readonly kind: AttemptKind;
-  /** The same for a request that handed these in: they do not come back. */
+  /** A matcher that redacts these values of the request in responses. */
   withRedaction(secrets: readonly string[]): TransactionMatcher<T>;
-  /** Looks for it by its external id. Throws ServiceErrors. */
+  /** Looks it up by external id. Throws ServiceErrors. */
   find(attempt: Attempt): Promise<LookupMatch<T>>;
   /**
-   * Whether lookups reach the data of the service now: whether it shows the last transaction that is known to have been
-   * created on this channel. True where none is known. Throws ServiceErrors.
+   * Whether the service now finds the last transaction that is known to exist on this channel; true when none is known. A
+   * service that does not find it has lost its data or lags behind. Throws ServiceErrors.
    */
   showsKnown(attempt: Attempt): Promise<boolean>;
-  /** What a settled attempt created: its current state, or what the journal remembers where the service does not say. */
+  /** The transaction of a succeeded attempt: its current state, or the recorded one if the lookup fails. */
   current(attempt: Attempt): Promise<T>;
 }
