@@ -6,7 +6,7 @@ let printed = '';
 const nothing = () => undefined;
 const program = commandLine(
   { print: (text) => (printed += `${text}\n`), say: nothing },
-  { ends: nothing, serves: nothing },
+  { run: nothing, startServer: nothing },
 );
 
 function helpOf(command) {

@@ -1,47 +1,47 @@
 import type { Config } from '../../config';
 
-/**
- * What a check found. `skipped`: it does not apply to these settings. `says` and `mend` are for the operator and never
- * hold a value of a secret.
- */
+/** Result of a check. The texts are for the operator and never contain the value of a secret. */
 export interface Finding {
+  /** `skipped`: the check does not apply to these settings. */
   status: 'ok' | 'warning' | 'failed' | 'skipped';
-  says: string;
-  /** How to mend it, where there is something to mend. */
-  mend?: string;
+  /** Names the problem, for scripts; the status where there is none. */
+  code: string;
+  message: string;
+  /** How to fix the problem. */
+  remedy?: string;
 }
 
-/** What is looked at. */
-export interface Examined {
+/** Input of every check. */
+export interface CheckContext {
   config: Config;
-  /** The files that secrets are given in, by the names of their settings. */
+  /** Files with secrets, by the names of their settings. */
   secretFiles: readonly { setting: string; path: string }[];
-  /** The merchant channel that the service is asked for with the default credentials; undefined: one of nobody. */
+  /** The channel for lookups with the default credentials; undefined: a random one. */
   channel: string | undefined;
-  /** The time, in milliseconds since 1970. */
+  /** The time in ms since 1970. */
   now(): number;
 }
 
-/** One thing that is looked at. Rejects where it could not be. */
 export interface Check {
-  /** What the report, and docs/doctor.md, call it. */
+  /** The name in the report and in docs/doctor.md. */
   name: string;
-  run(examined: Examined): Promise<Finding[]> | Finding[];
+  run(context: CheckContext): Promise<Finding[]> | Finding[];
 }
 
-export const ok = (says: string): Finding => ({ status: 'ok', says });
-export const skipped = (says: string): Finding => ({ status: 'skipped', says });
-export const warning = (says: string, mend: string): Finding => ({ status: 'warning', says, mend });
-export const failed = (says: string, mend: string): Finding => ({ status: 'failed', says, mend });
+export const ok = (message: string): Finding => ({ status: 'ok', code: 'ok', message });
+export const skipped = (message: string): Finding => ({ status: 'skipped', code: 'skipped', message });
+export const warning = (code: string, message: string, remedy: string): Finding => ({
+  status: 'warning',
+  code,
+  message,
+  remedy,
+});
+export const failed = (code: string, message: string, remedy: string): Finding => ({
+  status: 'failed',
+  code,
+  message,
+  remedy,
+});
 
-/** What checks of the service say with the embedded sandbox. */
-export const NO_SERVICE = skipped(
-  'SERVICE_BASE_URL is not set: the embedded sandbox is used, no real service.',
-);
-
-/** The system's word for an error: ECONNREFUSED, CERT_HAS_EXPIRED, …; never its message, which may hold more. */
-export function wordOf(error: unknown): string {
-  const { code, cause } = Object(error) as { code?: unknown; cause?: unknown };
-  if (typeof code === 'string') return code;
-  return cause === undefined ? 'no reason given' : wordOf(cause);
-}
+/** Result of the checks of the payment service when the embedded sandbox is used. */
+export const NO_SERVICE = skipped('SERVICE_BASE_URL is not set: the gateway uses the embedded sandbox.');
