@@ -102,7 +102,7 @@ const CASES: Record<string, Case[]> = {
     ...[0o644, 0o602].map((mode): Case => [
       `client keys of mode ${mode.toString(8)}`,
       () => ({ CLIENT_KEYS_FILE: fileOf('[]', mode) }),
-      [`${mode & 0o002 ? 'failed' : 'warning'}: CLIENT_KEYS_FILE; chmod 600 /`],
+      [`${mode & 0o002 ? 'failed' : 'warning'}: CLIENT_KEYS_FILE; chmod 600`],
     ]),
     [
       'a readable secret',
@@ -153,7 +153,7 @@ const CASES: Record<string, Case[]> = {
       [`failed: "channels.${OTHER_CHANNEL}"; 401`],
       'ok: "default"',
     ],
-    ['status 400', () => answering(400), ['warning: SERVICE_NOT_FOUND_STATUS=400'], 'ok'],
+    ['status 400', () => answering(400), ['warning: 400; SERVICE_NOT_FOUND_STATUS'], 'ok'],
     ['status 503', () => answering(503), ['failed: 503'], 'ok'],
     ['status 404 for any API key', () => answering(404), ['warning: 404; 401; SERVICE_BASE_URL'], 'ok'],
     ['a clock behind', () => answering(400, 10 * MINUTE), ['warning', 'failed: behind; NTP']],

@@ -26,22 +26,13 @@ export const attemptJson = (attempt: Attempt) => ({
 
 /** An attempt as text, one field per line. */
 export function describeAttempt(attempt: Attempt): string {
-  const fields: Record<string, string | null> = {
-    attempt: attempt.id,
-    'idempotency key': attempt.key,
-    client: attempt.client,
-    operation: operationOf(attempt),
-    outcome: attempt.outcome,
-    channel: attempt.channel,
-    method: attempt.method,
-    'external id': attempt.externalId,
-    amount: `${attempt.value} ${attempt.currency}`,
-    'transaction id': attempt.transactionId,
-    'started at': time(attempt.startedAt),
-    'settled at': time(attempt.settledAt),
-    'looked up': `${attempt.recheckCount} times, next at ${time(attempt.nextRecheckAt)}`,
-  };
-  const lines = Object.entries(fields).map(([name, value]) => `${`${name}:`.padEnd(18)}${value ?? '-'}`);
+  const { amount, ...fields } = attemptJson(attempt);
+  const lines = Object.entries({ ...fields, amount: `${amount.value} ${amount.currency}` }).map(
+    ([name, value]) => {
+      const label = name.replace(/[A-Z]/g, (capital) => ` ${capital.toLowerCase()}`);
+      return `${`${label}:`.padEnd(18)}${value ?? '-'}`;
+    },
+  );
   return lines.join('\n');
 }
 

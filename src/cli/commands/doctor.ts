@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { ConfigError, readConfig, secretFiles } from '../../config';
 import { isUuid } from '../../schema/scalars';
 import { EXIT, UsageError, type Context } from '../context';
-import type { Finding } from '../doctor/check';
+import { failed, type Finding } from '../doctor/check';
 import { CHECKS, runChecks, type NamedFinding } from '../doctor/run-checks';
 import type { Terminal } from '../terminal';
 
@@ -37,10 +37,7 @@ export async function doctor({ terminal, env }: Context, { channel, json }: Opti
 
 const settingError = (message: string): NamedFinding => ({
   check: 'settings',
-  status: 'failed',
-  code: 'setting_invalid',
-  message,
-  remedy: 'See docs/configuration.md. The other checks need valid settings.',
+  ...failed('setting_invalid', message),
 });
 
 function report(terminal: Terminal, findings: readonly NamedFinding[], json = false): void {

@@ -19,47 +19,21 @@ export function checkClientKeys({ config, now }: CheckContext): Finding[] {
   try {
     return checkExpiry(new ApiKeyStore(textOfFile(readFileSync(file))).all, now());
   } catch (error) {
-    return [
-      failed(
-        'client_keys_invalid',
-        `CLIENT_KEYS_FILE: ${describeFileError(error)}.`,
-        'See docs/security.md for the format; paygraph client-key new creates entries. The gateway does not start with this file; a running one keeps the keys it has.',
-      ),
-    ];
+    return [failed('client_keys_invalid', `CLIENT_KEYS_FILE: ${describeFileError(error)}.`)];
   }
 }
 
 function checkExpiry(keys: readonly ClientKey[], now: number): Finding[] {
-  if (keys.length === 0)
-    return [
-      warning(
-        'no_keys',
-        'CLIENT_KEYS_FILE has no key.',
-        'Add one: paygraph client-key new <id> --file <file>.',
-      ),
-    ];
+  if (keys.length === 0) return [warning('no_keys', 'CLIENT_KEYS_FILE has no key.')];
   const expiryOf = ({ caller }: ClientKey): number => caller.expiresAt ?? Infinity;
   const names = (selected: readonly ClientKey[]): string =>
     selected.map(({ caller, label }) => `${caller.id.replace(/^service:/, '')} (${label})`).join(', ');
   const expired = keys.filter((key) => expiryOf(key) <= now);
   const expiring = keys.filter((key) => expiryOf(key) > now && expiryOf(key) <= now + EXPIRY_WARNING_MS);
   const findings = [ok(`CLIENT_KEYS_FILE has ${keys.length} keys.`)];
-  if (expired.length > 0)
-    findings.push(
-      warning(
-        'key_expired',
-        `Expired keys: ${names(expired)}.`,
-        'Remove them with paygraph client-key revoke; rotate creates a new key.',
-      ),
-    );
+  if (expired.length > 0) findings.push(warning('key_expired', `Expired keys: ${names(expired)}.`));
   if (expiring.length > 0)
-    findings.push(
-      warning(
-        'key_expires',
-        `Keys that expire within 14 days: ${names(expiring)}.`,
-        'Create new keys with paygraph client-key rotate and give them to the clients.',
-      ),
-    );
+    findings.push(warning('key_expires', `Keys that expire within 14 days: ${names(expiring)}.`));
   return findings;
 }
 
@@ -71,19 +45,12 @@ export async function checkTokenKeys({ config }: CheckContext): Promise<Finding[
     const { keys } = await fetchKeys(tokens.jwksUrl, AbortSignal.timeout(LOAD_TIMEOUT_MS));
     const usable = (await Promise.all(keys.map(isUsable))).filter(Boolean).length;
     if (usable > 0) return [ok(`AUTH_JWKS_URL has ${usable} of ${keys.length} keys that are usable.`)];
-    return [
-      failed(
-        'token_keys_unusable',
-        `AUTH_JWKS_URL has ${keys.length} keys, none of which is usable.`,
-        `The issuer has to sign with ${ALGORITHMS.join(', ')}.`,
-      ),
-    ];
+    return [failed('token_keys_unusable', `AUTH_JWKS_URL has ${keys.length} keys, none of which is usable.`)];
   } catch (error) {
     return [
       failed(
         'token_keys_unavailable',
         `The public keys at AUTH_JWKS_URL cannot be loaded (${loadError(error)}).`,
-        'Check the address and the connection to the identity provider. A gateway that starts now rejects all tokens; a running one keeps the keys it has.',
       ),
     ];
   }

@@ -20,32 +20,22 @@ export function isWritable(target: string): boolean {
   }
 }
 
-export function nearestExistingParent(file: string): string {
+function nearestExistingParent(file: string): string {
   const parent = path.dirname(path.resolve(file));
   return existsSync(parent) || parent === path.dirname(parent) ? parent : nearestExistingParent(parent);
 }
 
 /** Checks that a file of the gateway can be written, or created where it does not exist. */
-export function checkWritable(file: string, setting: string): Finding {
+export function checkWritable(file: string): Finding {
   const exists = existsSync(file);
   const target = exists ? file : nearestExistingParent(file);
   const isFolder = statSync(target).isDirectory();
-  if (isFolder === exists)
-    return failed(
-      'not_a_file',
-      `${target} is ${isFolder ? 'a' : 'no'} folder.`,
-      `${setting} has to name a file.`,
-    );
+  if (isFolder === exists) return failed('not_a_file', `${target} is ${isFolder ? 'a' : 'no'} folder.`);
   if (!isWritable(target)) return notWritable(target);
   return ok(exists ? `${file} is writable.` : `${file} does not exist yet; the gateway creates it.`);
 }
 
-export const notWritable = (target: string): Finding =>
-  failed(
-    'not_writable',
-    `${target} is not writable.`,
-    'Make the user of the gateway its owner (chown), or mount the disk read-write.',
-  );
+export const notWritable = (target: string): Finding => failed('not_writable', `${target} is not writable.`);
 
 /** Checks the free space on the disk of a file, which need not exist. */
 export function checkDiskSpace(file: string): Finding {
@@ -55,17 +45,16 @@ export function checkDiskSpace(file: string): Finding {
   const message = `${free} MiB are free on the disk of ${folder}.`;
   if (free >= WARNING_MIB) return ok(message);
   const report = free < FAILED_MIB ? failed : warning;
-  return report('disk_space_low', message, 'Free disk space: on a full disk no payment can be created.');
+  return report('disk_space_low', message);
 }
 
 /** Checks that the audit log can be written. `paygraph audit verify` checks its content. */
 export function checkAuditLog({ config }: CheckContext): Finding[] {
   const file = path.resolve(config.auditFile);
-  const folder = path.dirname(file);
   // The gateway creates one folder at most.
-  if (!existsSync(path.dirname(folder)))
-    return [failed('no_folder', `The folder of ${file} does not exist.`, `mkdir -p ${folder}`)];
-  return [checkWritable(file, 'AUDIT_LOG_FILE'), checkDiskSpace(file)];
+  if (!existsSync(path.dirname(path.dirname(file))))
+    return [failed('no_folder', `The folder of ${file} does not exist.`)];
+  return [checkWritable(file), checkDiskSpace(file)];
 }
 
 /** Checks that other users of this machine cannot read or write files with secrets or permissions. */
@@ -106,18 +95,16 @@ function namedFiles(credentialsFile: string | null): string[] {
 }
 
 function checkPermissions(name: string, file: string): Finding[] {
-  const remedy = `chmod 600 ${file}, as the user of the gateway; in Kubernetes set defaultMode: 0400 for the volume.`;
   try {
     accessSync(file, constants.R_OK);
     const stats = statSync(file);
     if (stats.isDirectory()) return [];
     if (stats.mode & OTHERS_WRITE)
-      return [failed('world_writable', `Every user of this machine may write ${name}.`, remedy)];
+      return [failed('world_writable', `Every user of this machine may write ${name}.`)];
     if (stats.mode & OTHERS_READ)
-      return [warning('world_readable', `Every user of this machine may read ${name}.`, remedy)];
+      return [warning('world_readable', `Every user of this machine may read ${name}.`)];
     return [];
   } catch (error) {
-    const message = `${name} cannot be read (${causeCode(error)}).`;
-    return [failed('not_readable', message, 'Make the user of the gateway its owner (chown).')];
+    return [failed('not_readable', `${name} cannot be read (${causeCode(error)}).`)];
   }
 }

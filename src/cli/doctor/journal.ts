@@ -36,7 +36,7 @@ interface Inspected {
 
 async function checkSqlite(file: string): Promise<Inspected> {
   const disk = checkDiskSpace(file);
-  const writable = checkWritable(file, 'DATABASE_URL');
+  const writable = checkWritable(file);
   if (!existsSync(file) || statSync(file).isDirectory()) return { findings: [writable, disk] };
   try {
     const state = await inspectSqlite(file, BUSY_TIMEOUT_MS);
@@ -46,9 +46,7 @@ async function checkSqlite(file: string): Promise<Inspected> {
   } catch (error) {
     const { message, errcode } = error as { message: string; errcode?: number };
     const reason = faultText(faultOf(errcode === undefined ? error : sqliteError(message, errcode, file)));
-    const remedy =
-      'DATABASE_URL has to name the SQLite file of this gateway. If another program locks the file, stop it; if the file is damaged, restore the latest backup.';
-    return { findings: [failed('journal_unusable', `${file} cannot be used: ${reason}.`, remedy), disk] };
+    return { findings: [failed('sqlite_unusable', `${file} cannot be used: ${reason}.`), disk] };
   }
 }
 
@@ -57,12 +55,8 @@ async function checkPostgres(url: string): Promise<Inspected> {
     const state = await inspectPostgres(url, QUERY_TIMEOUT_MS);
     return { findings: [checkTables(state), checkNotifications(state)], state };
   } catch (error) {
-    const remedy =
-      'Check DATABASE_URL (host, port, database, user, password; every host may be a standby), the connection limit and pg_hba.conf of the server. For PgBouncer add options to ignore_startup_parameters.';
     return {
-      findings: [
-        failed('journal_unusable', `PostgreSQL cannot be used: ${faultText(faultOf(error))}.`, remedy),
-      ],
+      findings: [failed('postgres_unusable', `PostgreSQL cannot be used: ${faultText(faultOf(error))}.`)],
     };
   }
 }
@@ -70,11 +64,7 @@ async function checkPostgres(url: string): Promise<Inspected> {
 const checkTables = (state: PostgresState): Finding =>
   state.isWritable
     ? ok('The tables are writable.')
-    : failed(
-        'not_writable',
-        'The tables are not writable.',
-        'The server is a read-only replica, or the user lacks privileges: GRANT SELECT, INSERT, UPDATE, DELETE on the tables, or CREATE on the schema where there are none yet.',
-      );
+    : failed('tables_not_writable', 'The tables are not writable.');
 
 function checkNotifications({ canListen }: PostgresState): Finding {
   if (canListen === null) return skipped('LISTEN and NOTIFY are not available on a standby.');
@@ -82,7 +72,6 @@ function checkNotifications({ canListen }: PostgresState): Finding {
   return warning(
     'no_notifications',
     'LISTEN and NOTIFY do not work: instances cannot notify each other of changes.',
-    'Connect without PgBouncer, or use its session mode. Until then instances find changes by polling.',
   );
 }
 
@@ -91,23 +80,14 @@ function checkMigrations({ pendingMigrations, unknownMigrations }: JournalState)
     return failed(
       'journal_newer',
       `A newer version has migrated the tables (${unknownMigrations.join(', ')}).`,
-      'Run that version of the gateway or a later one.',
     );
   if (pendingMigrations.length > 0)
-    return warning(
-      'migrations_pending',
-      `Migrations are pending: ${pendingMigrations.join(', ')}.`,
-      'Run paygraph migrate; the gateway also migrates when it starts.',
-    );
+    return warning('migrations_pending', `Migrations are pending: ${pendingMigrations.join(', ')}.`);
   return ok('All migrations are applied.');
 }
 
 function checkUnknownOutcomes({ unknown: { count, oldestStartedAt } }: JournalState, now: number): Finding {
   if (count === 0 || oldestStartedAt === null) return ok('No attempt has an unknown outcome.');
   const hours = ((now - oldestStartedAt) / HOUR_MS).toFixed(1);
-  return warning(
-    'unknown_outcomes',
-    `Attempts of unknown outcome: ${count}; the oldest is ${hours} h old.`,
-    'The gateway looks them up repeatedly. If they stay, run paygraph attempts list, ask the provider of the service, then run paygraph attempts settle (docs/exactly-once.md).',
-  );
+  return warning('unknown_outcomes', `Attempts of unknown outcome: ${count}; the oldest is ${hours} h old.`);
 }

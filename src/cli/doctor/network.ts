@@ -18,17 +18,9 @@ async function checkPort(setting: string, host: string, port: number): Promise<F
   const code = await listenError(host, port);
   if (code === null) return ok(`Port ${port} is free.`);
   if (code !== 'EADDRINUSE')
-    return failed(
-      'port_not_allowed',
-      `Port ${port} of ${host} cannot be used (${code}).`,
-      'HOST has to be an address of this machine; ports below 1024 require CAP_NET_BIND_SERVICE.',
-    );
+    return failed('port_not_allowed', `Port ${port} of ${host} cannot be used (${code}).`);
   if (await isPaygraph(host, port)) return ok(`Port ${port} is in use by a running paygraph.`);
-  return failed(
-    'port_in_use',
-    `Port ${port} is in use by another program.`,
-    `Stop it (ss -ltnp shows it), or change ${setting}.`,
-  );
+  return failed('port_in_use', `${setting}: another program uses port ${port}.`);
 }
 
 /** The system's error code when the port cannot be listened on; null when it is free. Listens for a moment. */
@@ -68,45 +60,24 @@ export async function checkPublicUrl({ config: { publicUrl } }: CheckContext): P
     ];
   const host = new URL(publicUrl).hostname.replace(/^\[(.*)\]$/, '$1');
   try {
-    const addresses = await lookup(host, { all: true });
-    const isPrivate = addresses.every(({ address, family }) =>
-      PRIVATE.check(address, family === 6 ? 'ipv6' : 'ipv4'),
-    );
-    return [
-      isPrivate ? privateAddress(host, addresses) : ok(`${host} has a public address.`),
-      await checkCallbacks(publicUrl),
-    ];
+    const addresses = (await lookup(host, { all: true })).map(({ address }) => address);
+    const isPrivate = addresses.every((each) => PRIVATE.check(each, net.isIPv6(each) ? 'ipv6' : 'ipv4'));
+    const reachable = isPrivate
+      ? warning('private_address', `${host} has only private addresses: ${addresses.join(', ')}.`)
+      : ok(`${host} has a public address.`);
+    return [reachable, await checkCallbacks(publicUrl)];
   } catch (error) {
-    return [
-      failed(
-        'host_not_found',
-        `The host of PUBLIC_URL has no address (${causeCode(error)}).`,
-        'Add it to the DNS, or correct PUBLIC_URL: the service cannot send callbacks.',
-      ),
-    ];
+    return [failed('host_not_found', `The host of PUBLIC_URL has no address (${causeCode(error)}).`)];
   }
 }
 
-const privateAddress = (host: string, addresses: readonly { address: string }[]): Finding =>
-  warning(
-    'private_address',
-    `${host} has only private addresses: ${addresses.map(({ address }) => address).join(', ')}.`,
-    'Set PUBLIC_URL to an address that the service can reach, unless it is in the same network.',
-  );
-
 async function checkCallbacks(publicUrl: string): Promise<Finding> {
-  const remedy =
-    'Requests to /callbacks/ below PUBLIC_URL have to reach a running gateway. A proxy or firewall may treat this machine differently from the service.';
   try {
     const signal = AbortSignal.timeout(RESPONSE_TIMEOUT_MS);
     const { status } = await fetch(`${publicUrl}/callbacks/doctor`, { signal, redirect: 'manual' });
     if (status === 204) return ok('A paygraph accepts callbacks at PUBLIC_URL.');
-    return warning(
-      'no_callbacks',
-      `The response to a callback at PUBLIC_URL is ${status} instead of 204.`,
-      remedy,
-    );
+    return warning('no_callbacks', `The response to a callback at PUBLIC_URL is ${status} instead of 204.`);
   } catch (error) {
-    return warning('no_callbacks', `PUBLIC_URL does not respond from here (${causeCode(error)}).`, remedy);
+    return warning('no_callbacks', `PUBLIC_URL does not respond from here (${causeCode(error)}).`);
   }
 }

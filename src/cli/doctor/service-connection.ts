@@ -11,11 +11,6 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const WARNING_DAYS = 21;
 const FAILED_DAYS = 3;
 
-const NETWORK_REMEDY =
-  'Check host and port in SERVICE_BASE_URL, the DNS resolver and the firewall of this machine, and whether the service is up.';
-const TLS_REMEDY =
-  'Check the clock and whether SERVICE_BASE_URL has the host name of the certificate. If the service uses its own certificate authority, set NODE_EXTRA_CA_CERTS; otherwise another server may be responding.';
-
 /** Checks that the payment service accepts connections and, over https, that its certificate is valid for some time. */
 export async function checkServiceConnection({ config, now }: CheckContext): Promise<Finding[]> {
   if (config.sandbox) return [NO_SERVICE];
@@ -32,8 +27,8 @@ export async function checkServiceConnection({ config, now }: CheckContext): Pro
     const code = causeCode(error);
     const isTlsError = /^ERR_|CERT|VERIFY|SIGNATURE/.test(code);
     return isTlsError
-      ? [failed('certificate_invalid', `The certificate of ${at} is not accepted (${code}).`, TLS_REMEDY)]
-      : [failed('service_unreachable', `No connection to ${at} (${code}).`, NETWORK_REMEDY)];
+      ? [failed('certificate_invalid', `The certificate of ${at} is not accepted (${code}).`)]
+      : [failed('service_unreachable', `No connection to ${at} (${code}).`)];
   }
 }
 
@@ -68,5 +63,5 @@ function checkExpiry(host: string, leftMs: number): Finding {
   const message = `The certificate of ${host} expires in ${days} days.`;
   if (days >= WARNING_DAYS) return ok(message);
   const report = days < FAILED_DAYS ? failed : warning;
-  return report('certificate_expires', message, 'Ask the provider of the service when it is renewed.');
+  return report('certificate_expires', message);
 }

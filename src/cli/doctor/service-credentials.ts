@@ -26,22 +26,13 @@ const MAX_CONCURRENT_LOOKUPS = 8;
  */
 export async function checkCredentials(context: CheckContext): Promise<Finding[]> {
   if (context.config.sandbox) return [NO_SERVICE];
+  let opened: ReturnType<typeof openCredentials>;
   try {
-    const { credentials, channels } = openCredentials(context);
-    try {
-      return await checkEntries(context, credentials, channels);
-    } finally {
-      credentials.close();
-    }
+    opened = openCredentials(context);
   } catch (error) {
-    return [
-      failed(
-        'credentials_file_invalid',
-        `SERVICE_CREDENTIALS_FILE: ${describeFileError(error)}.`,
-        'See docs/service-credentials.md for the format. The gateway does not start with this file.',
-      ),
-    ];
+    return [failed('credentials_file_invalid', `SERVICE_CREDENTIALS_FILE: ${describeFileError(error)}.`)];
   }
+  return checkEntries(context, opened).finally(() => opened.credentials.close());
 }
 
 /** The credentials, with a channel for each entry by the name of the entry. */
@@ -73,8 +64,7 @@ export function credentialEntries(file: string | null): { channels: string[]; fi
 
 async function checkEntries(
   { config, now }: CheckContext,
-  credentials: Credentials,
-  channels: ReadonlyMap<string, string>,
+  { credentials, channels }: ReturnType<typeof openCredentials>,
 ): Promise<Finding[]> {
   const { baseUrl, timeoutMs, notFoundStatus } = config.service;
   const options = { baseUrl, timeoutMs: Math.min(timeoutMs, RESPONSE_TIMEOUT_MS), now };
@@ -89,7 +79,7 @@ async function checkEntries(
       findings.push(checkStatus(entry, response.status, notFoundStatus));
     } catch (error) {
       const message = `A signed lookup with the credentials "${entry}" got no response (${causeCode(error)}).`;
-      findings.push(failed('no_response', message, 'See service connection, and SERVICE_TIMEOUT_MS.'));
+      findings.push(failed('service_no_response', message));
     }
   };
   const pending = [...channels];
@@ -99,7 +89,9 @@ async function checkEntries(
     const unknownKey = new ServiceTransport({ ...options, credentials: Credentials.ofNobody() });
     const response = await lookUpNothing(unknownKey, randomUUID()).catch(() => null);
     void unknownKey.close();
-    if (response && response.status !== 401) findings.push(notRejected(response.status));
+    // Any web server responds with 404 to an unknown path.
+    const message = `The response to a lookup with an unknown API key is ${response?.status} instead of 401.`;
+    if (response && response.status !== 401) findings.push(warning('unknown_key_accepted', message));
   }
   return [...findings, checkClock(skewMs)];
 }
@@ -109,48 +101,23 @@ const lookUpNothing = (transport: ServiceTransport, channel: string): Promise<Ra
   return transport.send({ channel, path: 'payment/', query }, { lane: 'lookups' });
 };
 
-/** Any web server responds with 404 to an unknown path. */
-const notRejected = (status: number): Finding =>
-  warning(
-    'unknown_key_accepted',
-    `The response to a lookup with an unknown API key is ${status} instead of 401.`,
-    'Check SERVICE_BASE_URL with its path: it may not lead to the payment service.',
-  );
-
 function checkStatus(entry: string, status: number, notFoundStatus: number): Finding {
   const lookup = `A signed lookup with the credentials "${entry}"`;
   if (status === notFoundStatus) return ok(`${lookup} is accepted (${status}: no such payment).`);
-  if (status === 401)
-    return failed(
-      'credentials_rejected',
-      `${lookup} is rejected (401).`,
-      'API key or secret key is wrong or belongs to another environment (test, live), or the clock is wrong.',
-    );
-  if (status >= 500)
-    return failed(
-      'service_error',
-      `${lookup} failed with ${status}.`,
-      'Contact the provider of the service.',
-    );
+  if (status === 401) return failed('credentials_rejected', `${lookup} is rejected (401).`);
+  if (status >= 500) return failed('service_error', `${lookup} failed with ${status}.`);
   return warning(
     'unexpected_status',
     `${lookup} of a payment that does not exist has the status ${status} instead of ${notFoundStatus}.`,
-    `Check SERVICE_BASE_URL, and try one of your channels with --channel. If this is how the service reports an unknown payment, set SERVICE_NOT_FOUND_STATUS=${status}.`,
   );
 }
 
 function checkClock(skewMs: number | undefined): Finding {
-  const remedy =
-    'Synchronise the clock with NTP (timedatectl, chrony): the service rejects timestamps older than 5 minutes.';
   if (skewMs === undefined)
-    return warning(
-      'clock_unknown',
-      'No response of the service has a Date, so the clocks were not compared.',
-      remedy,
-    );
+    return warning('clock_skew', 'No response of the service has a Date, so the clocks were not compared.');
   if (Math.abs(skewMs) < WARNING_SKEW_MS) return ok('The clock agrees with that of the service.');
   const direction = skewMs < 0 ? 'behind' : 'ahead of';
   const message = `The clock is ${Math.round(Math.abs(skewMs) / 1000)} s ${direction} that of the service.`;
   const report = Math.abs(skewMs) >= FAILED_SKEW_MS ? failed : warning;
-  return report('clock_skew', message, remedy);
+  return report('clock_skew', message);
 }

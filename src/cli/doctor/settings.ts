@@ -3,22 +3,15 @@ import { ok, warning, type CheckContext, type Finding } from './check';
 
 /** Checks for suspicious settings, and for limits beyond the file descriptors of this process. */
 export function checkSettings({ config }: CheckContext): Finding[] {
-  const findings = config.warnings.map((message) =>
-    warning('suspicious_setting', message, 'docs/configuration.md lists every setting.'),
-  );
+  const findings = config.warnings.map((message) => warning('suspicious_setting', message));
   const capacity = connectionCapacity(descriptorLimit());
   const limits = {
     MAX_CONNECTIONS: config.limits.maxConnections ?? 0,
     MAX_SUBSCRIPTIONS: config.live.maxWatchers,
   };
-  for (const [name, limit] of Object.entries(limits))
-    if (limit > capacity)
-      findings.push(
-        warning(
-          'descriptor_limit_low',
-          `${name} is ${limit}, but the limit of file descriptors allows ${capacity} client connections.`,
-          'Raise it for the gateway: LimitNOFILE (systemd), ulimits.nofile (Compose), the container runtime (Kubernetes).',
-        ),
-      );
+  for (const [name, limit] of Object.entries(limits)) {
+    const message = `${name} is ${limit}, but the limit of file descriptors allows ${capacity} client connections.`;
+    if (limit > capacity) findings.push(warning('descriptor_limit_low', message));
+  }
   return findings.length > 0 ? findings : [ok('All settings are valid.')];
 }
