@@ -41,11 +41,7 @@ function version(): string {
 export function commandLine(terminal: Pick<Terminal, 'print' | 'say'>, actions: Actions): Command {
   const program = new Command('paygraph')
     .description('A GraphQL gateway in front of a REST payments and payouts service.')
-    .option('-V, --version', 'print the version')
-    .on('option:version', () => {
-      terminal.print(version());
-      throw new CommanderError(EXIT.done, 'version', '');
-    })
+    .version(version(), '-V, --version', 'print the version')
     .configureOutput({
       writeOut: (text) => terminal.print(text.trimEnd()),
       writeErr: (text) => terminal.say(text.trimEnd()),

@@ -11,6 +11,10 @@ export interface Out {
 const PROGRESS_INTERVAL_MS = 100;
 const ERASE_LINE = '\r\u001b[K';
 
+/** The name of a field as words: `createdAt` is `created at`. */
+export const labelOf = (name: string): string =>
+  name.replace(/[A-Z]/g, (capital) => ` ${capital.toLowerCase()}`);
+
 /** Writes results to standard output, and messages and progress to standard error. */
 export class Terminal {
   readonly #out: Out;

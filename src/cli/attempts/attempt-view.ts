@@ -1,4 +1,5 @@
 import type { Attempt } from '../../datasources/journal/journal';
+import { labelOf } from '../terminal';
 import { csvLine } from './csv';
 
 const timeOrNull = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
@@ -28,10 +29,7 @@ export const attemptJson = (attempt: Attempt) => ({
 export function describeAttempt(attempt: Attempt): string {
   const { amount, ...fields } = attemptJson(attempt);
   const lines = Object.entries({ ...fields, amount: `${amount.value} ${amount.currency}` }).map(
-    ([name, value]) => {
-      const label = name.replace(/[A-Z]/g, (capital) => ` ${capital.toLowerCase()}`);
-      return `${`${label}:`.padEnd(18)}${value ?? '-'}`;
-    },
+    ([name, value]) => `${`${labelOf(name)}:`.padEnd(18)}${value ?? '-'}`,
   );
   return lines.join('\n');
 }

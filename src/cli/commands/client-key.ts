@@ -6,6 +6,7 @@ import { describeFileError } from '../../shared/hot-reloaded-file';
 import { parseJson, textOfFile } from '../../shared/json-text';
 import { EXIT, InputError, UsageError, causeCode, type Context } from '../context';
 import { readDuration, readList, replaceFile } from '../options';
+import { labelOf } from '../terminal';
 
 /** An entry of CLIENT_KEYS_FILE as JSON and parsed. */
 interface KeyEntry {
@@ -182,13 +183,15 @@ const LAST_USE =
 async function readMetrics(url: string, headers: Record<string, string>): Promise<string> {
   if (!URL.canParse(url)) throw new InputError('--metrics: expected a URL.');
   const { origin, pathname } = new URL(url);
-  const fail = (reason: string): never => {
-    throw new Error(`The metrics at ${origin}${pathname} cannot be read (${reason}).`);
-  };
-  const signal = AbortSignal.timeout(METRICS_TIMEOUT_MS);
-  const response = await fetch(url, { headers, signal }).catch((error: unknown) => fail(causeCode(error)));
-  if (!response.ok) return fail(`HTTP ${response.status}`);
-  return response.text().catch((error: unknown) => fail(causeCode(error)));
+  let reason: string;
+  try {
+    const response = await fetch(url, { headers, signal: AbortSignal.timeout(METRICS_TIMEOUT_MS) });
+    if (response.ok) return await response.text();
+    reason = `HTTP ${response.status}`;
+  } catch (error) {
+    reason = causeCode(error);
+  }
+  throw new Error(`The metrics at ${origin}${pathname} cannot be read (${reason}).`);
 }
 
 /** The last use of each key in ms since 1970, by client and label; the latest of all instances. */
@@ -204,13 +207,20 @@ async function readLastUses(urls: readonly string[], { env }: Context): Promise<
   return lastUses;
 }
 
-/** A table with aligned columns; null is a dash. */
-function tableOf(rows: readonly (readonly (string | null)[])[]): string {
-  const cells = rows.map((row) => row.map((cell) => cell ?? '-'));
-  const widths =
-    cells[0]?.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0))) ?? [];
-  const lines = cells.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
-  return lines.map((line) => line.trimEnd()).join('\n');
+/** A table of objects with the same fields, with aligned columns. */
+function tableOf(objects: readonly Readonly<Record<string, unknown>>[]): string {
+  const names = Object.keys(objects[0] ?? {});
+  const rows = objects.map((object) => names.map((name) => String(object[name] ?? '-')));
+  const lines = [names.map((name) => labelOf(name).toUpperCase()), ...rows];
+  const widths = names.map((_, column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0)));
+  return lines
+    .map((cells) =>
+      cells
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
 }
 
 interface ListOptions {
@@ -236,25 +246,7 @@ export async function listKeys(context: Context, { file, metrics, json }: ListOp
     scopes,
     channels,
   }));
-  const head = [
-    'CLIENT',
-    'KEY',
-    'CREATED',
-    'EXPIRES',
-    'SCOPES',
-    'CHANNELS',
-    ...(lastUses ? ['LAST USED'] : []),
-  ];
-  const rows = keys.map((key) => [
-    key.client,
-    key.key,
-    key.createdAt,
-    key.isExpired ? `${key.expiresAt} (expired)` : key.expiresAt,
-    key.scopes.join(','),
-    key.channels.join(','),
-    ...(lastUses ? [key.lastUsedAt ?? null] : []),
-  ]);
   if (json) context.terminal.printJson(keys);
-  else context.terminal.print(keys.length === 0 ? 'There are no keys.' : tableOf([head, ...rows]));
+  else context.terminal.print(keys.length === 0 ? 'There are no keys.' : tableOf(keys));
   return EXIT.done;
 }
