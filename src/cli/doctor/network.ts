@@ -27,7 +27,7 @@ async function checkPort(setting: string, host: string, port: number): Promise<F
 async function listenError(host: string, port: number): Promise<string | null> {
   await using server = net.createServer((socket) => socket.destroy());
   server.listen({ host, port, exclusive: true });
-  return once(server, 'listening').then(() => null, causeCode);
+  return await once(server, 'listening').then(() => null, causeCode);
 }
 
 /** Both gateway and sandbox respond to /healthz like this. */
