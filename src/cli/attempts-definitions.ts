@@ -31,13 +31,11 @@ function defineList(attempts: Command, { run }: Actions): void {
     .option(...JSON_OPTION)
     .option('--csv', 'print CSV; fill in outcome and transactionId for settle --file')
     .option('--jsonl', 'print one JSON object per line, for the same purpose')
-    .action((options) => run(async (context) => (await commands()).list(context, options)));
+    .action(run(async (context, options) => (await commands()).list(context, options)));
   addCommand(attempts, 'show', { summary: 'show one attempt' })
     .argument('<attempt>', ATTEMPT)
     .option(...JSON_OPTION)
-    .action((name: string, options) =>
-      run(async (context) => (await commands()).show(context, name, options)),
-    );
+    .action(run(async (context, name: string, options) => (await commands()).show(context, name, options)));
 }
 
 function defineSettle(attempts: Command, { run }: Actions): void {
@@ -73,8 +71,8 @@ skipped. --all settles as not_sent only.`,
     .option('--channel <uuid>', 'with --all: only this merchant channel')
     .option('--yes', 'with --file and --all: settle instead of a preview')
     .option(...JSON_OPTION)
-    .action((attempt: string | undefined, outcome: string | undefined, options) =>
-      run(async (context) =>
+    .action(
+      run(async (context, attempt: string | undefined, outcome: string | undefined, options) =>
         (await import('./commands/settle.js')).settle(context, [attempt, outcome], options),
       ),
     );
@@ -84,7 +82,7 @@ function defineProposals(attempts: Command, { run }: Actions): void {
   const commands = async () => import('./commands/proposals.js');
   addCommand(attempts, 'proposals', { summary: 'list proposals that wait for approval (SETTLE_APPROVAL=on)' })
     .option(...JSON_OPTION)
-    .action((options) => run(async (context) => (await commands()).listProposals(context, options)));
+    .action(run(async (context, options) => (await commands()).listProposals(context, options)));
   addCommand(attempts, 'approve', {
     summary: 'settle the attempts of a proposal of another user',
     description: `Settles the attempts of a proposal of another user. The proposer cannot approve it, not even with another --by or
@@ -93,14 +91,10 @@ through sudo. A proposal expires after 24 hours.`,
     .argument(...PROPOSAL)
     .option(...BY)
     .option(...JSON_OPTION)
-    .action((id: string, options) =>
-      run(async (context) => (await commands()).approve(context, id, options)),
-    );
+    .action(run(async (context, id: string, options) => (await commands()).approve(context, id, options)));
   addCommand(attempts, 'withdraw', { summary: 'delete a proposal without settling its attempts' })
     .argument(...PROPOSAL)
     .requiredOption(...REASON)
     .option(...BY)
-    .action((id: string, options) =>
-      run(async (context) => (await commands()).withdraw(context, id, options)),
-    );
+    .action(run(async (context, id: string, options) => (await commands()).withdraw(context, id, options)));
 }

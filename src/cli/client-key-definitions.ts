@@ -43,8 +43,10 @@ function defineNewAndRotate(clientKey: Command, { run }: Actions): void {
     .option('--file <clients.json>', 'the CLIENT_KEYS_FILE to add the entry to; created if it does not exist')
     // Commander reports lists with spaces as excess arguments; the message of the command is clearer.
     .allowExcessArguments()
-    .action((_id: string, options, command: Command) =>
-      run(async (context) => (await commands()).newKey(context, command.args, options)),
+    .action(
+      run(async (context, _id: string, options, command: Command) =>
+        (await commands()).newKey(context, command.args, options),
+      ),
     );
   addCommand(clientKey, 'rotate', {
     summary: 'create another key of a client',
@@ -56,9 +58,7 @@ works until it expires or is revoked.`,
     .option(...LABEL)
     .option('--expires-in <time>', 'lifetime of the new key, such as 90d; that of the newest key if omitted')
     .option('--old-expires-in <time>', 'remaining lifetime of the other keys of the client, such as 7d')
-    .action((id: string, options) =>
-      run(async (context) => (await commands()).rotateKey(context, id, options)),
-    );
+    .action(run(async (context, id: string, options) => (await commands()).rotateKey(context, id, options)));
 }
 
 function defineListAndRevoke(clientKey: Command, { run }: Actions): void {
@@ -72,7 +72,7 @@ function defineListAndRevoke(clientKey: Command, { run }: Actions): void {
       collect,
     )
     .option(...JSON_OPTION)
-    .action((options) => run(async (context) => (await commands()).listKeys(context, options)));
+    .action(run(async (context, options) => (await commands()).listKeys(context, options)));
   addCommand(clientKey, 'revoke', {
     summary: 'remove a key from the file; running gateways reject it within seconds',
   })
@@ -80,7 +80,5 @@ function defineListAndRevoke(clientKey: Command, { run }: Actions): void {
     .requiredOption(...KEYS_FILE)
     .option('--key <label>', 'label of the key; required if the client has several')
     .option('--all', 'all keys of the client')
-    .action((id: string, options) =>
-      run(async (context) => (await commands()).revokeKey(context, id, options)),
-    );
+    .action(run(async (context, id: string, options) => (await commands()).revokeKey(context, id, options)));
 }

@@ -4,10 +4,12 @@ import type { Context } from './context';
 /** Commands that run until a signal. */
 export type ServerName = 'start' | 'sandbox';
 
+type Handler = Parameters<Command['action']>[0];
+
 /** What commands do. The module of a command is loaded when the command runs; the definitions contain its help only. */
 export interface Actions {
-  /** Runs a command that resolves with an exit code. */
-  run(command: (context: Context) => number | Promise<number>): Promise<void>;
+  /** Makes the handler of a command that resolves with an exit code. */
+  run(command: (context: Context, ...args: Parameters<Handler>) => number | Promise<number>): Handler;
   startServer(name: ServerName): Promise<void>;
 }
 
@@ -69,9 +71,7 @@ Exit code: 0 no check failed (there may be warnings), 1 a check failed, 2 the se
   })
     .option('--channel <uuid>', 'the channel for lookups with the default credentials; random if omitted')
     .option(...JSON_OPTION)
-    .action((options) =>
-      run(async (context) => (await import('./commands/doctor.js')).doctor(context, options)),
-    );
+    .action(run(async (context, options) => (await import('./commands/doctor.js')).doctor(context, options)));
 }
 
 export function defineJournal(program: Command, { run }: Actions): void {
@@ -80,7 +80,7 @@ export function defineJournal(program: Command, { run }: Actions): void {
     description:
       'Migrates the tables of the journal at DATABASE_URL. The gateway also does this when it starts.',
     examples: ['paygraph migrate'],
-  }).action(() => run(async (context) => (await import('./commands/migrate.js')).migrate(context)));
+  }).action(run(async (context) => (await import('./commands/migrate.js')).migrate(context)));
 }
 
 export function defineAudit(program: Command, { run }: Actions): void {
@@ -104,8 +104,10 @@ lines cut off at the end. --expect also accepts the hash of a single line.`,
     .argument('[files...]', 'the files, oldest first; AUDIT_LOG_FILE if omitted')
     .option('--expect <hash>', 'fail unless this seal or hash is found; may be repeated', collect)
     .option(...JSON_OPTION)
-    .action((files: string[], { expect = [], json }: { expect?: string[]; json?: boolean }) =>
-      run(async (context) => (await import('./commands/audit.js')).verify(context, files, { expect, json })),
+    .action(
+      run(async (context, files: string[], { expect = [], json }: { expect?: string[]; json?: boolean }) =>
+        (await import('./commands/audit.js')).verify(context, files, { expect, json }),
+      ),
     );
   addCommand(audit, 'follow', {
     summary: 'print new lines, for a log shipper',
@@ -113,8 +115,10 @@ lines cut off at the end. --expect also accepts the hash of a single line.`,
 Ends on SIGTERM, after the lines written until then.`,
   })
     .argument('[file]', 'the file; AUDIT_LOG_FILE if omitted')
-    .action((file: string | undefined) =>
-      run(async (context) => (await import('./commands/audit-follow.js')).follow(context, file)),
+    .action(
+      run(async (context, file: string | undefined) =>
+        (await import('./commands/audit-follow.js')).follow(context, file),
+      ),
     );
 }
 
@@ -140,8 +144,10 @@ document is invalid, 2 an argument is wrong.`,
       'apollo',
     )
     .option('--out <file>', 'the manifest', 'persisted-operations.json')
-    .action((paths: string[], options) =>
-      run(async (context) => (await import('./commands/persist.js')).persist(context, paths, options)),
+    .action(
+      run(async (context, paths: string[], options) =>
+        (await import('./commands/persist.js')).persist(context, paths, options),
+      ),
     );
 }
 
@@ -169,7 +175,7 @@ For development only: a gateway with SERVICE_BASE_URL does not start with this i
       'lifetime such as 30s, 15m or 24h (maximum); negative for an expired token',
       '1h',
     )
-    .action((options) =>
-      run(async (context) => (await import('./commands/dev-token.js')).devToken(context, options)),
+    .action(
+      run(async (context, options) => (await import('./commands/dev-token.js')).devToken(context, options)),
     );
 }

@@ -97,9 +97,11 @@ export async function runCommand(
 ): Promise<number | null> {
   let code: number | null = EXIT.done;
   const program = commandLine(context.terminal, {
-    run: async (command) => {
-      code = await command(context);
-    },
+    run:
+      (command) =>
+      async (...parameters) => {
+        code = await command(context, ...parameters);
+      },
     startServer: async (name) => {
       code = null;
       await startServer(name);

@@ -9,7 +9,7 @@ import { run } from './support/run';
 const nothing = async (): Promise<void> => undefined;
 const program = commandLine(
   { print: () => undefined, say: () => undefined },
-  { run: nothing, startServer: nothing },
+  { run: () => nothing, startServer: nothing },
 );
 
 const pathsOf = (command: Command, before: string[] = []): string[][] =>
