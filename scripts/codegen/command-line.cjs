@@ -13,7 +13,10 @@ function helpOf(command) {
   printed = '';
   command.outputHelp();
   // Every command has --help.
-  return printed.replace(/^ +-h, --help .*\n/m, '').replace(/\nOptions:\n(?=\n|$)/, '').trimEnd();
+  return printed
+    .replace(/^ +-h, --help .*\n/m, '')
+    .replace(/\nOptions:\n(?=\n|$)/, '')
+    .trimEnd();
 }
 
 const described = (command, path) => [
