@@ -6,13 +6,17 @@ let printed = '';
 const nothing = () => undefined;
 const program = commandLine(
   { print: (text) => (printed += `${text}\n`), say: nothing },
-  { ends: nothing, serves: nothing },
+  { run: () => nothing, startServer: nothing },
 );
 
 function helpOf(command) {
   printed = '';
   command.outputHelp();
-  return printed.trimEnd();
+  // Every command has --help.
+  return printed
+    .replace(/^ +-h, --help .*\n/m, '')
+    .replace(/\nOptions:\n(?=\n|$)/, '')
+    .trimEnd();
 }
 
 const described = (command, path) => [
@@ -24,15 +28,13 @@ const plugin = () => `# Command line
 
 Made by \`npm run codegen\` from the program's own help; do not edit.
 
-\`bin/paygraph.mjs\` is the program. In a checkout \`npm run <command> -- …\` runs it with the Node.js that the project
-brings, and builds first where sources have changed; \`npm start\` is \`paygraph start\`. An image needs \`bin\`, \`dist\`,
-\`package.json\` and the production \`node_modules\`; where there is no \`src\` nothing is built.
+\`paygraph\` is \`bin/paygraph.mjs\`. In a checkout, \`npm run <command> -- …\` runs it with the project's Node.js and rebuilds
+changed sources; \`npm start\` is \`paygraph start\`. An image needs \`bin\`, \`dist\`, \`package.json\` and the production
+\`node_modules\`.
 
-Long work shows how far it is on standard error, where that is a terminal. Output that is cut short (\`| head\`) ends no
-command: the exit code stays true, and a server serves on. Colours are used on terminals only, and not with \`NO_COLOR\`.
-
-\`start\` and \`sandbox\` are servers: they end with 0 after a signal, and with 1 when they cannot start, also where the
-settings are why. All other commands keep to the exit codes below.
+Progress and colours are printed on terminals only; \`NO_COLOR\` disables colours. A closed output (\`| head\`) does not change
+the exit code. The servers \`start\` and \`sandbox\` end with 0 after a signal and with 1 if they cannot start; the other
+commands use the exit codes below. \`--help\` works for every command.
 
 ${described(program, 'paygraph').join('\n')}`;
 

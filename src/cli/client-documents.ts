@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { globSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import {
   getLocation,
@@ -21,88 +21,83 @@ import {
 } from 'graphql';
 import { documentFaults, type DocumentFault } from '../http/persisted/manifest';
 import { publicMessage } from '../redaction/graphql-message';
+import { InputError, causeCode } from './context';
 
 /** An operation as a client sends it. */
 export interface ClientOperation {
+  /** SHA-256 of the body. */
   id: string;
   name: string;
   type: string;
   body: string;
 }
 
-/** What a client makes of a document before it sends it. */
-interface Habits {
-  /** Whether a directive is for the client itself, which does not send it. */
-  obeys(directive: string): boolean;
-  /** Whether it asks for __typename in every selection below the root. */
-  asksTypenames(operation: OperationDefinitionNode): boolean;
-  /** Whether a field tells it that __typename need not be added beside it. */
+/** How a client changes a document before it sends it. */
+interface ClientBehavior {
+  /** Directives for the client itself, which it removes. */
+  isClientDirective(name: string): boolean;
+  /** Whether it adds __typename to every selection below the root. */
+  addsTypename(operation: OperationDefinitionNode): boolean;
+  /** Fields that keep __typename from being added to their selection. */
   isTypename(field: FieldNode): boolean;
-  /** The fragments' names in the order in which their definitions follow the operation; given in that of their first use. */
-  order(names: string[]): string[];
-  /** What stands between two definitions. */
-  between: string;
+  /** Whether fragments are sorted by name; otherwise they are in the order of their first use. */
+  sortsFragments: boolean;
+  /** The text between two definitions. */
+  separator: string;
 }
 
-const asWritten: Habits = {
-  obeys: () => false,
-  asksTypenames: () => false,
-  isTypename: () => true,
-  order: (names) => names.sort(),
-  between: '\n\n',
-};
-
-/** The clients whose habits are known; test/gateway/persist-cli.system.test.ts compares them with the clients themselves. */
+/** Supported clients; test/gateway/persist-cli.system.test.ts compares them with the clients' libraries. */
 export const CLIENTS = {
   apollo: {
-    ...asWritten,
-    obeys: (directive) => ['connection', 'nonreactive', 'unmask'].includes(directive),
-    asksTypenames: () => true,
+    isClientDirective: (name) => ['connection', 'nonreactive', 'unmask'].includes(name),
+    addsTypename: () => true,
     isTypename: ({ name }) => name.value.startsWith('__'),
+    sortsFragments: true,
+    separator: '\n\n',
   },
   urql: {
-    obeys: (directive) => directive.startsWith('_'),
-    asksTypenames: ({ operation }) => operation !== 'subscription',
+    isClientDirective: (name) => name.startsWith('_'),
+    addsTypename: ({ operation }) => operation !== 'subscription',
     isTypename: ({ name, alias }) => name.value === '__typename' && !alias,
-    order: (names) => names,
-    between: '\n',
+    sortsFragments: false,
+    separator: '\n',
   },
-  plain: asWritten,
-} satisfies Record<string, Habits>;
+  plain: {
+    isClientDirective: () => false,
+    addsTypename: () => false,
+    isTypename: () => true,
+    sortsFragments: true,
+    separator: '\n\n',
+  },
+} satisfies Record<string, ClientBehavior>;
 
-/** The documents cannot be made into operations; every fault names file, line and rule. */
+/** Documents are invalid; each error has the file, the line and the rule. */
 export class DocumentsError extends Error {
-  constructor(readonly faults: readonly string[]) {
-    super(faults.join('\n'));
+  constructor(readonly errors: readonly string[]) {
+    super(errors.join('\n'));
   }
 }
 
-function documentsIn(folder: string): string[] {
-  const entries = readdirSync(folder, { withFileTypes: true });
-  return entries.flatMap((entry) => {
-    const place = path.join(folder, entry.name);
-    if (entry.isDirectory()) return /^\.|^node_modules$/.test(entry.name) ? [] : documentsIn(place);
-    return /\.(graphql|gql)$/.test(entry.name) ? [place] : [];
+/** The files, and the .graphql and .gql files in folders; each once, sorted. @throws InputError */
+export function documentFiles(paths: readonly string[]): string[] {
+  const files = paths.flatMap((each) => {
+    try {
+      if (!statSync(each).isDirectory()) return [each];
+    } catch (error) {
+      throw new InputError(`${each} cannot be read (${causeCode(error)}).`);
+    }
+    const found = globSync('**/*.{graphql,gql}', { cwd: each, exclude: ['**/node_modules/**'] });
+    return found.map((file) => path.join(each, file));
   });
-}
-
-/** The files, and in folders everything that ends in .graphql or .gql; each once, in an order of their own. */
-export function documentFiles(places: readonly string[]): string[] {
-  const found = places.flatMap((place) => (statSync(place).isDirectory() ? documentsIn(place) : [place]));
-  return [...new Map(found.map((file) => [path.resolve(file), file])).values()].sort();
-}
-
-function placeOf(node: ASTNode): string[] {
-  if (!node.loc) return [];
-  const { source, start } = node.loc;
-  return [`${source.name}:${getLocation(source, start).line}`];
+  return [...new Map(files.map((file) => [path.resolve(file), file])).values()].sort();
 }
 
 function readDefinitions(file: string): readonly DefinitionNode[] {
   try {
     return parse(new Source(readFileSync(file, 'utf8'), file)).definitions;
   } catch (error) {
-    if (!(error instanceof GraphQLError)) throw error;
+    if (!(error instanceof GraphQLError))
+      throw new InputError(`${file} cannot be read (${causeCode(error)}).`);
     const line = error.locations?.[0]?.line ?? 1;
     throw new DocumentsError([`${file}:${line}: ${publicMessage(error.message) ?? 'Syntax Error.'}`]);
   }
@@ -111,39 +106,36 @@ function readDefinitions(file: string): readonly DefinitionNode[] {
 const documentOf = (definitions: readonly DefinitionNode[]) =>
   ({ kind: Kind.DOCUMENT, definitions }) as const;
 
-/** Fragments may serve no operation yet, and every operation has to have a name anyway. */
+const locationOf = ({ loc }: ASTNode): string =>
+  loc ? `${loc.source.name}:${getLocation(loc.source, loc.start).line}` : '';
+
+/** Unused fragments are allowed; operations without a name are reported separately. */
 const RULES = specifiedRules.filter(
   (rule) => rule !== NoUnusedFragmentsRule && rule !== LoneAnonymousOperationRule,
 );
 
-/** Every fault of the documents taken together, as a fragment may stand in another file. */
-function faultsOf(definitions: readonly DefinitionNode[], schema: GraphQLSchema): string[] {
-  const nameless = definitions
+/** Validates the documents together, because a fragment may be in another file. */
+function validate(definitions: readonly DefinitionNode[], schema: GraphQLSchema): string[] {
+  const anonymous = definitions
     .filter((node) => node.kind === Kind.OPERATION_DEFINITION && !node.name)
-    .map((node) => `${placeOf(node).join()}: every operation needs a name`);
-  // A scalar refuses a value without saying where it stands: then its definition has to do.
-  const placesOf = ({ rule, error }: DocumentFault): string[] =>
-    error.nodes?.flatMap(placeOf) ??
-    definitions
-      .filter((definition) =>
-        documentFaults(schema, documentOf([definition]), [rule]).some(
-          (alone) => alone.error.message === error.message,
-        ),
-      )
-      .flatMap(placeOf);
+    .map((node) => `${locationOf(node)}: every operation needs a name`);
+  // An error of a scalar has no nodes: then the definitions with the same error are searched.
+  const nodesOf = ({ rule, error }: DocumentFault): readonly ASTNode[] =>
+    error.nodes ??
+    definitions.filter((definition) =>
+      documentFaults(schema, documentOf([definition]), [rule]).some(
+        (other) => other.error.message === error.message,
+      ),
+    );
   const invalid = documentFaults(schema, documentOf(definitions), RULES).map((fault) => {
-    const [first = '', ...others] = placesOf(fault);
+    const [first = '', ...others] = nodesOf(fault).map(locationOf);
     const also = others.length > 0 ? ` (also ${others.join(', ')})` : '';
     return `${first}: ${fault.rule.name}: ${fault.message}${also}`;
   });
-  return [...nameless, ...invalid];
+  return [...anonymous, ...invalid];
 }
 
-function withoutDirectives(definition: DefinitionNode, { obeys }: Habits): DefinitionNode {
-  return visit(definition, { Directive: ({ name }) => (obeys(name.value) ? null : undefined) });
-}
-
-function withTypenames<D extends DefinitionNode>(definition: D, { isTypename }: Habits): D {
+function withTypenames(definition: DefinitionNode, { isTypename }: ClientBehavior): DefinitionNode {
   const __typename: FieldNode = { kind: Kind.FIELD, name: { kind: Kind.NAME, value: '__typename' } };
   return visit(definition, {
     SelectionSet: (node, _key, parent) => {
@@ -155,54 +147,56 @@ function withTypenames<D extends DefinitionNode>(definition: D, { isTypename }: 
   });
 }
 
-/** The names of the fragments that a definition needs, those of their fragments included, as they are first met. */
-function fragmentsOf(
-  definition: DefinitionNode,
-  all: ReadonlyMap<string, FragmentDefinitionNode>,
-  met = new Set<string>(),
-): Set<string> {
+type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
+
+/** The names of the fragments that a definition uses, also indirectly, in the order of their first use. */
+function usedFragments(definition: DefinitionNode, all: Fragments, used = new Set<string>()): Set<string> {
   visit(definition, {
     FragmentSpread: ({ name: { value } }) => {
       const fragment = all.get(value);
-      if (!fragment || met.has(value)) return;
-      met.add(value);
-      fragmentsOf(fragment, all, met);
+      if (!fragment || used.has(value)) return;
+      used.add(value);
+      usedFragments(fragment, all, used);
     },
   });
-  return met;
+  return used;
 }
 
-function sent(
+function clientOperation(
   operation: OperationDefinitionNode,
-  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
-  habits: Habits,
+  fragments: Fragments,
+  client: ClientBehavior,
 ): ClientOperation {
-  const needed = habits.order([...fragmentsOf(operation, fragments)]);
-  const definitions = [operation, ...needed.flatMap((name) => fragments.get(name) ?? [])];
-  const asked = habits.asksTypenames(operation)
-    ? definitions.map((definition) => withTypenames(definition, habits))
-    : definitions;
-  const body = asked.map((definition) => print(definition)).join(habits.between);
+  const used = [...usedFragments(operation, fragments)];
+  if (client.sortsFragments) used.sort();
+  const definitions = [operation, ...used.flatMap((name) => fragments.get(name) ?? [])];
+  const body = definitions
+    .map((each) => print(client.addsTypename(operation) ? withTypenames(each, client) : each))
+    .join(client.separator);
   const id = createHash('sha256').update(body).digest('hex');
   return { id, name: operation.name?.value ?? '', type: operation.operation, body };
 }
 
-const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
-
-/** The operations in the files as a client with these habits sends them, by name. Throws a DocumentsError. */
+/** The operations in the files as a client sends them, sorted by name. @throws DocumentsError */
 export function clientOperations(
   files: readonly string[],
   schema: GraphQLSchema,
-  habits: Habits,
+  client: ClientBehavior,
 ): ClientOperation[] {
-  const written = files.flatMap((file) => readDefinitions(file));
-  const definitions = written.map((definition) => withoutDirectives(definition, habits));
-  const faults = faultsOf(definitions, schema);
-  if (faults.length > 0) throw new DocumentsError(faults);
-  const fragments = definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
-  const byName = new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
+  const definitions = files.flatMap(readDefinitions).map((definition): DefinitionNode =>
+    visit(definition, {
+      Directive: ({ name }) => (client.isClientDirective(name.value) ? null : undefined),
+    }),
+  );
+  const errors = validate(definitions, schema);
+  if (errors.length > 0) throw new DocumentsError(errors);
+  const fragments = new Map(
+    definitions
+      .filter((node) => node.kind === Kind.FRAGMENT_DEFINITION)
+      .map((fragment) => [fragment.name.value, fragment]),
+  );
   return definitions
     .filter((node) => node.kind === Kind.OPERATION_DEFINITION)
-    .map((operation) => sent(operation, byName, habits))
-    .sort((a, b) => compare(a.name, b.name));
+    .map((operation) => clientOperation(operation, fragments, client))
+    .sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)));
 }

@@ -1,30 +1,38 @@
 import type { Environment } from '../config/env-reader';
+import { DeadlineExceeded } from '../shared/timeout';
 import type { Terminal } from './terminal';
 
 /** What every command is run with. */
 export interface Context {
   terminal: Terminal;
-  /** The settings; those of the process where this is undefined. */
+  /** The environment variables; those of the process where this is undefined. */
   env: Environment | undefined;
 }
 
-/** How every command ends; docs/command-line.md says it to those who write scripts. */
+/** Exit codes of all commands that are not servers; documented in docs/command-line.md. */
 export const EXIT = {
-  /** What was asked for is done. */
   done: 0,
-  /** It could not be done, or what was checked is not right. */
+  /** The command failed, or what it checked has errors. */
   failed: 1,
-  /** The command was used wrongly: its arguments, the settings, or a file that is named there. */
+  /** An argument, a setting or an input file is wrong. */
   misused: 2,
   /** Ctrl+C. */
   interrupted: 130,
 } as const;
 
-/** What was typed cannot be done; the message is for the person who typed it. */
+/** An argument or option is wrong. The message is for the user; a hint to --help follows. */
 export class UsageError extends Error {}
 
-/** A file that was named cannot be used; the message is for the person who named it. */
+/** An input file or the value of an option cannot be used. The message is for the user. */
 export class InputError extends Error {}
 
-/** A command gives up on a journal after this many milliseconds; a gateway, whose callers wait, does so much sooner. */
+/** Timeout of a command for one journal request, in ms; the gateway's own is much shorter. */
 export const JOURNAL_TIMEOUT_MS = 15_000;
+
+/** The code of an error or of its cause, such as ECONNREFUSED. Unlike a message it contains no address and no secret. */
+export function causeCode(error: unknown): string {
+  const { code, name, cause } = Object(error) as { code?: unknown; name?: unknown; cause?: unknown };
+  if (error instanceof DeadlineExceeded || name === 'TimeoutError') return 'ETIMEDOUT';
+  if (typeof code === 'string') return code;
+  return cause === undefined ? 'unknown' : causeCode(cause);
+}

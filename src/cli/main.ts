@@ -1,37 +1,43 @@
 import process from 'node:process';
+import type { ServerName } from './command-definitions';
 import { EXIT } from './context';
-import { SERVERS, isServer } from './servers';
 import { Terminal } from './terminal';
 
-/** The program: what was typed is in the arguments of the process. */
+/** Commands that run until a signal and end the process themselves. */
+const SERVERS: Readonly<Record<ServerName, () => Promise<void>>> = {
+  start: async () => (await import('../server.js')).main(),
+  sandbox: async () => (await import('../sandbox/main.js')).main(),
+};
+
+/** The entry point of bin/paygraph.mjs. */
 export async function main(): Promise<void> {
-  const [first = '', ...more] = process.argv.slice(2);
-  // A server starts sooner without the command line parser.
-  if (isServer(first) && more.length === 0) await SERVERS[first]();
-  else await runTyped();
+  const args = process.argv.slice(2);
+  // Without options, a server starts without loading the command line parser.
+  if (args.length === 1 && (args[0] === 'start' || args[0] === 'sandbox')) await SERVERS[args[0]]();
+  else await runArguments(args);
 }
 
-async function runTyped(): Promise<void> {
+async function runArguments(args: readonly string[]): Promise<void> {
   const { runCommand } = await import('./program.js');
   const terminal = new Terminal(process.stdout, process.stderr);
   const streams = [process.stdout, process.stderr];
-  // Who read the output may have enough of it (`| head`): the work goes on, so that the exit code is true.
-  const unread = (error: NodeJS.ErrnoException): void => {
+  // Ignore EPIPE (for example when piped to `head`), so that the exit code does not depend on the reader.
+  const onError = (error: NodeJS.ErrnoException): void => {
     if (error.code !== 'EPIPE') throw error;
   };
-  const interrupted = (): void => {
+  const onInterrupt = (): void => {
     terminal.endProgress();
     process.exit(EXIT.interrupted);
   };
-  streams.forEach((stream) => stream.on('error', unread));
-  process.on('SIGINT', interrupted);
-  const letGo = (): void => {
-    streams.forEach((stream) => stream.off('error', unread));
-    process.off('SIGINT', interrupted);
-  };
-  const code = await runCommand(process.argv.slice(2), { terminal, env: undefined }, letGo);
+  streams.forEach((stream) => stream.on('error', onError));
+  process.on('SIGINT', onInterrupt);
+  const code = await runCommand(args, { terminal, env: undefined }, async (name) => {
+    streams.forEach((stream) => stream.off('error', onError));
+    process.off('SIGINT', onInterrupt);
+    await SERVERS[name]();
+  });
   if (code === null) return;
-  // Writing to a pipe is asynchronous: what its reader has not taken yet would be lost.
+  // Writes to a pipe are asynchronous; process.exit() would discard the rest.
   await Promise.all(streams.map((stream) => new Promise((resolve) => stream.write('', resolve))));
   process.exit(code);
 }

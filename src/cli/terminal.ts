@@ -2,20 +2,20 @@ import { performance } from 'node:perf_hooks';
 import process from 'node:process';
 import { styleText } from 'node:util';
 
-/** Where a command writes: a stream of the process, or one that a test reads. */
+/** An output stream: of the process, or of a test. */
 export interface Out {
   write(text: string): unknown;
-  /** Whether a person looks at it. */
   isTTY?: boolean;
 }
 
-/** A line that changes faster than this is not read. */
-const PROGRESS_EVERY_MS = 100;
+const PROGRESS_INTERVAL_MS = 100;
 const ERASE_LINE = '\r\u001b[K';
 
-type Style = Parameters<typeof styleText>[0];
+/** The name of a field as words: `createdAt` is `created at`. */
+export const labelOf = (name: string): string =>
+  name.replace(/[A-Z]/g, (capital) => ` ${capital.toLowerCase()}`);
 
-/** What a command says: results on standard output, everything else on standard error. */
+/** Writes results to standard output, and messages and progress to standard error. */
 export class Terminal {
   readonly #out: Out;
   readonly #err: Out;
@@ -27,42 +27,39 @@ export class Terminal {
     this.#err = err;
   }
 
-  /** Prints a line, or several, of the result. */
+  /** Prints a result. */
   print(text: string): void {
-    this.#write(this.#out, `${text}\n`);
+    this.endProgress();
+    this.#out.write(`${text}\n`);
   }
 
-  /** Prints a result for scripts. */
+  /** Prints a result as JSON. */
   printJson(value: unknown): void {
     this.print(JSON.stringify(value, null, 2));
   }
 
-  /** Says something that is no result. */
+  /** Prints a message. */
   say(text: string): void {
-    this.#write(this.#err, `${text}\n`);
+    this.endProgress();
+    this.#err.write(`${text}\n`);
   }
 
-  /** Shows how far a long work is, in one line that is written over; nothing where nobody looks. */
+  /** Shows progress in one line, which the next output replaces; only on a terminal. */
   progress(text: string): void {
-    if (!this.#err.isTTY || performance.now() - this.#progressAt < PROGRESS_EVERY_MS) return;
+    if (!this.#err.isTTY || performance.now() - this.#progressAt < PROGRESS_INTERVAL_MS) return;
     this.#progressAt = performance.now();
     this.#showsProgress = true;
     this.#err.write(ERASE_LINE + text);
   }
 
-  /** Takes the line of progress away. */
+  /** Erases the progress line. */
   endProgress(): void {
     if (this.#showsProgress) this.#err.write(ERASE_LINE);
     this.#showsProgress = false;
   }
 
-  /** The text in a colour where results go to a person's terminal and NO_COLOR is not set; as it is anywhere else. */
-  styled(style: Style, text: string): string {
+  /** The text in a colour, where standard output is a terminal and NO_COLOR is not set. */
+  styled(style: Parameters<typeof styleText>[0], text: string): string {
     return this.#out.isTTY ? styleText(style, text, { stream: process.stdout }) : text;
-  }
-
-  #write(stream: Out, text: string): void {
-    this.endProgress();
-    stream.write(text);
   }
 }

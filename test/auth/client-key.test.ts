@@ -4,6 +4,7 @@ import { run, type Ran } from '../cli/support/run';
 import { until } from '../support/latch';
 import { CHANNEL, type Json } from '../support/caller';
 import { ALL_SCOPES, clientKeysFile, clientKeysText, type TestClientKey } from '../support/credentials';
+import { freePort } from '../support/free-port';
 import { testGateway } from '../support/gateway';
 import { expectUnauthenticated } from './support/responses';
 import { fileOf, sha256, temporaryFolder } from '../support/manifests';
@@ -206,6 +207,14 @@ describe('A client key with an expiry', () => {
     const table = await clientKey('list', '--file', file);
     expect(table.out.split('\n').filter((line) => /^(test|shop|kiosk) /.test(line))).toHaveLength(3);
     expect(list.out + table.out).not.toContain('CANARY');
+  });
+
+  test('is not listed when the metrics cannot be reached; the address and the error code are printed', async () => {
+    const address = `http://127.0.0.1:${await freePort()}/metrics`;
+    const list = await clientKey('list', '--file', clientKeysFile(key), '--metrics', address);
+    expect(list).toMatchObject({ code: 1, out: '' });
+    expect(list.err).toContain(address);
+    expect(list.err).toContain('ECONNREFUSED');
   });
 });
 

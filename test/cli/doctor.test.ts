@@ -4,22 +4,14 @@ import { createServer as createTlsServer } from 'node:https';
 import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { CHECKS } from '../../src/cli/doctor/checks';
-import { runChecks } from '../../src/cli/doctor/run-checks';
-import { serviceConnection } from '../../src/cli/doctor/service-network';
+import type { Check } from '../../src/cli/doctor/check';
+import { CHECKS, runChecks } from '../../src/cli/doctor/run-checks';
+import { checkServiceConnection } from '../../src/cli/doctor/service-connection';
 import { readConfig } from '../../src/config';
-import { linesOf, putLines, writeChain } from '../audit/support/files';
+import { writeChain } from '../audit/support/files';
 import { clientKeysText, type TestClientKey } from '../support/credentials';
 import { freePort } from '../support/free-port';
-import {
-  API_KEY,
-  CHANNEL,
-  SECRET_KEY,
-  closeAfterTests,
-  testGateway,
-  testSandbox,
-  testService,
-} from '../support/gateway';
+import { API_KEY, CHANNEL, closeAfterTests, testGateway, testSandbox, testService } from '../support/gateway';
 import { Issuer, newKey } from '../support/issuer';
 import { temporaryFolder } from '../support/manifests';
 import type { Script } from '../support/payment-service/fake-payment-service';
@@ -57,13 +49,6 @@ async function downIssuer(): Promise<Settings> {
   return started.settings;
 }
 
-async function auditLogWithChange(): Promise<Settings> {
-  const file = path.join(temporaryFolder(), 'audit.log');
-  await writeChain(file, 'a', 'b', 'c');
-  putLines(file, linesOf(file).with(2, linesOf(file)[2]!.replace('10000.00', '90000.00')));
-  return { AUDIT_LOG_FILE: file };
-}
-
 /** A port that another program holds. */
 async function heldPort(): Promise<Settings> {
   const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
@@ -88,16 +73,9 @@ type Case = [given: string, settings: Given, faults: string[], good?: string];
 const CASES: Record<string, Case[]> = {
   settings: [
     ['a name that is no setting', { SERVICE_TIMEOUT: '5' }, ['warning: SERVICE_TIMEOUT; configuration.md']],
-  ],
-  'file descriptors': [
     ['too many connections', { MAX_CONNECTIONS: '1000000' }, ['warning: MAX_CONNECTIONS; LimitNOFILE']],
   ],
   'client keys': [
-    [
-      'a client with two keys',
-      () => keysFile({ id: 'shop', key: 'one' }, { id: 'shop', key: 'two' }),
-      ['warning: shop; client-key revoke'],
-    ],
     [
       'expired and expiring keys',
       () =>
@@ -124,7 +102,7 @@ const CASES: Record<string, Case[]> = {
     ...[0o644, 0o602].map((mode): Case => [
       `client keys of mode ${mode.toString(8)}`,
       () => ({ CLIENT_KEYS_FILE: fileOf('[]', mode) }),
-      [`${mode & 0o002 ? 'failed' : 'warning'}: CLIENT_KEYS_FILE; chmod 600 /`],
+      [`${mode & 0o002 ? 'failed' : 'warning'}: CLIENT_KEYS_FILE; chmod 600`],
     ]),
     [
       'a readable secret',
@@ -133,7 +111,6 @@ const CASES: Record<string, Case[]> = {
     ],
   ],
   'audit log': [
-    ['a changed line', auditLogWithChange, ['failed: paygraph audit verify']],
     ['a missing folder', { AUDIT_LOG_FILE: '/nowhere/near/audit.log' }, ['failed: /nowhere/near; mkdir -p']],
   ],
   ports: [
@@ -149,10 +126,14 @@ const CASES: Record<string, Case[]> = {
     ],
     ['a host without address', { PUBLIC_URL: 'https://pay.invalid' }, ['failed: PUBLIC_URL; ENOTFOUND']],
   ],
-  'service name': [
-    ['a host without address', { SERVICE_BASE_URL: 'https://pay.invalid/' }, ['failed: pay.invalid']],
+  'service connection': [
+    ['nothing that listens', {}, ['failed: 127.0.0.1; ECONNREFUSED']],
+    [
+      'a host without address',
+      { SERVICE_BASE_URL: 'https://pay.invalid/' },
+      ['failed: service_unreachable; pay.invalid'],
+    ],
   ],
-  'service connection': [['nothing that listens', {}, ['failed: 127.0.0.1; ECONNREFUSED']]],
   credentials: [
     ['nothing that listens', {}, ['failed: ECONNREFUSED', 'warning: NTP']],
     [
@@ -172,16 +153,7 @@ const CASES: Record<string, Case[]> = {
       [`failed: "channels.${OTHER_CHANNEL}"; 401`],
       'ok: "default"',
     ],
-    [
-      'an old secret key beside the new one',
-      async () => ({
-        SERVICE_BASE_URL: (await testSandbox()).url,
-        ...credentialsFile({ default: { apiKey: API_KEY, secretKeys: ['the-old-one', SECRET_KEY] } }),
-      }),
-      ['warning: "default"; key 2'],
-      'ok: "default"',
-    ],
-    ['status 400', () => answering(400), ['warning: SERVICE_NOT_FOUND_STATUS=400'], 'ok'],
+    ['status 400', () => answering(400), ['warning: 400; SERVICE_NOT_FOUND_STATUS'], 'ok'],
     ['status 503', () => answering(503), ['failed: 503'], 'ok'],
     ['status 404 for any API key', () => answering(404), ['warning: 404; 401; SERVICE_BASE_URL'], 'ok'],
     ['a clock behind', () => answering(400, 10 * MINUTE), ['warning', 'failed: behind; NTP']],
@@ -191,7 +163,7 @@ const CASES: Record<string, Case[]> = {
     [
       'another file',
       () => ({ DATABASE_URL: `file:${fileOf('no database '.repeat(99))}` }),
-      ['failed: SQLite 26'],
+      ['failed: SQLITE_NOTADB'],
     ],
   ],
 };
@@ -218,7 +190,7 @@ describe('doctor', () => {
     const sandbox = { SERVICE_BASE_URL: '', SERVICE_API_KEY: '', SERVICE_SECRET_KEY: '' };
     const report = await doctor({ ...goodSettings(NOBODY), ...sandbox });
     expect(report).toMatchObject({ code: 0, failed: 0 });
-    for (const check of ['service name', 'service connection', 'credentials'])
+    for (const check of ['service connection', 'credentials'])
       expect(report.faults(check)).toEqual([finding('skipped')]);
   });
 
@@ -231,7 +203,7 @@ describe('doctor', () => {
     };
     const report = await doctor(env);
     expect(report.code).toBe(2);
-    const names = report.findings.map(({ says }) => says.split(':')[0]);
+    const names = report.findings.map(({ message }) => message.split(':')[0]);
     expect(names.sort()).toEqual(['DATABASE_URL', 'LOG_LEVEL', 'PORT']);
     const { code, out } = await run(['doctor'], env);
     expect(code).toBe(2);
@@ -282,13 +254,13 @@ describe('doctor', () => {
   });
 
   test('ends a check that hangs, and goes on after one that throws', async () => {
-    const checks = [
+    const checks: Check[] = [
       { name: 'slow', run: () => new Promise<never>(() => undefined) },
       {
         name: 'broken',
         run: () => Promise.reject(Object.assign(new Error('CANARY'), { code: 'EWHATEVER' })),
       },
-      { name: 'good', run: () => [{ status: 'ok' as const, says: 'It is.' }] },
+      { name: 'good', run: () => [{ status: 'ok' as const, code: 'ok', message: 'It is.' }] },
     ];
     const config = readConfig(goodSettings(NOBODY));
     const findings = await runChecks(
@@ -297,8 +269,8 @@ describe('doctor', () => {
       20,
     );
     expect(findings).toMatchObject([
-      { check: 'slow', status: 'failed' },
-      { check: 'broken', status: 'failed', says: expect.stringContaining('EWHATEVER') },
+      { check: 'slow', status: 'failed', code: 'timeout' },
+      { check: 'broken', status: 'failed', message: expect.stringContaining('EWHATEVER') },
       { check: 'good', status: 'ok' },
     ]);
     expect(JSON.stringify(findings)).not.toContain('CANARY');
@@ -336,8 +308,8 @@ describe('doctor: the certificate of the service', () => {
   ])('with %i days left is %s', async (days, status) => {
     const config = readConfig(goodSettings(await serviceOf('localhost.pem', true)));
     const now = (): number => Date.UTC(2120, 0, 1) - (days + 0.5) * DAY;
-    const findings = await serviceConnection.run({ config, secretFiles: [], channel: undefined, now });
-    expect(findings.at(-1)).toMatchObject({ status, says: expect.stringContaining(`${days} `) });
+    const findings = await checkServiceConnection({ config, secretFiles: [], channel: undefined, now });
+    expect(findings.at(-1)).toMatchObject({ status, message: expect.stringContaining(`${days} `) });
   });
 
   test.each([

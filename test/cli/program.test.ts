@@ -9,7 +9,7 @@ import { run } from './support/run';
 const nothing = async (): Promise<void> => undefined;
 const program = commandLine(
   { print: () => undefined, say: () => undefined },
-  { ends: nothing, serves: nothing },
+  { run: () => nothing, startServer: nothing },
 );
 
 const pathsOf = (command: Command, before: string[] = []): string[][] =>

@@ -202,7 +202,7 @@ describe('A mistake in a document is named by file, line and rule', () => {
       operationsIn(folder);
     } catch (error) {
       if (error instanceof DocumentsError)
-        return error.faults.map((line) => line.replaceAll(`${folder}/`, ''));
+        return error.errors.map((line) => line.replaceAll(`${folder}/`, ''));
       throw error;
     }
     return [];
@@ -261,7 +261,7 @@ describe('A usage error is named, and ends with 2', () => {
   const DOCUMENT = { 'a.graphql': 'query A { __typename }' };
 
   test.each([
-    ['nothing at all', [], 'places'],
+    ['nothing at all', [], 'paths'],
     ['an unknown client', ['a.graphql', '--client', 'constructor'], '--client'],
     ['an unknown option', ['a.graphql', '--typename'], '--typename'],
     ['an output in a folder that does not exist', ['a.graphql', '--out', 'gone/m.json'], 'gone/m.json'],

@@ -1,4 +1,5 @@
 import type { Attempt } from '../../datasources/journal/journal';
+import { labelOf } from '../terminal';
 import { csvLine } from './csv';
 
 const timeOrNull = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
@@ -6,8 +7,8 @@ export const time = (ms: number | null): string => timeOrNull(ms) ?? '-';
 export const operationOf = ({ kind }: Pick<Attempt, 'kind'>): string =>
   kind === 'payment' ? 'createPayment' : 'createPayout';
 
-/** An attempt for scripts. */
-export const factsOf = (attempt: Attempt) => ({
+/** An attempt as JSON. */
+export const attemptJson = (attempt: Attempt) => ({
   id: attempt.id,
   idempotencyKey: attempt.key,
   client: attempt.client,
@@ -24,28 +25,16 @@ export const factsOf = (attempt: Attempt) => ({
   nextRecheckAt: timeOrNull(attempt.nextRecheckAt),
 });
 
-/** An attempt for a person. */
+/** An attempt as text, one field per line. */
 export function describeAttempt(attempt: Attempt): string {
-  const facts: Record<string, string | number | null> = {
-    attempt: attempt.id,
-    'idempotency key': attempt.key,
-    client: attempt.client,
-    operation: operationOf(attempt),
-    outcome: attempt.outcome,
-    channel: attempt.channel,
-    method: attempt.method,
-    'external id': attempt.externalId,
-    amount: `${attempt.value} ${attempt.currency}`,
-    'transaction id': attempt.transactionId,
-    'started at': time(attempt.startedAt),
-    'settled at': time(attempt.settledAt),
-    'looked for': `${attempt.recheckCount} times, next at ${time(attempt.nextRecheckAt)}`,
-  };
-  const lines = Object.entries(facts).map(([name, value]) => `${`${name}:`.padEnd(18)}${value ?? '-'}`);
+  const { amount, ...fields } = attemptJson(attempt);
+  const lines = Object.entries({ ...fields, amount: `${amount.value} ${amount.currency}` }).map(
+    ([name, value]) => `${`${labelOf(name)}:`.padEnd(18)}${value ?? '-'}`,
+  );
   return lines.join('\n');
 }
 
-/** An attempt in a line of a list. */
+/** An attempt in one line. */
 export const summaryOf = ({ id, kind, startedAt, value, currency, method, externalId }: Attempt): string =>
   [
     id,
@@ -56,24 +45,17 @@ export const summaryOf = ({ id, kind, startedAt, value, currency, method, extern
     externalId,
   ].join('  ');
 
-const CSV_COLUMNS: Readonly<Record<string, (attempt: Attempt) => string | null>> = {
-  id: ({ id }) => id,
-  outcome: ({ outcome }) => outcome,
-  transactionId: ({ transactionId }) => transactionId,
-  operation: operationOf,
-  startedAt: ({ startedAt }) => timeOrNull(startedAt),
-  value: ({ value }) => value,
-  currency: ({ currency }) => currency,
-  channel: ({ channel }) => channel,
-  method: ({ method }) => method,
-  externalId: ({ externalId }) => externalId,
-  client: ({ client }) => client,
-  idempotencyKey: ({ key }) => key,
-};
+const CSV_COLUMNS = [
+  ...['id', 'outcome', 'transactionId', 'operation', 'startedAt', 'value', 'currency'],
+  ...['channel', 'method', 'externalId', 'client', 'idempotencyKey'],
+];
 
-/** Attempts as comma-separated values, which `attempts settle --file` reads when outcome and transactionId are filled in. */
-export const asCsv = (attempts: readonly Attempt[]): string =>
-  [
-    csvLine(Object.keys(CSV_COLUMNS)),
-    ...attempts.map((attempt) => csvLine(Object.values(CSV_COLUMNS).map((read) => read(attempt)))),
-  ].join('\n');
+/** Attempts as CSV, which `attempts settle --file` reads after outcome and transactionId were filled in. */
+export function asCsv(attempts: readonly Attempt[]): string {
+  const rows = attempts.map((attempt) => {
+    const { amount, ...fields } = attemptJson(attempt);
+    const cells = new Map(Object.entries({ ...fields, ...amount }));
+    return CSV_COLUMNS.map((column) => String(cells.get(column) ?? ''));
+  });
+  return [CSV_COLUMNS, ...rows].map(csvLine).join('\n');
+}

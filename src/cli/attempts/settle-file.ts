@@ -1,132 +1,110 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { RepeatedNameError, parseJson } from '../../shared/json-text';
-import { InputError } from '../context';
+import { describeFileError } from '../../shared/hot-reloaded-file';
+import { parseJson, textOfFile } from '../../shared/json-text';
+import { InputError, UsageError } from '../context';
 import { readCsv } from './csv';
-import { readRequest, type SettleRequest } from './settle-request';
+import { readRequest, type FileLine } from './settle-plan';
 
-/** One line of a file: what it asks for, `null` where it leaves its attempt unknown, or in words what is wrong. */
-export interface FileLine {
-  line: number;
-  /** The attempt as the line names it. */
-  name: string;
-  /** The idempotency key, where the line gives it beside the attempt's id: both must name the same attempt. */
-  key: string | null;
-  request: SettleRequest | string | null;
-}
+type Column = 'id' | 'key' | 'outcome' | 'transactionId' | 'status';
+type Fields = Partial<Record<Column, string>>;
 
-/** The columns that are read, by their names without capitals, blanks and marks. */
-const COLUMNS: Readonly<Record<string, keyof Fields>> = {
-  id: 'id',
-  attempt: 'id',
-  attemptid: 'id',
-  key: 'key',
-  idempotencykey: 'key',
-  outcome: 'outcome',
-  transactionid: 'transactionId',
-  status: 'status',
-};
+/** Columns by their names in lower case without blanks and punctuation. */
+const COLUMNS = new Map<string, Column>([
+  ['id', 'id'],
+  ['attempt', 'id'],
+  ['attemptid', 'id'],
+  ['key', 'key'],
+  ['idempotencykey', 'key'],
+  ['outcome', 'outcome'],
+  ['transactionid', 'transactionId'],
+  ['status', 'status'],
+]);
 
-interface Fields {
-  id?: string;
-  key?: string;
-  outcome?: string;
-  transactionId?: string;
-  status?: string;
-}
-
-const columnOf = (name: string): keyof Fields | undefined => {
-  const plain = name.toLowerCase().replace(/[^a-z]/g, '');
-  return Object.hasOwn(COLUMNS, plain) ? COLUMNS[plain] : undefined;
-};
-
-/** Whether two columns that are read are the same. */
-function namesTwice(columns: readonly (keyof Fields | undefined)[]): boolean {
-  const read = columns.filter((column) => column !== undefined);
-  return new Set(read).size < read.length;
-}
-
-/** Reads what a .csv or .jsonl file asks for. Throws an InputError where it cannot be read as one. */
-export function readSettleFile(file: string, defaultStatus: string): FileLine[] {
-  const type = path.extname(file).toLowerCase();
-  if (type !== '.csv' && type !== '.jsonl')
-    throw new InputError(`${file}: expected a file whose name ends in .csv or .jsonl.`);
-  const text = read(file);
-  const rows = type === '.csv' ? csvRows(text, file) : jsonRows(text);
-  if (rows.length === 0) throw new InputError(`${file} has no attempts.`);
-  return rows.map(({ line, fields }) => {
-    if (typeof fields === 'string') return { line, name: '', key: null, request: fields };
-    const { id, key, outcome = '', transactionId, status } = fields;
-    const name = id || key || '';
-    const both = id && key ? key : null;
-    // As `attempts list` exports it: nobody has decided about it.
-    if (name !== '' && (outcome === '' || outcome === 'unknown'))
-      return { line, name, key: both, request: null };
-    const request = readRequest({ attempt: name, outcome, transactionId, status: status || defaultStatus });
-    return { line, name, key: both, request };
-  });
-}
-
-function read(file: string): string {
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
-    return text;
-  } catch (error) {
-    const { code } = Object.assign({ code: 'unknown' }, error);
-    throw new InputError(`${file} cannot be read (${code}).`);
+/** The fields of a row; other columns are ignored. @throws UsageError where a column is repeated or a value is no text */
+function fieldsOf(cells: readonly [name: string, value: unknown][]): Fields {
+  const fields: Fields = {};
+  for (const [name, value] of cells) {
+    const column = COLUMNS.get(name.toLowerCase().replace(/[^a-z]/g, ''));
+    if (!column) continue;
+    if (column in fields) throw new UsageError(`The column ${column} is repeated.`);
+    if (value !== null && typeof value !== 'string') throw new UsageError(`${column}: expected a text.`);
+    fields[column] = (value ?? '').trim();
   }
+  return fields;
 }
 
+/** One row of a file; `read` throws a UsageError where it is malformed. */
 interface Row {
   line: number;
-  fields: Fields | string;
+  read(): Fields;
 }
 
-function csvRows(text: string, file: string): Row[] {
+function csvRows(text: string): Row[] {
   const [header, ...records] = readCsv(text);
-  const columns = (header?.cells ?? []).map(columnOf);
-  if (!columns.includes('outcome') || !(columns.includes('id') || columns.includes('key')))
-    throw new InputError(
-      `${file}: expected the columns id (or idempotencyKey) and outcome in its first line.`,
-    );
-  if (namesTwice(columns)) throw new InputError(`${file}: a column stands twice in its first line.`);
-  return records.map(({ line, cells }) => {
-    if (cells.length !== columns.length)
-      return { line, fields: `Expected ${columns.length} columns, as in the first line.` };
-    return { line, fields: fieldsOf(columns.map((column, place) => [column, cells[place] ?? ''])) };
-  });
+  const names = header?.cells ?? [];
+  const columns = fieldsOf(names.map((name) => [name, '']));
+  if (!('outcome' in columns) || !('id' in columns || 'key' in columns))
+    throw new InputError('The first line has to name the columns id (or idempotencyKey) and outcome.');
+  return records.map(({ line, cells }) => ({
+    line,
+    read: () => {
+      if (cells.length !== names.length) throw new UsageError(`Expected ${names.length} columns.`);
+      return fieldsOf(names.map((name, column) => [name, cells[column]]));
+    },
+  }));
 }
 
 function jsonRows(text: string): Row[] {
-  return text.split('\n').flatMap((each, place): Row[] => {
-    if (each.trim() === '') return [];
-    return [{ line: place + 1, fields: jsonFields(each) }];
-  });
+  const rows = text.split('\n').map((line, index) => ({ line: index + 1, text: line }));
+  return rows
+    .filter((row) => row.text.trim() !== '')
+    .map(({ line, text: json }) => ({ line, read: () => fieldsOf(Object.entries(readObject(json))) }));
 }
 
-const TWICE = 'A name stands twice.';
-
-function jsonFields(text: string): Fields | string {
-  let value: unknown;
+function readObject(json: string): object {
   try {
-    value = parseJson(text);
-  } catch (error) {
-    if (error instanceof RepeatedNameError) return TWICE;
-    return 'Expected a JSON object.';
+    const value = parseJson(json);
+    if (typeof value === 'object' && value !== null) return value;
+  } catch {
+    // Falls through to the error below.
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'Expected a JSON object.';
-  const entries = Object.entries(value).map(([name, cell]): [keyof Fields | undefined, unknown] => [
-    columnOf(name),
-    cell,
-  ]);
-  if (namesTwice(entries.map(([name]) => name))) return TWICE;
-  const isWrong = entries.some(([name, cell]) => name && cell !== null && typeof cell !== 'string');
-  if (isWrong) return 'Expected texts.';
-  return fieldsOf(entries.map(([name, cell]) => [name, typeof cell === 'string' ? cell : '']));
+  throw new UsageError('Expected a JSON object without repeated names.');
 }
 
-function fieldsOf(cells: readonly [keyof Fields | undefined, string][]): Fields {
-  const fields: Fields = {};
-  for (const [name, text] of cells) if (name) fields[name] = text.trim();
-  return fields;
+function readRow({ line, read }: Row, defaultStatus: string): FileLine {
+  const result: FileLine = { line, name: '', key: null, request: null, error: null };
+  try {
+    const { id = '', key = '', outcome = '', transactionId, status } = read();
+    result.name = id || key;
+    if (id && key) result.key = key;
+    const isUndecided = result.name !== '' && ['', 'unknown'].includes(outcome);
+    if (!isUndecided)
+      result.request = readRequest({
+        attempt: result.name,
+        outcome,
+        transactionId,
+        status: status || defaultStatus,
+      });
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    result.error = error.message;
+  }
+  return result;
+}
+
+/** Reads a .csv or .jsonl file. @throws InputError where it has another format; errors of single lines are in the result */
+export function readSettleFile(file: string, defaultStatus: string): FileLine[] {
+  const extension = path.extname(file).toLowerCase();
+  if (extension !== '.csv' && extension !== '.jsonl')
+    throw new InputError(`${file}: expected the extension .csv or .jsonl.`);
+  let text: string;
+  try {
+    text = textOfFile(readFileSync(file));
+  } catch (error) {
+    throw new InputError(`${file}: ${describeFileError(error)}.`);
+  }
+  const rows = extension === '.csv' ? csvRows(text) : jsonRows(text);
+  if (rows.length === 0) throw new InputError(`${file} has no attempts.`);
+  return rows.map((row) => readRow(row, defaultStatus));
 }

@@ -1,107 +1,141 @@
 import type { Attempt } from '../../datasources/journal/journal';
-import { NO_ATTEMPT, findAttempt, type Session } from './session';
-import type { FileLine } from './settle-file';
-import type { SettleRequest } from './settle-request';
+import { readStatus } from '../../redaction/text';
+import { isUuid } from '../../schema/scalars';
+import { UsageError } from '../context';
+import { NO_ATTEMPT, type Session } from './session';
+
+/** A request to settle one attempt. */
+export type SettleRequest = {
+  /** The attempt's id or its idempotency key. */
+  attempt: string;
+} & (
+  | { outcome: 'not_sent'; transactionId: null; status: null }
+  /** `status`: the status word of the service. */
+  | { outcome: 'succeeded'; transactionId: string; status: string }
+);
+
+interface RequestFields {
+  attempt: string;
+  outcome: string;
+  transactionId?: string | null | undefined;
+  status: string | null;
+}
+
+/** Validates a request. @throws UsageError */
+export function readRequest({ attempt, outcome, transactionId, status }: RequestFields): SettleRequest {
+  if (attempt === '') throw new UsageError('An attempt is named by its id or its idempotency key.');
+  if (outcome === 'not_sent') {
+    if (transactionId) throw new UsageError('not_sent has no transaction id.');
+    return { attempt, outcome, transactionId: null, status: null };
+  }
+  if (outcome !== 'succeeded') throw new UsageError('The outcome has to be not_sent or succeeded.');
+  if (!transactionId) throw new UsageError('succeeded requires a transaction id.');
+  if (!isUuid(transactionId)) throw new UsageError('The transaction id has to be a UUID.');
+  if (!status || readStatus(status) !== status)
+    throw new UsageError('The status has to be a status word of the service.');
+  return { attempt, outcome, transactionId: transactionId.toLowerCase(), status };
+}
 
 /**
- * State of one settle request. `ready`: it can be settled. `already_settled`: it was settled the same way before.
- * `left_unknown`: the file decides nothing about it.
+ * `ready`: can be settled. `already_settled`: has this outcome already. `left_unknown`: the file does not decide about it.
+ * `refused`: cannot be settled.
  */
 export type SettleState = 'ready' | 'settled' | 'proposed' | 'already_settled' | 'left_unknown' | 'refused';
 
-/** One request, checked against the journal. */
+/** A request with its attempt in the journal. */
 export interface PlannedSettle {
-  /** The line of the file that asks for it; null where it comes from no file. */
+  /** The line of the file; null without a file. */
   line: number | null;
   /** The attempt as it was named. */
   name: string;
   request: SettleRequest | null;
-  /** As it stands in the journal; null where it was not found. */
+  /** Null where it was not found. */
   attempt: Attempt | null;
   state: SettleState;
   /** Why it was refused; null otherwise. */
   message: string | null;
 }
 
-/** The request compared with the journal. */
-type Judged = Pick<PlannedSettle, 'attempt' | 'state' | 'message'>;
-
-const refused = (attempt: Attempt | null, message: string): Judged => ({
-  attempt,
+export const refuse = (planned: PlannedSettle, message: string): PlannedSettle => ({
+  ...planned,
   state: 'refused',
   message,
 });
 
-/** Checks a request against the journal as it is now. */
-export async function judge(session: Session, request: SettleRequest): Promise<Judged> {
-  const attempt = await findAttempt(session, request.attempt);
-  if (!attempt) return refused(null, NO_ATTEMPT);
-  if (isSettledAs(attempt, request)) return { attempt, state: 'already_settled', message: null };
-  if (attempt.outcome !== 'unknown')
-    return refused(attempt, `Its outcome is ${attempt.outcome}: only an unknown one can be settled.`);
-  const { journal, service } = session;
-  const { transactionId } = request;
-  const holder = transactionId && (await journal.findByTransaction(service, attempt.kind, transactionId));
-  if (holder) return refused(attempt, 'Another attempt has created that transaction.');
-  return { attempt, state: 'ready', message: null };
-}
-
-/** Whether an attempt has the outcome that a request asks for. */
+/** Whether an attempt has the outcome of a request. */
 export const isSettledAs = (attempt: Attempt, { outcome, transactionId }: SettleRequest): boolean =>
   attempt.outcome === outcome && attempt.transactionId === transactionId;
 
-/** Checks the lines of a file, also against each other. */
-export async function planLines(
+/** Compares a request with the journal. */
+export async function planOne(
   session: Session,
-  lines: readonly FileLine[],
-  onProgress: (done: number) => void,
-): Promise<PlannedSettle[]> {
+  request: SettleRequest,
+  line: number | null = null,
+): Promise<PlannedSettle> {
+  const attempt = await session.find(request.attempt);
+  const planned: PlannedSettle = {
+    line,
+    name: request.attempt,
+    request,
+    attempt,
+    state: 'ready',
+    message: null,
+  };
+  if (!attempt) return refuse(planned, NO_ATTEMPT);
+  if (isSettledAs(attempt, request)) return { ...planned, state: 'already_settled' };
+  if (attempt.outcome !== 'unknown')
+    return refuse(planned, `Its outcome is ${attempt.outcome}; only an unknown one can be settled.`);
+  const { journal, service } = session;
+  const { transactionId } = request;
+  const other = transactionId && (await journal.findByTransaction(service, attempt.kind, transactionId));
+  return other ? refuse(planned, 'Another attempt has created this transaction.') : planned;
+}
+
+/** One line of a file. Without request and error the line leaves its attempt unknown. */
+export interface FileLine {
+  line: number;
+  /** The id or idempotency key of the attempt, as in the file. */
+  name: string;
+  /** The idempotency key where the line has both; it must be that of the attempt. */
+  key: string | null;
+  request: SettleRequest | null;
+  /** Why the line is malformed. */
+  error: string | null;
+}
+
+/** Compares the lines of a file with the journal and with each other. */
+export async function planLines(session: Session, lines: readonly FileLine[]): Promise<PlannedSettle[]> {
   const planned: PlannedSettle[] = [];
-  const named = new Map<string, number>();
-  for (const { line, name, key, request } of lines) {
-    onProgress(planned.length);
-    const about = { line, name, request: typeof request === 'string' ? null : request };
-    if (request === null) planned.push({ ...about, ...LEFT_UNKNOWN });
-    else if (typeof request === 'string') planned.push({ ...about, ...refused(null, request) });
-    else {
-      const judged = sameAttempt(await judge(session, request), key);
-      planned.push({ ...about, ...onlyOnce(judged, { line, request, named }) });
+  const seen = new Map<string, number>();
+  for (const { line, name, key, request, error } of lines) {
+    session.context.terminal.progress(`Checking ${planned.length} of ${lines.length} …`);
+    if (request) {
+      planned.push(refuseConflict(await planOne(session, request, line), key, seen));
+      continue;
     }
+    const state = error === null ? 'left_unknown' : 'refused';
+    planned.push({ line, name, request, attempt: null, state, message: error });
   }
   return planned;
 }
 
-const LEFT_UNKNOWN: Judged = { attempt: null, state: 'left_unknown', message: null };
-
-/** Refuses a line whose idempotency key is not that of the attempt that its id names. */
-function sameAttempt(judged: Judged, key: string | null): Judged {
-  const { attempt } = judged;
-  if (!attempt || key === null) return judged;
-  // csvLine() exports a key that looks like a formula with an apostrophe before it.
-  const isSame = [attempt.key, `'${attempt.key}`].some((known) => known.trim() === key);
-  return isSame ? judged : refused(attempt, 'Its id and its idempotency key name different attempts.');
-}
-
-interface NamedBefore {
-  line: number;
-  request: SettleRequest;
-  /** The lines by the attempts and the transactions that they name. */
-  named: Map<string, number>;
-}
-
-/** Refuses a line that names the attempt or the transaction of an earlier line. */
-function onlyOnce(judged: Judged, { line, request: { transactionId }, named }: NamedBefore): Judged {
-  const { attempt } = judged;
-  if (!attempt) return judged;
-  const names = [`attempt ${attempt.id}`, ...(transactionId ? [`${attempt.kind} ${transactionId}`] : [])];
-  const before = names.map((name) => named.get(name)).find((found) => found !== undefined);
-  for (const name of names) if (!named.has(name)) named.set(name, line);
-  return before === undefined
-    ? judged
-    : refused(attempt, `Line ${before} names the same attempt or transaction.`);
-}
-
-/** Checks one request that is in no file. */
-export async function planOne(session: Session, request: SettleRequest): Promise<PlannedSettle> {
-  return { line: null, name: request.attempt, request, ...(await judge(session, request)) };
+/**
+ * Refuses a line whose id and key belong to different attempts, or that has the attempt or transaction of an earlier line.
+ * @param seen lines by attempt and transaction
+ */
+function refuseConflict(
+  planned: PlannedSettle,
+  key: string | null,
+  seen: Map<string, number>,
+): PlannedSettle {
+  const { attempt, request, line } = planned;
+  if (!attempt || line === null) return planned;
+  const names = [`attempt ${attempt.id}`];
+  if (request?.transactionId) names.push(`${attempt.kind} ${request.transactionId}`);
+  const earlier = names.map((name) => seen.get(name)).find((found) => found !== undefined);
+  for (const name of names) if (!seen.has(name)) seen.set(name, line);
+  if (earlier !== undefined) return refuse(planned, `Line ${earlier} has the same attempt or transaction.`);
+  // csvLine() writes an apostrophe before a key that resembles a formula.
+  const isSame = key === null || [attempt.key, `'${attempt.key}`].some((known) => known.trim() === key);
+  return isSame ? planned : refuse(planned, 'Its id and its idempotency key belong to different attempts.');
 }

@@ -1,20 +1,20 @@
 import type { Attempt } from '../../datasources/journal/journal';
 import type { Terminal } from '../terminal';
-import { factsOf, operationOf, summaryOf } from './attempt-view';
+import { attemptJson, operationOf, summaryOf } from './attempt-view';
 import type { PlannedSettle, SettleState } from './settle-plan';
 
-/** In the order of the report. */
+/** Labels, in the order of the report. */
 const STATES: Readonly<Record<SettleState, string>> = {
   ready: 'can be settled',
   settled: 'settled',
   proposed: 'proposed',
-  already_settled: 'settled as asked before',
-  left_unknown: 'left unknown, as the file says nothing of them',
+  already_settled: 'already settled like this',
+  left_unknown: 'left unknown: no outcome in the file',
   refused: 'REFUSED',
 };
 
-/** The amounts of attempts of one operation in one currency. */
-export interface Total {
+/** The sum of the amounts of one operation and currency. */
+interface Total {
   operation: string;
   currency: string;
   attempts: number;
@@ -22,51 +22,47 @@ export interface Total {
   value: string;
 }
 
-/** A journalled amount in hundredths; its decimals are at most two. */
+/** A decimal with at most two places in hundredths. */
 function hundredths(value: string): bigint {
   const [whole = '0', decimals = ''] = value.split('.');
   return BigInt(`${whole}${decimals.padEnd(2, '0')}`);
 }
 
-/** The total amounts of attempts, by operation and currency. */
+/** The sums of the amounts, by operation and currency. */
 export function totalsOf(attempts: readonly Attempt[]): Total[] {
-  const groups = Object.groupBy(attempts, (attempt) => `${operationOf(attempt)} ${attempt.currency}`);
-  return Object.values(groups).map((group = []) => {
-    const sum = String(group.reduce((all, { value }) => all + hundredths(value), 0n)).padStart(3, '0');
-    const [first] = group;
+  const groups = Map.groupBy(attempts, (attempt) => `${operationOf(attempt)} ${attempt.currency}`);
+  return [...groups].map(([group, members]) => {
+    const [operation = '', currency = ''] = group.split(' ');
+    const sum = String(members.reduce((total, { value }) => total + hundredths(value), 0n)).padStart(3, '0');
     return {
-      operation: first ? operationOf(first) : '',
-      currency: first?.currency ?? '',
-      attempts: group.length,
+      operation,
+      currency,
+      attempts: members.length,
       value: `${sum.slice(0, -2)}.${sum.slice(-2)}`,
     };
   });
 }
 
-/** The totals for a person, one in a line. */
 export const describeTotals = (totals: readonly Total[]): string[] =>
   totals.map(
     ({ operation, currency, attempts, value }) => `  ${operation}: ${attempts}, ${value} ${currency}`,
   );
 
-/** Requests that are settled by this run, without refused, skipped and already settled ones. */
-const isDone = ({ state }: PlannedSettle): boolean => ['ready', 'settled', 'proposed'].includes(state);
-
-const doneAttempts = (planned: readonly PlannedSettle[]): Attempt[] =>
-  planned.flatMap((each) => (isDone(each) && each.attempt ? [each.attempt] : []));
-
 function describeOne({ line, name, request, attempt, state, message }: PlannedSettle): string {
-  const place = line === null ? '' : `line ${line}: `;
-  const about = attempt ? summaryOf(attempt) : name;
-  const to = request
-    ? ` -> ${request.outcome}${request.transactionId ? ` ${request.transactionId}` : ''}`
-    : '';
-  return `${place}${about}${to}  ${STATES[state]}${message === null ? '' : `: ${message}`}`;
+  const parts = [
+    line === null ? '' : `line ${line}: `,
+    attempt ? summaryOf(attempt) : name,
+    request ? ` -> ${request.outcome}` : '',
+    request?.transactionId ? ` ${request.transactionId}` : '',
+    `  ${STATES[state]}`,
+    message === null ? '' : `: ${message}`,
+  ];
+  return parts.join('');
 }
 
-const factsOfOne = ({ line, name, request, attempt, state, message }: PlannedSettle) => ({
+const jsonOfOne = ({ line, name, request, attempt, state, message }: PlannedSettle) => ({
   line,
-  attempt: attempt ? factsOf(attempt) : null,
+  attempt: attempt ? attemptJson(attempt) : null,
   name,
   outcome: request?.outcome ?? null,
   transactionId: request?.transactionId ?? null,
@@ -74,36 +70,29 @@ const factsOfOne = ({ line, name, request, attempt, state, message }: PlannedSet
   message,
 });
 
-const countsOf = (planned: readonly PlannedSettle[]) =>
-  Object.fromEntries(
-    (Object.keys(STATES) as SettleState[])
-      .map((state) => [state, planned.filter((each) => each.state === state).length] as const)
-      .filter(([, count]) => count > 0),
-  );
-
 interface ReportOptions {
   json?: boolean | undefined;
   /** False for a preview. */
   isCarriedOut: boolean;
-  /** Of what was proposed. */
+  /** The id of the proposal that was made. */
   proposal?: string | undefined;
 }
 
-/** Prints each request with what becomes of it, how many of each there are, and the total amounts. */
+/** Prints each request with its state, the number of requests by state, and the sums of the settled amounts. */
 export function report(terminal: Terminal, planned: readonly PlannedSettle[], options: ReportOptions): void {
-  const { json, isCarriedOut, proposal } = options;
-  const counts = countsOf(planned);
-  const totals = totalsOf(doneAttempts(planned));
-  if (json) {
-    const results = planned.map(factsOfOne);
-    terminal.printJson({ isCarriedOut, proposal: proposal ?? null, counts, totals, results });
-    return;
-  }
-  const lines = [
-    ...planned.map(describeOne),
-    ...(planned.length > 0 ? [''] : []),
-    ...Object.entries(counts).map(([state, count]) => `${count} ${STATES[state as SettleState]}`),
-    ...describeTotals(totals),
-  ];
-  if (lines.length > 0) terminal.print(lines.join('\n'));
+  const { json, isCarriedOut, proposal = null } = options;
+  const states = (Object.keys(STATES) as SettleState[]).map(
+    (name) => [name, planned.filter(({ state }) => state === name).length] as const,
+  );
+  const counts = Object.fromEntries(states.filter(([, count]) => count > 0));
+  const done = planned.filter(({ state }) => ['ready', 'settled', 'proposed'].includes(state));
+  const totals = totalsOf(done.flatMap(({ attempt }) => attempt ?? []));
+  if (json)
+    return terminal.printJson({ isCarriedOut, proposal, counts, totals, results: planned.map(jsonOfOne) });
+  if (planned.length === 0) return;
+  for (const each of planned) terminal.print(describeOne(each));
+  terminal.print('');
+  for (const [state, count] of Object.entries(counts))
+    terminal.print(`${count} ${STATES[state as SettleState]}`);
+  for (const total of describeTotals(totals)) terminal.print(total);
 }

@@ -1,154 +1,252 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { SCOPES } from '../../auth/caller';
-import { ApiKeyStore, newClientKey } from '../../auth/client-keys';
-import { entriesOfClient, orInputError, readEntries, writeEntries, type KeyEntry } from '../client-keys-file';
-import { EXIT, InputError, UsageError, type Context } from '../context';
-import { readDuration } from '../duration';
+import { ApiKeyStore, newClientKey, type ClientKey } from '../../auth/client-keys';
+import { readToolConfig } from '../../config';
+import { describeFileError } from '../../shared/hot-reloaded-file';
+import { parseJson, textOfFile } from '../../shared/json-text';
+import { EXIT, InputError, UsageError, causeCode, type Context } from '../context';
+import { readDuration, readList, replaceFile } from '../options';
+import { labelOf } from '../terminal';
 
-const listed = (text: string): string[] => text.split(',').map((part) => part.trim());
+/** An entry of CLIENT_KEYS_FILE as JSON and parsed. */
+interface KeyEntry {
+  entry: { id: string; scopes: string[]; channels: string[] };
+  key: ClientKey;
+}
+
+/** Reads CLIENT_KEYS_FILE; empty where it does not exist. Errors contain no values of the file. @throws InputError */
+function readEntries(file: string): KeyEntry[] {
+  if (!existsSync(file)) return [];
+  try {
+    const text = textOfFile(readFileSync(file));
+    const keys = new ApiKeyStore(text).all;
+    const entries = parseJson(text) as KeyEntry['entry'][];
+    return entries.flatMap((entry, index) => {
+      const key = keys[index];
+      return key ? [{ entry, key }] : [];
+    });
+  } catch (error) {
+    throw new InputError(`${file}: ${describeFileError(error)}.`);
+  }
+}
+
+/** Validates entries by the rules of the gateway. @throws InputError */
+function validate(entries: readonly object[]): void {
+  try {
+    new ApiKeyStore(JSON.stringify(entries));
+  } catch (error) {
+    throw new InputError(describeFileError(error));
+  }
+}
+
+function writeEntries(file: string, entries: readonly object[]): void {
+  validate(entries);
+  replaceFile(file, `${JSON.stringify(entries, null, 2)}\n`, 0o600);
+}
+
+/** The keys of a client. @throws InputError where it has none */
+function keysOfClient(entries: readonly KeyEntry[], id: string, file: string): KeyEntry[] {
+  const keys = entries.filter(({ entry }) => entry.id === id);
+  if (keys.length === 0) throw new InputError(`${file} has no client with this id.`);
+  return keys;
+}
 
 const timeText = (ms: number): string => new Date(ms).toISOString();
 
-/** Options that new and rotate share. */
-interface Naming {
+interface KeyOptions {
   label?: string;
   /** The lifetime of the key, such as 90d. */
   expiresIn?: string;
 }
 
-interface NewOptions extends Naming {
+interface NewOptions extends KeyOptions {
   scopes?: string;
   channels?: string;
   file?: string;
 }
 
-interface RotateOptions extends Naming {
-  file: string;
-  /** The remaining lifetime of the client's other keys, such as 7d. */
-  oldExpiresIn?: string;
-}
-
-interface RevokeOptions {
-  file: string;
-  /** The label of the key. */
-  key?: string;
-  all?: boolean;
-}
-
-/** What a new client may do, in the form of CLIENT_KEYS_FILE. */
-function newRights({ scopes, channels = '*' }: NewOptions): object {
-  // The full scopes are among them, so the `:own` ones would add nothing.
-  const usual = Object.keys(SCOPES).filter((scope) => scope !== 'cards:direct' && !scope.endsWith(':own'));
-  return { scopes: scopes === undefined ? usual : listed(scopes), channels: listed(channels) };
-}
-
-interface MadeKey {
-  key: string;
-  entry: object;
-}
-
-/** Makes a key with these rights. Throws what the gateway would say of its entry. */
-function makeKey(id: string, rights: object, { label, expiresIn }: Naming): MadeKey {
+/** Creates a key and its entry. @throws InputError where the entry is invalid */
+function createKey(id: string, rights: object, { label, expiresIn }: KeyOptions) {
   const now = Date.now();
   const lifetime = expiresIn === undefined ? undefined : readDuration('--expires-in', expiresIn);
   if (lifetime !== undefined && lifetime <= 0)
-    throw new InputError('--expires-in: expected more than nothing.');
+    throw new InputError('--expires-in: expected a positive duration.');
   const { key, entry } = newClientKey(id);
-  const made = {
+  const created = {
     ...rights,
     ...entry,
     ...(label !== undefined && { label }),
     createdAt: timeText(now),
     ...(lifetime !== undefined && { expiresAt: timeText(now + lifetime) }),
   };
-  new ApiKeyStore(JSON.stringify([made]));
-  return { key, entry: made };
+  validate([created]);
+  return { key, entry: created };
 }
 
-function printKey({ terminal }: Context, id: string, { key }: MadeKey, where: string): number {
-  terminal.print(`Key of ${id}, shown this once:\n${key}\n\n${where}`);
+const keyText = (id: string, key: string): string => `Key of ${id}, which is not shown again:\n${key}\n\n`;
+
+/** `paygraph client-key new`. */
+export function newKey(
+  { terminal }: Context,
+  [id = '', ...more]: readonly string[],
+  options: NewOptions,
+): number {
+  if (more.length > 0)
+    throw new UsageError('Expected one client, and lists separated by commas without spaces.');
+  const { scopes, channels = '*', file } = options;
+  const entries = file === undefined ? [] : readEntries(file);
+  if (entries.some(({ entry }) => entry.id === id))
+    throw new InputError(`${file} already has a client with this id: rotate creates another key.`);
+  // The full scopes include the `:own` ones.
+  const defaultScopes = Object.keys(SCOPES).filter(
+    (scope) => scope !== 'cards:direct' && !scope.endsWith(':own'),
+  );
+  const rights = {
+    scopes: scopes === undefined ? defaultScopes : readList(scopes),
+    channels: readList(channels),
+  };
+  const { key, entry } = createKey(id, rights, options);
+  if (file === undefined)
+    terminal.print(`${keyText(id, key)}Entry for CLIENT_KEYS_FILE:\n${JSON.stringify(entry, null, 2)}`);
+  else {
+    writeEntries(file, [...entries.map((each) => each.entry), entry]);
+    terminal.print(`${keyText(id, key)}The entry was added to ${file}.`);
+  }
   return EXIT.done;
 }
 
-/** `paygraph client-key new`. Throws an InputError where the rights or the file cannot be used. */
-export function newKey(context: Context, [id = '', ...more]: readonly string[], options: NewOptions): number {
-  if (more.length > 0)
-    throw new UsageError('One client at a time; lists are separated by commas, without blanks.');
-  const { file } = options;
-  return orInputError(() => {
-    const entries = file === undefined ? [] : readEntries(file);
-    if (entries.some((entry) => entry.id === id))
-      throw new InputError(`${file} has a client of this id already: rotate gives it another key.`);
-    const made = makeKey(id, newRights(options), options);
-    if (file === undefined)
-      return printKey(
-        context,
-        id,
-        made,
-        `Entry for CLIENT_KEYS_FILE:\n${JSON.stringify(made.entry, null, 2)}`,
-      );
-    writeEntries(file, [...entries.map(({ entry }) => entry), made.entry]);
-    return printKey(context, id, made, `The entry was added to ${file}.`);
-  });
+/** The lifetime of a key as a duration option; undefined where it does not expire. */
+function lifetimeOf({ createdAt, caller: { expiresAt } }: ClientKey): string | undefined {
+  if (createdAt === null || expiresAt === null || expiresAt - createdAt < 1000) return undefined;
+  return `${Math.floor((expiresAt - createdAt) / 1000)}s`;
 }
 
-/** The rights of an entry, and the default lifetime of its successor in ms; null when keys do not expire. */
-function inherited({ key, entry }: KeyEntry): { rights: object; lifetimeMs: number | null } {
-  const { scopes, channels } = entry as { scopes: unknown; channels: unknown };
-  const { createdAt, caller } = key;
-  const lifetimeMs = createdAt === null || caller.expiresAt === null ? null : caller.expiresAt - createdAt;
-  return { rights: { scopes, channels }, lifetimeMs };
-}
-
-/** The entry with an earlier end, or as it is where it ends sooner. */
-function endingBy({ entry, key }: KeyEntry, end: number): object {
-  const ends = key.caller.expiresAt;
-  return ends !== null && ends <= end ? entry : { ...entry, expiresAt: timeText(end) };
-}
-
-/** `paygraph client-key rotate`. Throws an InputError where the client does not stand in the file. */
-export function rotateKey(context: Context, id: string, options: RotateOptions): number {
+/** `paygraph client-key rotate`. */
+export function rotateKey(
+  { terminal }: Context,
+  id: string,
+  options: KeyOptions & { file: string; oldExpiresIn?: string },
+): number {
   const { file, oldExpiresIn } = options;
-  return orInputError(() => {
-    const entries = readEntries(file);
-    const newest = entriesOfClient(entries, id, file).at(-1) as KeyEntry;
-    const { rights, lifetimeMs } = inherited(newest);
-    // A client whose keys expire does not get one that never does by a forgotten option.
-    const kept = lifetimeMs !== null && lifetimeMs >= 1000 ? `${Math.floor(lifetimeMs / 1000)}s` : undefined;
-    const made = makeKey(id, rights, { ...options, expiresIn: options.expiresIn ?? kept });
-    const oldMs = oldExpiresIn === undefined ? null : readDuration('--old-expires-in', oldExpiresIn);
-    if (oldMs !== null && oldMs < 0)
-      throw new InputError('--old-expires-in: expected 0s or more. 0s ends the other keys at once.');
-    const end = oldMs === null ? null : Date.now() + oldMs;
-    const old = entries.map((entry) =>
-      entry.id === id && end !== null ? endingBy(entry, end) : entry.entry,
-    );
-    writeEntries(file, [...old, made.entry]);
-    const until = end === null ? '' : ` Its other keys expire at ${timeText(end)} at the latest.`;
-    return printKey(context, id, made, `The entry was added to ${file}.${until}`);
-  });
+  const entries = readEntries(file);
+  const newest = keysOfClient(entries, id, file).at(-1) as KeyEntry;
+  const { scopes, channels } = newest.entry;
+  const { key, entry } = createKey(
+    id,
+    { scopes, channels },
+    { label: options.label, expiresIn: options.expiresIn ?? lifetimeOf(newest.key) },
+  );
+  const oldLifetime = oldExpiresIn === undefined ? Infinity : readDuration('--old-expires-in', oldExpiresIn);
+  if (oldLifetime < 0) throw new InputError('--old-expires-in: expected 0s (expire immediately) or more.');
+  const oldExpiry = Date.now() + oldLifetime;
+  const old = entries.map((each) =>
+    each.entry.id === id && (each.key.caller.expiresAt ?? Infinity) > oldExpiry
+      ? { ...each.entry, expiresAt: timeText(oldExpiry) }
+      : each.entry,
+  );
+  writeEntries(file, [...old, entry]);
+  const until =
+    oldLifetime === Infinity ? '' : ` The other keys expire at ${timeText(oldExpiry)} or earlier.`;
+  terminal.print(`${keyText(id, key)}The entry was added to ${file}.${until}`);
+  return EXIT.done;
 }
 
-/** `paygraph client-key revoke`. Throws an InputError where it is not clear which key is meant. */
-export function revokeKey({ terminal }: Context, id: string, { file, key, all }: RevokeOptions): number {
-  return orInputError(() => {
-    const entries = readEntries(file);
-    const own = entriesOfClient(entries, id, file);
-    const chosen = key === undefined ? own : own.filter((entry) => entry.key.label === key);
-    const labels = own.map((entry) => entry.key.label).join(', ');
-    if (chosen.length === 0) throw new InputError(`${id} has no key of this label; it has: ${labels}.`);
-    if (chosen.length > 1 && !all)
-      throw new InputError(
-        `${id} has several keys: name one with --key (${labels}), or all of them with --all.`,
-      );
-    writeEntries(
-      file,
-      entries.filter((entry) => !chosen.includes(entry)).map(({ entry }) => entry),
-    );
-    const revoked = chosen.map((entry) => entry.key.label).join(', ');
-    const left = own.length - chosen.length;
-    terminal.print(
-      `Revoked of ${id}: ${revoked}. ${left === 0 ? 'The client has no key left' : `Keys left: ${left}`}. A gateway that runs on ${file} refuses the key within seconds.`,
-    );
-    return EXIT.done;
-  });
+/** `paygraph client-key revoke`. */
+export function revokeKey(
+  { terminal }: Context,
+  id: string,
+  { file, key: label, all }: { file: string; key?: string; all?: boolean },
+): number {
+  const entries = readEntries(file);
+  const own = keysOfClient(entries, id, file);
+  const revoked = label === undefined ? own : own.filter(({ key }) => key.label === label);
+  const labelsOf = (keys: readonly KeyEntry[]): string => keys.map(({ key }) => key.label).join(', ');
+  if (revoked.length === 0)
+    throw new InputError(`${id} has no key with this label. Its keys: ${labelsOf(own)}.`);
+  if (revoked.length > 1 && !all)
+    throw new InputError(`${id} has several keys: use --key (${labelsOf(own)}) or --all.`);
+  const left = entries.filter((each) => !revoked.includes(each));
+  writeEntries(
+    file,
+    left.map(({ entry }) => entry),
+  );
+  terminal.print(
+    `Revoked keys of ${id}: ${labelsOf(revoked)}. Keys left: ${own.length - revoked.length}. Gateways that use ${file} reject the revoked keys within seconds.`,
+  );
+  return EXIT.done;
+}
+
+const METRICS_TIMEOUT_MS = 10_000;
+const LAST_USE =
+  /^paygraph_client_key_last_used_timestamp_seconds\{client="([\w.-]+)",key="([\w.-]+)"\} ([\d.e+]+)$/gm;
+
+async function readMetrics(url: string, headers: Record<string, string>): Promise<string> {
+  if (!URL.canParse(url)) throw new InputError('--metrics: expected a URL.');
+  const { origin, pathname } = new URL(url);
+  let reason: string;
+  try {
+    const response = await fetch(url, { headers, signal: AbortSignal.timeout(METRICS_TIMEOUT_MS) });
+    if (response.ok) return await response.text();
+    reason = `HTTP ${response.status}`;
+  } catch (error) {
+    reason = causeCode(error);
+  }
+  throw new Error(`The metrics at ${origin}${pathname} cannot be read (${reason}).`);
+}
+
+/** The last use of each key in ms since 1970, by client and label; the latest of all instances. */
+async function readLastUses(urls: readonly string[], { env }: Context): Promise<Map<string, number>> {
+  const token = readToolConfig(env).metricsToken?.reveal();
+  const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const pages = await Promise.all(urls.map((url) => readMetrics(url, headers)));
+  const lastUses = new Map<string, number>();
+  for (const [, client, label, seconds] of pages.join('\n').matchAll(LAST_USE)) {
+    const name = `${client} ${label}`;
+    lastUses.set(name, Math.max(lastUses.get(name) ?? 0, Number(seconds) * 1000));
+  }
+  return lastUses;
+}
+
+/** A table of objects with the same fields, with aligned columns. */
+function tableOf(objects: readonly Readonly<Record<string, unknown>>[]): string {
+  const names = Object.keys(objects[0] ?? {});
+  const rows = objects.map((object) => names.map((name) => String(object[name] ?? '-')));
+  const lines = [names.map((name) => labelOf(name).toUpperCase()), ...rows];
+  const widths = names.map((_, column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0)));
+  return lines
+    .map((cells) =>
+      cells
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+interface ListOptions {
+  file: string;
+  /** Addresses of /metrics, one for each instance. */
+  metrics?: readonly string[];
+  json?: boolean;
+}
+
+/** `paygraph client-key list`. */
+export async function listKeys(context: Context, { file, metrics, json }: ListOptions): Promise<number> {
+  const timeOrNull = (ms: number | null | undefined): string | null =>
+    ms === null || ms === undefined ? null : timeText(ms);
+  const entries = readEntries(file);
+  const lastUses = metrics && (await readLastUses(metrics, context));
+  const keys = entries.map(({ entry: { id, scopes, channels }, key: { label, createdAt, caller } }) => ({
+    client: id,
+    key: label,
+    createdAt: timeOrNull(createdAt),
+    expiresAt: timeOrNull(caller.expiresAt),
+    isExpired: (caller.expiresAt ?? Infinity) <= Date.now(),
+    ...(lastUses && { lastUsedAt: timeOrNull(lastUses.get(`${id} ${label}`)) }),
+    scopes,
+    channels,
+  }));
+  if (json) context.terminal.printJson(keys);
+  else context.terminal.print(keys.length === 0 ? 'There are no keys.' : tableOf(keys));
+  return EXIT.done;
 }

@@ -1,10 +1,9 @@
 import 'reflect-metadata';
-import { ConfigError, readConfig, secretFiles, type Config } from '../../config';
+import { ConfigError, readConfig, secretFiles } from '../../config';
 import { isUuid } from '../../schema/scalars';
 import { EXIT, UsageError, type Context } from '../context';
-import type { Finding } from '../doctor/check';
-import { CHECKS } from '../doctor/checks';
-import { runChecks, type Named } from '../doctor/run-checks';
+import { failed, type Finding } from '../doctor/check';
+import { CHECKS, runChecks, type NamedFinding } from '../doctor/run-checks';
 import type { Terminal } from '../terminal';
 
 interface Options {
@@ -12,48 +11,38 @@ interface Options {
   json?: boolean;
 }
 
-type Status = Finding['status'];
-
-const LOOKS: Readonly<Record<Status, Parameters<Terminal['styled']>[0]>> = {
+const STYLES: Readonly<Record<Finding['status'], Parameters<Terminal['styled']>[0]>> = {
   ok: 'green',
   warning: 'yellow',
   failed: 'red',
   skipped: 'dim',
 };
 
-/** `paygraph doctor`. The exit code says whether something failed, or the settings are wrong. */
+/** `paygraph doctor`. */
 export async function doctor({ terminal, env }: Context, { channel, json }: Options): Promise<number> {
-  if (channel !== undefined && !isUuid(channel))
-    throw new UsageError('--channel: expected the UUID of a channel.');
-  const config = settingsOr(env, (faults) => report(terminal, faults.map(asFinding), json));
-  if (!config) return EXIT.misused;
-  terminal.progress(`${CHECKS.length} checks are under way …`);
-  const examined = { config, secretFiles: secretFiles(env), channel, now: () => Date.now() };
-  const findings = await runChecks(CHECKS, examined);
-  report(terminal, findings, json);
-  return findings.some(({ status }) => status === 'failed') ? EXIT.failed : EXIT.done;
-}
-
-/** The settings; where they are wrong `wrong` hears of all that is. */
-function settingsOr(env: Context['env'], wrong: (faults: readonly string[]) => void): Config | undefined {
+  if (channel !== undefined && !isUuid(channel)) throw new UsageError('--channel: expected a UUID.');
   try {
-    return readConfig(env);
+    const config = readConfig(env);
+    terminal.progress(`Running ${CHECKS.length} checks …`);
+    const context = { config, secretFiles: secretFiles(env), channel, now: () => Date.now() };
+    const findings = await runChecks(CHECKS, context);
+    report(terminal, findings, json);
+    return findings.some(({ status }) => status === 'failed') ? EXIT.failed : EXIT.done;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    wrong(error.errors);
-    return undefined;
+    report(terminal, error.errors.map(settingError), json);
+    return EXIT.misused;
   }
 }
 
-const asFinding = (says: string): Named => ({
+const settingError = (message: string): NamedFinding => ({
   check: 'settings',
-  status: 'failed',
-  says,
-  mend: 'docs/configuration.md says what it means. Nothing else can be checked before.',
+  ...failed('setting_invalid', message),
 });
 
-function report(terminal: Terminal, findings: readonly Named[], json = false): void {
-  const count = (status: Status): number => findings.filter((finding) => finding.status === status).length;
+function report(terminal: Terminal, findings: readonly NamedFinding[], json = false): void {
+  const count = (status: Finding['status']): number =>
+    findings.filter((finding) => finding.status === status).length;
   const counts = {
     ok: count('ok'),
     warnings: count('warning'),
@@ -61,9 +50,10 @@ function report(terminal: Terminal, findings: readonly Named[], json = false): v
     skipped: count('skipped'),
   };
   if (json) return terminal.printJson({ ...counts, findings });
-  findings.forEach((finding, place) => terminal.print(describe(finding, findings[place + 1], terminal)));
+  for (const finding of findings) terminal.print(describe(finding, terminal));
+  const { warnings } = counts;
   terminal.print(
-    `\n${counts.ok} ok, ${counts.warnings} ${counts.warnings === 1 ? 'warning' : 'warnings'}, ${counts.failed} failed, ${counts.skipped} do not apply.`,
+    `\n${counts.ok} ok, ${warnings} ${warnings === 1 ? 'warning' : 'warnings'}, ${counts.failed} failed, ${counts.skipped} skipped.`,
   );
 }
 
@@ -71,11 +61,7 @@ const STATUS_WIDTH = 9;
 const NAME_WIDTH = 20;
 const INDENT = ' '.repeat(STATUS_WIDTH + NAME_WIDTH);
 
-function describe({ check, status, says, mend }: Named, next: Named | undefined, terminal: Terminal): string {
-  const word = terminal.styled(LOOKS[status], status.padEnd(STATUS_WIDTH));
-  const line = `${word}${check.padEnd(NAME_WIDTH)}${says}`;
-  // What is to be done once for several findings in a row is said once.
-  return mend === undefined || (next?.check === check && next.mend === mend)
-    ? line
-    : `${line}\n${INDENT}→ ${mend}`;
+function describe({ check, status, message, remedy }: NamedFinding, terminal: Terminal): string {
+  const line = `${terminal.styled(STYLES[status], status.padEnd(STATUS_WIDTH))}${check.padEnd(NAME_WIDTH)}${message}`;
+  return remedy === undefined ? line : `${line}\n${INDENT}→ ${remedy}`;
 }

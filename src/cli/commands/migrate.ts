@@ -3,12 +3,12 @@ import { readToolConfig } from '../../config';
 import { openJournal } from '../../datasources/journal/create-journal';
 import { EXIT, JOURNAL_TIMEOUT_MS, type Context } from '../context';
 
-/** `paygraph migrate`: brings the journal's tables up to date. Rejects where the journal cannot be reached. */
+/** `paygraph migrate`. Rejects where the journal cannot be reached. */
 export async function migrate({ terminal, env }: Context): Promise<number> {
   const { journalUrl } = readToolConfig(env);
-  terminal.progress("Bringing the journal's tables up to date …");
+  terminal.progress('Migrating the tables of the journal …');
   const journal = await openJournal(journalUrl.reveal(), JOURNAL_TIMEOUT_MS);
   await journal.ping().finally(() => journal.close());
-  terminal.print('The journal is up to date.');
+  terminal.print('All migrations are applied.');
   return EXIT.done;
 }

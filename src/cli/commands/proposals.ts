@@ -1,184 +1,139 @@
 import 'reflect-metadata';
 import type { Attempt } from '../../datasources/journal/journal';
-import type { ProposedSettle, SettlementProposals } from '../../datasources/journal/settlement-proposals';
-import { factsOf, time } from '../attempts/attempt-view';
-import { carryOut, settleEntry } from '../attempts/carry-out';
-import {
-  auditName,
-  mayBeSamePerson,
-  readName,
-  readOperator,
-  readReason,
-  type Operator,
-} from '../attempts/operator';
-import { proposerOf } from '../attempts/propose';
-import { withAudit, withJournal, withProposals, type Session } from '../attempts/session';
-import { planOne, type PlannedSettle } from '../attempts/settle-plan';
+import type { ProposedSettle } from '../../datasources/journal/settlement-proposals';
+import { attemptJson, time } from '../attempts/attempt-view';
+import { auditName, mayBeSamePerson, readName, readOperator, readReason } from '../attempts/operator';
+import { Session } from '../attempts/session';
+import { auditEntry, carryOut } from '../attempts/settle';
+import { planOne, readRequest, type PlannedSettle } from '../attempts/settle-plan';
 import { describeTotals, report, totalsOf } from '../attempts/settle-report';
-import { readRequest, type SettleRequest } from '../attempts/settle-request';
 import { EXIT, type Context } from '../context';
 
-interface Shown {
-  json?: boolean;
-}
+type Rows = readonly [ProposedSettle, ...ProposedSettle[]];
 
-/** One proposal with its attempts. */
+/** The rows of one proposal with their attempts. */
 interface Proposal {
-  first: ProposedSettle;
-  rows: ProposedSettle[];
-  attempts: Attempt[];
+  rows: Rows;
+  attempts: Map<string, Attempt>;
 }
 
-async function readProposals(session: Session, proposals: SettlementProposals): Promise<Proposal[]> {
+async function readProposals(session: Session): Promise<Proposal[]> {
   const { journal, service } = session;
-  const groups = Object.groupBy(await proposals.list(service, Date.now()), ({ id }) => id);
-  const read: Proposal[] = [];
-  for (const rows of Object.values(groups)) {
-    const [first] = rows ?? [];
-    if (!rows || !first) continue;
-    const found: Attempt[] = [];
-    for (const { attemptId } of rows) {
+  const rows = await (await session.openProposals()).list(service, Date.now());
+  const proposals: Proposal[] = [];
+  for (const group of Map.groupBy(rows, ({ id }) => id).values()) {
+    const attempts = new Map<string, Attempt>();
+    for (const { attemptId } of group) {
       const attempt = await journal.findById(service, attemptId);
-      if (attempt) found.push(attempt);
+      if (attempt) attempts.set(attemptId, attempt);
     }
-    read.push({ first, rows, attempts: found });
+    proposals.push({ rows: group as [ProposedSettle, ...ProposedSettle[]], attempts });
   }
-  return read;
+  return proposals;
 }
 
-const proposerName = ({ proposedBy, sudoUser, givenName }: ProposedSettle): string => {
-  const more = [sudoUser && `sudo by ${sudoUser}`, givenName].filter(Boolean).join(', ');
-  return more === '' ? proposedBy : `${proposedBy} (${more})`;
+const proposalJson = ({ rows, attempts }: Proposal) => {
+  const { id, proposedBy, sudoUser, givenName, reason, proposedAt, expiresAt } = rows[0];
+  return {
+    id,
+    proposedBy,
+    sudoUser,
+    by: givenName,
+    reason,
+    proposedAt: time(proposedAt),
+    expiresAt: time(expiresAt),
+    totals: totalsOf([...attempts.values()]),
+    attempts: rows.map(({ attemptId, outcome, transactionId }) => {
+      const attempt = attempts.get(attemptId);
+      return { id: attemptId, outcome, transactionId, attempt: attempt ? attemptJson(attempt) : null };
+    }),
+  };
 };
 
-const factsOfProposal = ({ first, rows, attempts }: Proposal) => ({
-  id: first.id,
-  proposedBy: first.proposedBy,
-  sudoUser: first.sudoUser,
-  by: first.givenName,
-  reason: first.reason,
-  proposedAt: time(first.proposedAt),
-  expiresAt: time(first.expiresAt),
-  totals: totalsOf(attempts),
-  attempts: rows.map(({ attemptId, outcome, transactionId }) => {
-    const attempt = attempts.find(({ id }) => id === attemptId);
-    return { id: attemptId, outcome, transactionId, attempt: attempt ? factsOf(attempt) : null };
-  }),
-});
-
-function describeProposal({ first, rows, attempts }: Proposal): string {
+function describeProposal({ rows, attempts }: Proposal): string {
+  const { id, proposedBy, sudoUser, givenName, reason, expiresAt } = rows[0];
+  const names = [sudoUser && `sudo by ${sudoUser}`, givenName].filter(Boolean).join(', ');
+  const proposer = names === '' ? proposedBy : `${proposedBy} (${names})`;
   return [
-    `${first.id}  ${rows.length} by ${proposerName(first)}, expires ${time(first.expiresAt)}: ${first.reason}`,
-    ...describeTotals(totalsOf(attempts)),
-    ...rows.map(({ attemptId, outcome, transactionId }) =>
-      ['  ', attemptId, '->', outcome, transactionId ?? ''].join(' ').trimEnd(),
-    ),
+    `${id}  ${rows.length} by ${proposer}, expires ${time(expiresAt)}: ${reason}`,
+    ...describeTotals(totalsOf([...attempts.values()])),
+    ...rows.map((row) => `   ${row.attemptId} -> ${row.outcome} ${row.transactionId ?? ''}`.trimEnd()),
   ].join('\n');
 }
 
+interface JsonOption {
+  json?: boolean;
+}
+
 /** `paygraph attempts proposals`. */
-export async function listProposals(context: Context, { json }: Shown): Promise<number> {
-  const proposals = await withJournal(context, (session) =>
-    withProposals(session, (stored) => readProposals(session, stored)),
-  );
+export async function listProposals(context: Context, { json }: JsonOption): Promise<number> {
+  await using session = await Session.open(context);
+  const proposals = await readProposals(session);
   const { terminal } = context;
-  if (json) terminal.printJson(proposals.map(factsOfProposal));
+  if (json) terminal.printJson(proposals.map(proposalJson));
   else
     terminal.print(
-      proposals.length === 0 ? 'Nothing is proposed.' : proposals.map(describeProposal).join('\n'),
+      proposals.length === 0 ? 'There are no proposals.' : proposals.map(describeProposal).join('\n'),
     );
   return EXIT.done;
 }
 
-/** The rows of a proposal. Rejects where there are none. */
-async function findProposal(
-  { service }: Session,
-  proposals: SettlementProposals,
+/** Opens the proposals and reads one. Rejects where it does not exist. */
+async function openProposal(session: Session, id: string) {
+  const proposals = await session.openProposals();
+  const [first, ...more] = await proposals.list(session.service, Date.now(), id);
+  if (!first) throw new Error('No such proposal: it was approved or withdrawn, or has expired.');
+  const rows: Rows = [first, ...more];
+  return { proposals, rows, proposal: { id, proposedBy: auditName(first.proposedBy) } };
+}
+
+/**
+ * `paygraph attempts approve`. Settled attempts are removed from the proposal; the others stay until it expires. Rejects
+ * where the proposal does not exist or the operator may be the proposer.
+ */
+export async function approve(
+  context: Context,
   id: string,
-): Promise<[ProposedSettle, ...ProposedSettle[]]> {
-  const [first, ...more] = await proposals.list(service, Date.now(), id);
-  if (!first) throw new Error('There is no such proposal: it was carried out or withdrawn, or has expired.');
-  return [first, ...more];
-}
-
-const requestOf = ({ attemptId, outcome, transactionId, status }: ProposedSettle): SettleRequest => {
-  const given = { attempt: attemptId, outcome, transactionId: transactionId ?? '', status: status ?? '' };
-  const request = readRequest(given);
-  if (typeof request === 'string') throw new Error(`The proposal cannot be read. ${request}`);
-  return request;
-};
-
-interface Acting extends Shown {
-  by?: string;
-}
-
-/** `paygraph attempts approve`. Rejects where the proposal is not there, or the same person may have made it. */
-export async function approve(context: Context, id: string, { by, json }: Acting): Promise<number> {
-  const name = readName(by);
-  const results = await withJournal(context, (session) =>
-    withProposals(session, async (proposals) => {
-      const operator = readOperator(session.config.sudoUser, name);
-      const rows = await findProposal(session, proposals, id);
-      if (mayBeSamePerson(operator, proposerOf(rows[0])))
-        throw new Error('Another person has to approve: this user, or the one that sudo names, proposed it.');
-      const planned: PlannedSettle[] = [];
-      for (const row of rows) planned.push(await planOne(session, requestOf(row)));
-      return carryOutProposal(context, { session, proposals, operator, proposal: rows[0], planned });
-    }),
-  );
+  { by, json }: JsonOption & { by?: string },
+): Promise<number> {
+  const givenName = readName(by);
+  await using session = await Session.open(context);
+  const operator = readOperator(session.config.sudoUser, givenName);
+  const { proposals, rows, proposal } = await openProposal(session, id);
+  const { proposedBy, sudoUser, givenName: proposerName, reason } = rows[0];
+  if (mayBeSamePerson(operator, { user: proposedBy, sudoUser, givenName: proposerName }))
+    throw new Error('Another person has to approve: you made this proposal, as this user or through sudo.');
+  const planned: PlannedSettle[] = [];
+  for (const { attemptId, outcome, transactionId, status } of rows)
+    planned.push(await planOne(session, readRequest({ attempt: attemptId, outcome, transactionId, status })));
+  const results = await carryOut(session, planned, { operator, reason, proposal });
+  for (const { state, attempt } of results)
+    if (state !== 'refused' && attempt) await proposals.remove(id, attempt.id);
   report(context.terminal, results, { json, isCarriedOut: true });
   return results.some(({ state }) => state === 'refused') ? EXIT.failed : EXIT.done;
 }
 
-interface Approval {
-  session: Session;
-  proposals: SettlementProposals;
-  operator: Operator;
-  proposal: ProposedSettle;
-  planned: PlannedSettle[];
-}
-
-/** Settles what was proposed. What is settled is taken out of the proposal; the rest stays until it expires. */
-async function carryOutProposal(context: Context, approval: Approval): Promise<PlannedSettle[]> {
-  const { session, proposals, operator, proposal, planned } = approval;
-  const { id, reason } = proposal;
-  const proposedBy = auditName({ user: proposal.proposedBy });
-  const act = { operator, reason, proposal: { id, proposedBy } };
-  const onProgress = (done: number): void =>
-    context.terminal.progress(`Settling ${done} of ${planned.length} …`);
-  const isReady = planned.some(({ state }) => state === 'ready');
-  const results = isReady
-    ? await withAudit(context, session, (audit) => carryOut(planned, { session, audit, act, onProgress }))
-    : planned;
-  for (const { state, attempt } of results)
-    if (state !== 'refused' && attempt) await proposals.remove(id, attempt.id);
-  return results;
-}
-
-/** `paygraph attempts withdraw`. Rejects where the proposal is not there. */
+/** `paygraph attempts withdraw`. Rejects where the proposal does not exist. */
 export async function withdraw(
   context: Context,
   id: string,
-  { by, reason }: { by?: string; reason: string },
+  options: { by?: string; reason: string },
 ): Promise<number> {
-  const why = readReason(reason);
-  const name = readName(by);
-  await withJournal(context, (session) =>
-    withProposals(session, async (proposals) => {
-      const { journal, service, config } = session;
-      const operator = readOperator(config.sudoUser, name);
-      const rows = await findProposal(session, proposals, id);
-      await withAudit(context, session, async (audit) => {
-        for (const row of rows) {
-          const attempt = await journal.findById(service, row.attemptId);
-          const proposal = { id, proposedBy: auditName({ user: row.proposedBy }) };
-          const act = { operator, reason: why, proposal };
-          if (attempt) audit.recordAct(settleEntry('withdrawn', { attempt, request: row, act }));
-        }
-        await proposals.remove(id);
-      });
-    }),
-  );
-  context.terminal.print('The proposal is withdrawn.');
+  const reason = readReason(options.reason);
+  const givenName = readName(options.by);
+  await using session = await Session.open(context);
+  const { journal, service, config } = session;
+  const operator = readOperator(config.sudoUser, givenName);
+  const { proposals, rows, proposal } = await openProposal(session, id);
+  const audit = session.openAudit();
+  for (const request of rows) {
+    const attempt = await journal.findById(service, request.attemptId);
+    if (attempt)
+      audit.recordAct(
+        auditEntry('withdrawn', { attempt, request, decision: { operator, reason, proposal } }),
+      );
+  }
+  await proposals.remove(id);
+  context.terminal.print('The proposal was withdrawn.');
   return EXIT.done;
 }

@@ -1,107 +1,110 @@
-import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, statSync, statfsSync } from 'node:fs';
 import path from 'node:path';
-import { failed, ok, skipped, warning, wordOf, type Check, type Examined, type Finding } from './check';
+import { causeCode } from '../context';
+import { failed, ok, skipped, warning, type CheckContext, type Finding } from './check';
+import { credentialEntries } from './service-credentials';
 
+const MIB = 1024 * 1024;
+const WARNING_MIB = 1024;
+const FAILED_MIB = 64;
 const OTHERS_READ = 0o004;
 const OTHERS_WRITE = 0o002;
 
-interface Place {
-  /** How the operator knows it. */
-  name: string;
-  path: string;
-  /** What who reads it has. */
-  holds: string;
+/** Whether this process may write to a file or folder. */
+export function isWritable(target: string): boolean {
+  try {
+    accessSync(target, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
-/** Whether what is secret, or decides who may call, can be read or written by every user of this machine. */
-export const filePermissions: Check = {
-  name: 'file permissions',
-  run: (examined) => {
-    const places = placesOf(examined);
-    const findings = places.flatMap(judge);
-    if (findings.length > 0) return findings;
-    return places.length === 0
-      ? [skipped('There are no files of secrets.')]
-      : [ok(`Files that are for the gateway's user alone: ${places.map(({ name }) => name).join(', ')}.`)];
-  },
-};
+function nearestExistingParent(file: string): string {
+  const parent = path.dirname(path.resolve(file));
+  return existsSync(parent) || parent === path.dirname(parent) ? parent : nearestExistingParent(parent);
+}
 
-function placesOf({ config, secretFiles }: Examined): Place[] {
+/** Checks that a file of the gateway can be written, or created where it does not exist. */
+export function checkWritable(file: string): Finding {
+  const exists = existsSync(file);
+  const target = exists ? file : nearestExistingParent(file);
+  const isFolder = statSync(target).isDirectory();
+  if (isFolder === exists) return failed('not_a_file', `${target} is ${isFolder ? 'a' : 'no'} folder.`);
+  if (!isWritable(target)) return notWritable(target);
+  return ok(exists ? `${file} is writable.` : `${file} does not exist yet; the gateway creates it.`);
+}
+
+export const notWritable = (target: string): Finding => failed('not_writable', `${target} is not writable.`);
+
+/** Checks the free space on the disk of a file, which need not exist. */
+export function checkDiskSpace(file: string): Finding {
+  const folder = nearestExistingParent(file);
+  const { bavail, bsize } = statfsSync(folder);
+  const free = Math.floor((bavail * bsize) / MIB);
+  const message = `${free} MiB are free on the disk of ${folder}.`;
+  if (free >= WARNING_MIB) return ok(message);
+  const report = free < FAILED_MIB ? failed : warning;
+  return report('disk_space_low', message);
+}
+
+/** Checks that the audit log can be written. `paygraph audit verify` checks its content. */
+export function checkAuditLog({ config }: CheckContext): Finding[] {
+  const file = path.resolve(config.auditFile);
+  // The gateway creates one folder at most.
+  if (!existsSync(path.dirname(path.dirname(file))))
+    return [failed('no_folder', `The folder of ${file} does not exist.`)];
+  return [checkWritable(file), checkDiskSpace(file)];
+}
+
+/** Checks that other users of this machine cannot read or write files with secrets or permissions. */
+export function checkFilePermissions(context: CheckContext): Finding[] {
+  const files = sensitiveFiles(context).filter(([, file]) => existsSync(file));
+  if (files.length === 0) return [skipped('There is no file with secrets.')];
+  const findings = files.flatMap(([name, file]) => checkPermissions(name, file));
+  return findings.length > 0
+    ? findings
+    : [ok(`Only the user of the gateway may access: ${files.map(([name]) => name).join(', ')}.`)];
+}
+
+/** Names and paths of files that only the gateway's user may access. */
+function sensitiveFiles({ config, secretFiles }: CheckContext): [name: string, file: string][] {
   const { credentialsFile } = config.service;
   const { clientKeysFile } = config.access;
-  const places: (Place | false)[] = [
-    ...secretFiles.map(({ setting, path }) => ({ name: setting, path, holds: 'a secret' })),
-    credentialsFile !== null && {
-      name: 'SERVICE_CREDENTIALS_FILE',
-      path: credentialsFile,
-      holds: 'the keys of the service',
-    },
-    ...filesBeside(credentialsFile),
-    clientKeysFile !== null && { name: 'CLIENT_KEYS_FILE', path: clientKeysFile, holds: 'who may call' },
-    ...journalFiles(config.journal.url.reveal()),
-    { name: 'AUDIT_LOG_FILE', path: config.auditFile, holds: 'who moved which money' },
+  const journalUrl = config.journal.url.reveal();
+  return [
+    ...secretFiles.map(({ setting, path: file }): [string, string] => [setting, file]),
+    ['SERVICE_CREDENTIALS_FILE', credentialsFile ?? ''],
+    ...namedFiles(credentialsFile).map((file): [string, string] => [
+      `${file} (SERVICE_CREDENTIALS_FILE)`,
+      file,
+    ]),
+    ['CLIENT_KEYS_FILE', clientKeysFile ?? ''],
+    ['the journal', journalUrl.startsWith('file:') ? journalUrl.slice('file:'.length) : ''],
+    ['AUDIT_LOG_FILE', config.auditFile],
   ];
-  return places.filter((place) => place !== false).filter(({ path }) => existsSync(path));
 }
 
-/** The journal, where it is a SQLite file, and what SQLite keeps beside it. */
-function journalFiles(url: string): Place[] {
-  if (!url.startsWith('file:')) return [];
-  const file = url.slice('file:'.length);
-  return ['', '-wal', '-shm'].map((end) => ({
-    name: end === '' ? 'the journal' : `${file}${end}`,
-    path: `${file}${end}`,
-    holds: 'who created which payments',
-  }));
-}
-
-/** The files that SERVICE_CREDENTIALS_FILE names; none where it cannot be read, which another check says. */
-function filesBeside(file: string | null): Place[] {
-  if (file === null) return [];
+/** The files that SERVICE_CREDENTIALS_FILE names; none where it is malformed, which checkCredentials reports. */
+function namedFiles(credentialsFile: string | null): string[] {
   try {
-    const { default: others, channels = {} } = JSON.parse(readFileSync(file, 'utf8')) as Named;
-    return [others, ...Object.values(channels)]
-      .flatMap((entry) => [entry?.apiKeyFile, ...(entry?.secretKeyFiles ?? [])])
-      .filter((named) => typeof named === 'string')
-      .map((named) => path.resolve(path.dirname(file), named))
-      .map((named) => ({
-        name: `${named} (of SERVICE_CREDENTIALS_FILE)`,
-        path: named,
-        holds: 'a key of the service',
-      }));
+    return credentialEntries(credentialsFile).files;
   } catch {
     return [];
   }
 }
 
-interface NamedEntry {
-  apiKeyFile?: string;
-  secretKeyFiles?: string[];
-}
-
-interface Named {
-  default?: NamedEntry;
-  channels?: Record<string, NamedEntry>;
-}
-
-function judge({ name, path: file, holds }: Place): Finding[] {
+function checkPermissions(name: string, file: string): Finding[] {
   try {
     accessSync(file, constants.R_OK);
-    const found = statSync(file);
-    // That it is no file is for the check that uses it.
-    if (found.isDirectory()) return [];
-    const { mode } = found;
-    if (mode & OTHERS_WRITE)
-      return [failed(`Every user of this machine may write ${name}, which holds ${holds}.`, chmod(file))];
-    if (mode & OTHERS_READ)
-      return [warning(`Every user of this machine may read ${name}, which holds ${holds}.`, chmod(file))];
+    const stats = statSync(file);
+    if (stats.isDirectory()) return [];
+    if (stats.mode & OTHERS_WRITE)
+      return [failed('world_writable', `Every user of this machine may write ${name}.`)];
+    if (stats.mode & OTHERS_READ)
+      return [warning('world_readable', `Every user of this machine may read ${name}.`)];
     return [];
   } catch (error) {
-    return [
-      failed(`${name} cannot be read (${wordOf(error)}).`, 'Give it to the user of the gateway (chown).'),
-    ];
+    return [failed('not_readable', `${name} cannot be read (${causeCode(error)}).`)];
   }
 }
-
-const chmod = (file: string): string =>
-  `chmod 600 ${file}, as the user of the gateway; in Kubernetes set defaultMode: 0400 for the volume.`;

@@ -1,45 +1,57 @@
-import { wordOf, failed, type Check, type Examined, type Finding } from './check';
+import { DeadlineExceeded, withTimeout } from '../../shared/timeout';
+import { causeCode } from '../context';
+import { checkClientKeys, checkTokenKeys } from './auth-keys';
+import { failed, type Check, type CheckContext, type Finding } from './check';
+import { checkAuditLog, checkFilePermissions } from './files';
+import { checkJournal } from './journal';
+import { checkPorts, checkPublicUrl } from './network';
+import { checkCredentials } from './service-credentials';
+import { checkServiceConnection } from './service-connection';
+import { checkSettings } from './settings';
 
-/** So long may a check take; all run at once. */
-export const CHECK_DEADLINE_MS = 10_000;
+/** Every check, in the order of the report. */
+export const CHECKS: readonly Check[] = [
+  { name: 'settings', run: checkSettings },
+  { name: 'service connection', run: checkServiceConnection },
+  { name: 'credentials', run: checkCredentials },
+  { name: 'journal', run: checkJournal },
+  { name: 'client keys', run: checkClientKeys },
+  { name: 'token keys', run: checkTokenKeys },
+  { name: 'file permissions', run: checkFilePermissions },
+  { name: 'audit log', run: checkAuditLog },
+  { name: 'ports', run: checkPorts },
+  { name: 'public url', run: checkPublicUrl },
+];
 
-/** A finding and the check that made it. */
-export interface Named extends Finding {
+/** Timeout of each check. */
+const CHECK_TIMEOUT_MS = 10_000;
+
+/** A finding with the name of its check. */
+export interface NamedFinding extends Finding {
   check: string;
 }
 
-/** Runs all checks at once and gives their findings in the checks' order. Never rejects. */
+/** Runs all checks concurrently. The findings are in the order of the checks. Never rejects. */
 export async function runChecks(
   checks: readonly Check[],
-  examined: Examined,
-  deadlineMs = CHECK_DEADLINE_MS,
-): Promise<Named[]> {
-  const found = await Promise.all(
+  context: CheckContext,
+  timeoutMs = CHECK_TIMEOUT_MS,
+): Promise<NamedFinding[]> {
+  const results = await Promise.all(
     checks.map(async (check) => {
-      const findings = await inTime(check, examined, deadlineMs);
+      const findings = await runCheck(check, context, timeoutMs);
       return findings.map((finding) => ({ check: check.name, ...finding }));
     }),
   );
-  return found.flat();
+  return results.flat();
 }
 
-async function inTime(check: Check, examined: Examined, deadlineMs: number): Promise<Finding[]> {
-  let patience: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<Finding[]>((resolve) => {
-    patience = setTimeout(() => {
-      const says = `This could not be found out within ${deadlineMs / 1000} s.`;
-      resolve([
-        failed(says, 'Something does not answer: a firewall that drops packets, or a very busy machine.'),
-      ]);
-    }, deadlineMs);
-  });
+async function runCheck(check: Check, context: CheckContext, timeoutMs: number): Promise<Finding[]> {
   try {
-    return [await Promise.race([Promise.resolve(check.run(examined)), tooLate])].flat();
+    return await withTimeout(timeoutMs, Promise.resolve(check.run(context)));
   } catch (error) {
-    return [
-      failed(`This could not be found out (${wordOf(error)}).`, 'This is not expected: please report it.'),
-    ];
-  } finally {
-    clearTimeout(patience);
+    if (error instanceof DeadlineExceeded)
+      return [failed('timeout', `The check did not finish within ${timeoutMs / 1000} s.`)];
+    return [failed('check_error', `The check failed (${causeCode(error)}).`)];
   }
 }

@@ -1,6 +1,6 @@
 import { chmodSync } from 'node:fs';
 import { API_KEY, SECRET_KEY, testSettings } from '../../support/gateway';
-import type { Named } from '../../../src/cli/doctor/run-checks';
+import type { NamedFinding } from '../../../src/cli/doctor/run-checks';
 import { run } from './run';
 
 export type Settings = Record<string, string>;
@@ -25,7 +25,7 @@ export const NOBODY = 'http://127.0.0.1:1/';
 export interface Report {
   code: number | null;
   failed: number;
-  findings: Named[];
+  findings: NamedFinding[];
   text: string;
   /** The findings of one check that are not ok, as text. */
   faults(check: string): string[];
@@ -38,11 +38,11 @@ export async function doctor(env: Settings, ...args: string[]): Promise<Report> 
   expect(err).toBe('');
   const report = JSON.parse(out) as Report;
   // How much space is left on the disk of the tests does not matter.
-  const findings = report.findings.filter(({ says }) => !says.includes('MiB'));
+  const findings = report.findings.filter(({ message }) => !message.includes('MiB'));
   const textsOf = (name: string, isGood: boolean): string[] =>
     findings
       .filter(({ check, status }) => check === name && (status === 'ok') === isGood)
-      .map(({ status, says, mend = '' }) => `${status}: ${says} (${mend})`);
+      .map(({ status, code, message, remedy = '' }) => `${status}: ${code}: ${message} (${remedy})`);
   return {
     ...report,
     code,

@@ -1,0 +1,38 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import process from 'node:process';
+import { InputError, causeCode } from './context';
+
+const UNIT_MS = new Map([
+  ['s', 1000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+  ['d', 86_400_000],
+]);
+
+/** A hundred years: a longer duration is probably a mistake. */
+const MAX_DURATION_MS = 36_525 * 86_400_000;
+
+/** Reads an option such as 90d, 12h, 15m or 30s, in ms. @throws InputError */
+export function readDuration(option: string, text: string): number {
+  const [, count, unit = ''] = /^(-?\d{1,9})([smhd])$/.exec(text) ?? [];
+  const ms = Number(count) * (UNIT_MS.get(unit) ?? NaN);
+  if (Number.isNaN(ms) || Math.abs(ms) > MAX_DURATION_MS)
+    throw new InputError(`${option}: expected a number and a unit, such as 90d, 12h, 15m or 30s.`);
+  return ms;
+}
+
+/** Reads a list separated by commas. */
+export const readList = (text: string): string[] => text.split(',').map((item) => item.trim());
+
+/** Replaces a file atomically: a concurrent reader sees the old text or the new one. @throws InputError */
+export function replaceFile(file: string, text: string, mode = 0o666): void {
+  const draft = `${file}.${process.pid}.new`;
+  try {
+    writeFileSync(draft, text, { mode });
+    renameSync(draft, file);
+  } catch (error) {
+    throw new InputError(`${file} cannot be written (${causeCode(error)}).`);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
