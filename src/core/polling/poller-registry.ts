@@ -103,8 +103,7 @@ export class PollerRegistry<T extends Snapshot> {
     const there = this.#byKey.get(key);
     if (there) return there;
     const { kind, clock, schedule, outageMs, feed, lookUp, background, heard } = this.#options;
-    const name = feed.isReceiving ? this.#nameOf(channel, transactionId) : undefined;
-    const stopListening = feed.addInterest();
+    const name = feed.hasPeers ? this.#nameOf(channel, transactionId) : undefined;
     const watch: TransactionPoller<T> = new TransactionPoller<T>({
       clock,
       schedule,
@@ -120,7 +119,6 @@ export class PollerRegistry<T extends Snapshot> {
       looked: (result) => heard.onPoll(kind, result),
       ended: () => {
         this.#byKey.delete(key);
-        stopListening();
         if (name !== undefined) this.#byName.delete(name);
       },
     });
