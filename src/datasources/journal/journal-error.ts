@@ -115,12 +115,6 @@ export class FaultError extends Error {
   }
 }
 
-export const PERMISSION_DENIED: JournalFault = {
-  reason: 'permission_denied',
-  code: '42501',
-  message: REASONS.permission_denied[0],
-};
-
 const PERMANENT: ReadonlySet<JournalReason> = new Set([
   'authentication_failed',
   'database_missing',

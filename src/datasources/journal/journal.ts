@@ -10,18 +10,16 @@ export const ATTEMPT_OUTCOMES = ['in_progress', 'succeeded', 'rejected', 'not_se
 /** `not_sent`: certainly nothing reached the service. `rejected` and `not_sent` release the key. */
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 
-/** Idempotency keys are scoped to a service and a client. */
+/** An idempotency key; scoped to a client, and to a service with the credentials used there. */
 export interface AttemptKey {
-  /** Identifies the service and the credentials used there. */
   service: string;
   client: string;
-  /** The client's idempotency key. */
   key: string;
 }
 
 /** Record written before a create is sent. Never a card number, a security code or a credential. */
 export interface NewAttempt extends AttemptKey {
-  /** UUID of this attempt; a later attempt with a released key has another one. */
+  /** UUID; a later attempt with a released key has another one. */
   id: string;
   kind: AttemptKind;
   /** Keyed hash of the canonical input. */
@@ -49,7 +47,6 @@ export interface NewAttempt extends AttemptKey {
 
 /** Evidence from lookups that the service has no transaction for an attempt of unknown outcome. */
 export interface Absence {
-  /** Number of lookups that count. */
   lookups: number;
   /** Time between the first and last of them in ms, by monotonic clocks only. */
   spanMs: number;
@@ -68,7 +65,6 @@ export interface Attempt extends Omit<NewAttempt, 'reserve'> {
   /** The service's status when the outcome was recorded. */
   status: string | null;
   settledAt: number | null;
-  /** Time of the next lookup for an unknown outcome. */
   nextRecheckAt: number | null;
   recheckCount: number;
   absence: Absence;
@@ -99,7 +95,6 @@ export interface ConfirmClaim extends ConfirmedPayment {
   inputHash: string;
 }
 
-/** A confirm that may be sent. */
 export interface ConfirmBeginResult {
   /** Whether an earlier confirm of this payment ended with an unknown result. */
   previousOutcomeUnknown: boolean;
@@ -126,19 +121,10 @@ export interface ConfirmResult {
   confirmed: readonly ConfirmedInput[];
 }
 
-export interface Claim {
-  service: string;
-  owner: string;
-  now: number;
-  leaseUntil: number;
-}
+export type Claim = Pick<ConfirmClaim, 'service' | 'owner' | 'now' | 'leaseUntil'>;
 
 /** A client whose creates of one kind are searched. */
-export interface Creator {
-  service: string;
-  client: string;
-  kind: AttemptKind;
-}
+export type Creator = Pick<NewAttempt, 'service' | 'client' | 'kind'>;
 
 /** Identifies a transaction on a channel by at least one of its ids; when both are given, both must match. */
 export interface TransactionRef {
@@ -172,14 +158,13 @@ export interface PurgeStep {
   target: PurgeTarget;
   /** Deletes attempts settled, and inputs confirmed, before then. */
   settledBefore: number;
-  /** Maximum number of rows that the step examines. */
+  /** Maximum number of rows to examine. */
   limit: number;
   /** `after` of the previous step; null for the first. */
   after: string | null;
 }
 
 export interface PurgeProgress {
-  /** Number of deleted rows. */
   deleted: number;
   /** Where the next step begins; null when nothing is left to delete. */
   after: string | null;
@@ -214,9 +199,9 @@ export interface Journal {
   /** Id of a transaction of the same kind and channel that the service must have; null when none was created. */
   createdBeside(attempt: Attempt): Promise<string | null>;
   /**
-   * The attempts with which this client created the transactions, in the order of `refs`; null for all others, whether
-   * they exist or not. By external id alone: the newest attempt that succeeded or is unknown. One query, which does the same work for
-   * transactions of other clients as for none.
+   * The attempts with which this client created the transactions, in the order of `refs`; null for all others. By
+   * external id alone: the newest attempt that succeeded or is unknown. Takes as long for transactions of other clients
+   * as for none.
    */
   findCreated(creator: Creator, refs: readonly TransactionRef[]): Promise<(Attempt | null)[]>;
   /** Newest first. Rejects with JournalBusy when too many lists are queued. */

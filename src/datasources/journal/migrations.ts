@@ -1,7 +1,7 @@
-/** Column types: a number that increases with every row, and a time in milliseconds. */
+/** Column types: a number that increases with every row, a time in milliseconds, and bytes. */
 const TYPES = {
-  sqlite: { sequence: 'INTEGER PRIMARY KEY AUTOINCREMENT', time: 'INTEGER' },
-  postgres: { sequence: 'BIGSERIAL PRIMARY KEY', time: 'BIGINT' },
+  sqlite: { sequence: 'INTEGER PRIMARY KEY AUTOINCREMENT', time: 'INTEGER', filler: 'BLOB' },
+  postgres: { sequence: 'BIGSERIAL PRIMARY KEY', time: 'BIGINT', filler: 'TEXT' },
 } as const;
 
 type Dialect = keyof typeof TYPES;
@@ -16,11 +16,10 @@ interface Migration {
   sql(dialect: Dialect): string[];
 }
 
-const tables = (dialect: Dialect): string[] => {
-  const { sequence, time } = TYPES[dialect];
-  return [
-    `CREATE TABLE attempts (
-       seq ${sequence},
+/** With `$name` for the types of the dialect. */
+const TABLES = [
+  `CREATE TABLE attempts (
+       seq $sequence,
        id TEXT NOT NULL UNIQUE,
        service TEXT NOT NULL,
        client TEXT NOT NULL,
@@ -37,48 +36,48 @@ const tables = (dialect: Dialect): string[] => {
        transaction_id TEXT,
        status TEXT,
        owner TEXT NOT NULL,
-       lease_until ${time} NOT NULL,
-       started_at ${time} NOT NULL,
-       service_started_at ${time},
-       send_until ${time} NOT NULL,
-       settled_at ${time},
-       next_check_at ${time},
+       lease_until $time NOT NULL,
+       started_at $time NOT NULL,
+       service_started_at $time,
+       send_until $time NOT NULL,
+       settled_at $time,
+       next_check_at $time,
        checks INTEGER NOT NULL DEFAULT 0,
        absent_lookups INTEGER NOT NULL DEFAULT 0,
-       absent_ms ${time} NOT NULL DEFAULT 0,
+       absent_ms $time NOT NULL DEFAULT 0,
        absent_observer TEXT NOT NULL DEFAULT '',
        UNIQUE (service, client, key)
      )`,
-    `CREATE TABLE reservations (
+  `CREATE TABLE reservations (
        service TEXT NOT NULL,
        channel TEXT NOT NULL,
        external_id TEXT NOT NULL,
        attempt_id TEXT NOT NULL,
        PRIMARY KEY (service, channel, external_id)
      )`,
-    `CREATE TABLE confirms (
+  `CREATE TABLE confirms (
        service TEXT NOT NULL,
        channel TEXT NOT NULL,
        transaction_id TEXT NOT NULL,
        id TEXT NOT NULL UNIQUE,
        owner TEXT NOT NULL,
-       lease_until ${time} NOT NULL,
+       lease_until $time NOT NULL,
        suspect INTEGER NOT NULL DEFAULT 0,
        input_hash TEXT NOT NULL,
        suspect_hashes TEXT NOT NULL DEFAULT '',
        PRIMARY KEY (service, channel, transaction_id)
      )`,
-    `CREATE TABLE confirmed (
+  `CREATE TABLE confirmed (
        service TEXT NOT NULL,
        channel TEXT NOT NULL,
        transaction_id TEXT NOT NULL,
        input_hash TEXT NOT NULL,
        status TEXT NOT NULL,
-       confirmed_at ${time} NOT NULL,
+       confirmed_at $time NOT NULL,
        PRIMARY KEY (service, channel, transaction_id, input_hash)
      )`,
-    // No reference to attempts: an attempt may be purged while a proposal names it.
-    `CREATE TABLE settlement_proposals (
+  // No reference to attempts: an attempt may be purged while a proposal names it.
+  `CREATE TABLE settlement_proposals (
        id TEXT NOT NULL,
        attempt_id TEXT NOT NULL,
        service TEXT NOT NULL,
@@ -89,18 +88,17 @@ const tables = (dialect: Dialect): string[] => {
        proposed_by TEXT NOT NULL,
        sudo_user TEXT,
        given_name TEXT,
-       proposed_at ${time} NOT NULL,
-       expires_at ${time} NOT NULL,
+       proposed_at $time NOT NULL,
+       expires_at $time NOT NULL,
        PRIMARY KEY (id, attempt_id)
      )`,
-    // One row, rewritten to check whether the journal can be written.
-    `CREATE TABLE write_checks (
+  // One row, rewritten to check whether the journal can be written.
+  `CREATE TABLE write_checks (
        id INTEGER PRIMARY KEY,
-       checked_at ${time} NOT NULL,
-       filler ${dialect === 'sqlite' ? 'BLOB' : 'TEXT'} NOT NULL
+       checked_at $time NOT NULL,
+       filler $filler NOT NULL
      )`,
-  ];
-};
+];
 
 const INDEXES = [
   `CREATE INDEX attempts_open ON attempts (outcome, lease_until) WHERE outcome IN ('in_progress', 'unknown')`,
@@ -159,7 +157,13 @@ const POSTGRES_ONLY = [
 const MIGRATIONS: readonly Migration[] = [
   {
     name: '0009-write-checks',
-    sql: (dialect) => [...tables(dialect), ...INDEXES, ...(dialect === 'postgres' ? POSTGRES_ONLY : [])],
+    sql: (dialect) => {
+      const { sequence, time, filler } = TYPES[dialect];
+      const tables = TABLES.map((text) =>
+        text.replace('$sequence', sequence).replaceAll('$time', time).replace('$filler', filler),
+      );
+      return [...tables, ...INDEXES, ...(dialect === 'postgres' ? POSTGRES_ONLY : [])];
+    },
   },
 ];
 

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { toWireFields } from '../../shared/wire-object';
 import { PostgresHosts } from './postgres/hosts';
 import { CONNECTION_OPTIONS, PostgresPool } from './postgres/pool';
 import { textOrNull, type Row } from './rows';
@@ -36,25 +37,6 @@ export interface SettlementProposals {
   close(): Promise<void>;
 }
 
-const COLUMN_OF: Record<keyof ProposedSettle, string> = {
-  id: 'id',
-  attemptId: 'attempt_id',
-  service: 'service',
-  outcome: 'outcome',
-  transactionId: 'transaction_id',
-  status: 'status',
-  reason: 'reason',
-  proposedBy: 'proposed_by',
-  sudoUser: 'sudo_user',
-  givenName: 'given_name',
-  proposedAt: 'proposed_at',
-  expiresAt: 'expires_at',
-};
-const PROPERTIES = Object.keys(COLUMN_OF) as (keyof ProposedSettle)[];
-const COLUMNS = Object.values(COLUMN_OF);
-
-const INSERT = `INSERT INTO settlement_proposals (${COLUMNS.join(', ')}) VALUES (${COLUMNS.map(() => '?').join(', ')})`;
-
 const readProposal = (row: Row): ProposedSettle => ({
   id: String(row['id']),
   attemptId: String(row['attempt_id']),
@@ -76,11 +58,12 @@ export async function openProposals(url: string, deadlineMs: number): Promise<Se
   return {
     add: async (proposed, now) => {
       await execute('DELETE FROM settlement_proposals WHERE expires_at <= ?', [now]);
-      for (const each of proposed)
-        await execute(
-          INSERT,
-          PROPERTIES.map((name) => each[name]),
-        );
+      for (const each of proposed) {
+        const row = toWireFields(each);
+        const [columns, values] = [Object.keys(row), Object.values(row) as SqlValue[]];
+        const text = `INSERT INTO settlement_proposals (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`;
+        await execute(text, values);
+      }
     },
     list: async (service, now, id) => {
       const rows = await execute(

@@ -9,7 +9,6 @@ import {
   type AttemptKey,
   type AttemptKind,
   type AttemptPage,
-  type BeginResult,
   type Claim,
   type ConfirmBeginResult,
   type ConfirmClaim,
@@ -18,10 +17,6 @@ import {
   type ConfirmedPayment,
   type Creator,
   type Journal,
-  type NewAttempt,
-  type Outcome,
-  type PurgeProgress,
-  type PurgeStep,
   type TransactionRef,
   type UnknownCount,
 } from './journal';
@@ -82,8 +77,11 @@ export const END_CONFIRM: Record<ConfirmResult['outcome'], string> = {
   not_carried_out: "UPDATE confirms SET lease_until = 0, input_hash = '' WHERE id = ?",
 };
 
+type StoreSpecific =
+  'time' | 'insertAttempt' | 'recordOutcome' | 'endConfirm' | 'purgeStep' | 'checkWrite' | 'close';
+
 /** What both stores do with the same SQL. */
-export abstract class SqlJournal implements Journal {
+export abstract class SqlJournal implements Omit<Journal, StoreSpecific> {
   readonly #lists;
 
   protected constructor(
@@ -97,13 +95,6 @@ export abstract class SqlJournal implements Journal {
   protected abstract write(text: string, ...values: SqlValue[]): Promise<Row[]>;
   /** Reads on separate connections, so that no create waits for it. @param until its end, by `monotonicMs` */
   protected abstract readInBackground(text: string, values: SqlValue[], until?: number): Promise<Row[]>;
-  abstract time(): Promise<number>;
-  abstract insertAttempt(attempt: NewAttempt): Promise<BeginResult>;
-  abstract recordOutcome(id: string, outcome: Outcome): Promise<boolean>;
-  abstract endConfirm(id: string, result: ConfirmResult): Promise<void>;
-  abstract purgeStep(step: PurgeStep): Promise<PurgeProgress | null>;
-  abstract checkWrite(bytes: number): Promise<void>;
-  abstract close(): Promise<void>;
 
   async find({ service, client, key }: AttemptKey): Promise<Attempt | null> {
     return first(await this.read(FIND, service, client, key));

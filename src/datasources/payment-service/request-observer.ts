@@ -2,24 +2,6 @@ import { RequestFailure, type RawResponse } from './http/http-exchange';
 import type { Call } from './http/transport';
 import { ServiceError } from './service-error';
 
-/** Names of requests for metrics. */
-export type CallName =
-  'create_payment' | 'confirm_payment' | 'lookup_payment' | 'create_payout' | 'lookup_payout' | 'other';
-
-/** `not_tried`: a circuit breaker is open, or too many requests are queued. */
-export type CallResult =
-  | 'ok'
-  | 'not_found'
-  | 'unauthorized'
-  | 'rate_limited'
-  | 'refused'
-  | 'server_error'
-  | 'timeout'
-  | 'broken'
-  | 'too_large'
-  | 'not_tried'
-  | 'no_credentials';
-
 /** A failed request, for the log. Holds nothing else of request or response. */
 export interface RequestFailureReport {
   /** Method, and path below api/v1/. */
@@ -38,29 +20,31 @@ export interface RequestObserver {
   /** A request failed. */
   fault(report: RequestFailureReport): void;
   /** A request ended, with or without a response. */
-  ended(call: CallName, result: CallResult, ms: number): void;
+  ended(call: string, result: string, ms: number): void;
   /** A lookup is retried. */
   retried(): void;
 }
 
-const POSTS: Readonly<Record<string, CallName>> = {
+/** Names of requests in metrics; all others are `other`. */
+const POSTS: Readonly<Record<string, string>> = {
   'payment/confirm/': 'confirm_payment',
   'payment/': 'create_payment',
   'payout/': 'create_payout',
 };
-const LOOKUPS: Readonly<Record<string, CallName>> = {
+const LOOKUPS: Readonly<Record<string, string>> = {
   'payment/': 'lookup_payment',
   'payout/': 'lookup_payout',
 };
 
-export type RequestEnd = { result: CallResult } & Pick<RequestFailureReport, 'status' | 'code'>;
+/** `result`: how a request ended, for metrics. */
+export type RequestEnd = { result: string } & Pick<RequestFailureReport, 'status' | 'code'>;
 
 /** Whether the body can be believed is not known yet. */
 export function endOfResponse({ status }: RawResponse, notFoundStatus: number): RequestEnd {
   return { result: classifyStatus(status, notFoundStatus), status };
 }
 
-function classifyStatus(status: number, notFoundStatus: number): CallResult {
+function classifyStatus(status: number, notFoundStatus: number): string {
   if (status < 300) return 'ok';
   if (status === 401) return 'unauthorized';
   if (status === notFoundStatus) return 'not_found';
@@ -68,7 +52,8 @@ function classifyStatus(status: number, notFoundStatus: number): CallResult {
   return status >= 500 ? 'server_error' : 'refused';
 }
 
-const RESULTS: Readonly<Record<RequestFailure['reason'], CallResult>> = {
+/** `not_tried`: a circuit breaker is open, or too many requests are queued. */
+const RESULTS: Readonly<Record<RequestFailure['reason'], string>> = {
   timeout: 'timeout',
   broken: 'broken',
   'too-large': 'too_large',

@@ -5,12 +5,12 @@ import {
   type AttemptKey,
   type BeginResult,
   type ConfirmResult,
+  type Journal,
   type NewAttempt,
   type Outcome,
   type PurgeProgress,
   type PurgeStep,
 } from '../journal';
-import { FaultError, PERMISSION_DENIED } from '../journal-error';
 import { FIND, INSERT_COLUMNS, insertValues, isReleased, readAttempt, storable, type Row } from '../rows';
 import { END_CONFIRM, SqlJournal, type SqlValue } from '../sql-journal';
 import { PostgresHosts } from './hosts';
@@ -28,7 +28,7 @@ const MAX_CONCURRENT_LISTS = 2;
 const BACKGROUND_OPTIONS = `${INDEX_ORDER_OPTIONS} -c synchronous_commit=off`;
 
 /** The journal in PostgreSQL, for gateways on several machines. */
-export class PostgresJournal extends SqlJournal {
+export class PostgresJournal extends SqlJournal implements Journal {
   readonly #pool: PostgresPool;
   readonly #backgroundPool: PostgresPool;
   readonly #inserts: Batcher<NewAttempt, BeginResult | null>;
@@ -113,7 +113,8 @@ export class PostgresJournal extends SqlJournal {
 
   async checkWrite(bytes: number): Promise<void> {
     const [row] = await this.write(CHECK_WRITE, Date.now(), bytes);
-    if (row?.['may'] !== true) throw new JournalUnavailable(new FaultError(PERMISSION_DENIED));
+    if (row?.['may'] !== true)
+      throw new JournalUnavailable(Object.assign(new Error('Missing privileges.'), { code: '42501' }));
   }
 
   /** Writes what is queued, then closes the connections. */
@@ -140,8 +141,8 @@ export class PostgresJournal extends SqlJournal {
     const byKey = new Map(attempts.toReversed().map((attempt) => [keyOf(attempt), attempt]));
     const records = [...byKey.values()].map((attempt) => {
       const values = insertValues(attempt);
-      const columns = Object.fromEntries(INSERT_COLUMNS.map((name, index) => [name, values[index]]));
-      return { ...columns, reserve: attempt.reserve };
+      const columns = INSERT_COLUMNS.map((name, index) => [name, values[index]]);
+      return Object.fromEntries([...columns, ['reserve', attempt.reserve]]) as Row;
     });
     const rows = await this.#pool.query(INSERT_ATTEMPTS, [JSON.stringify(records)], until);
     const stored = rows.map(readAttempt);

@@ -1,23 +1,12 @@
 import { INSERT_COLUMNS, UPSERT_RELEASED_KEY, upsertReservation } from '../rows';
 
-const NUMBERS = new Set([
-  'lease_until',
-  'started_at',
-  'service_started_at',
-  'send_until',
-  'settled_at',
-  'next_check_at',
-  'absent_lookups',
-  'absent_ms',
-]);
-const recordset = (columns: readonly string[]): string =>
-  `jsonb_to_recordset($1::jsonb) AS x(${columns.map((name) => `${name} ${NUMBERS.has(name) ? 'bigint' : 'text'}`).join(', ')}, reserve boolean)`;
-
 /**
  * Inserts all attempts of a batch. Returns the rows that were written, and the previous rows of keys that are taken. Every
  * instance locks in the same order, so that there are no deadlocks.
  */
-export const INSERT_ATTEMPTS = `WITH asked AS MATERIALIZED (SELECT * FROM ${recordset(INSERT_COLUMNS)}),
+export const INSERT_ATTEMPTS = `WITH asked AS MATERIALIZED (
+    SELECT x.*, (record ->> 'reserve')::boolean AS reserve FROM jsonb_array_elements($1::jsonb) AS record,
+      jsonb_populate_record(NULL::attempts, record) AS x),
   reserved AS (
     INSERT INTO reservations (service, channel, external_id, attempt_id)
     SELECT service, channel, external_id, id FROM asked WHERE reserve ORDER BY service, channel, external_id
@@ -35,27 +24,15 @@ export const INSERT_ATTEMPTS = `WITH asked AS MATERIALIZED (SELECT * FROM ${reco
     SELECT * FROM attempts
     WHERE service = asked.service AND client = asked.client AND key = asked.key) AS found`;
 
-const OUTCOME_COLUMNS = [
-  'id',
-  'outcome',
-  'settled_at',
-  'transaction_id',
-  'status',
-  'next_check_at',
-  'absent_lookups',
-  'absent_ms',
-  'absent_observer',
-];
-
 /** Records the outcomes of a batch. Returns the attempts left unchanged because another one created their transaction. */
 export const RECORD_OUTCOMES = `WITH asked AS MATERIALIZED (
-    SELECT * FROM ${recordset(OUTCOME_COLUMNS)}),
+    SELECT * FROM jsonb_populate_recordset(NULL::attempts, $1::jsonb)),
   held AS MATERIALIZED (
     SELECT id FROM attempts_with_transaction_of_another($1::jsonb) AS id),
   locked AS MATERIALIZED (
     SELECT attempts.id FROM attempts JOIN asked USING (id)
     WHERE attempts.outcome NOT IN ('succeeded', 'rejected', 'not_sent') AND id NOT IN (SELECT id FROM held)
-    ORDER BY service, client, key FOR UPDATE OF attempts),
+    ORDER BY attempts.service, attempts.client, attempts.key FOR UPDATE OF attempts),
   settled AS (UPDATE attempts SET
     outcome = asked.outcome,
     settled_at = asked.settled_at,

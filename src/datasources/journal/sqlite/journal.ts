@@ -1,5 +1,13 @@
 import { READ_DEADLINE_MS } from '../deadline';
-import type { BeginResult, ConfirmResult, NewAttempt, Outcome, PurgeProgress, PurgeStep } from '../journal';
+import type {
+  BeginResult,
+  ConfirmResult,
+  Journal,
+  NewAttempt,
+  Outcome,
+  PurgeProgress,
+  PurgeStep,
+} from '../journal';
 import { fileOpenError, JournalOpenError } from '../journal-open-error';
 import { migrate } from '../migrations';
 import {
@@ -72,7 +80,7 @@ const CHECK_WRITE = `INSERT INTO write_checks (id, checked_at, filler) VALUES (1
   ON CONFLICT (id) DO UPDATE SET checked_at = excluded.checked_at, filler = excluded.filler`;
 
 /** The journal in a SQLite file, which several processes of one machine may share. */
-export class SqliteJournal extends SqlJournal {
+export class SqliteJournal extends SqlJournal implements Journal {
   private constructor(
     private readonly thread: SqliteThread,
     /** A read-only connection in a second thread. */

@@ -69,17 +69,17 @@ export class ResiliencePolicy {
     if ([this.#timeouts, this.#failures].some(({ state }) => state === CircuitState.HalfOpen))
       return Promise.reject(new RequestFailure('refused', true, 'HALF_OPEN'));
     const reserved = Promise.withResolvers<Slot>();
-    const released = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<undefined>();
     let isTimedOut = false;
     const fail = (code: string): void => {
       isTimedOut = true;
       reserved.reject(new RequestFailure('refused', true, code));
     };
     const timer = setTimeout(() => fail('NO_SLOT'), timeoutMs);
-    const hold = (): Promise<void> | undefined => {
+    const hold = (): Promise<undefined> | undefined => {
       clearTimeout(timer);
       if (isTimedOut) return undefined;
-      reserved.resolve({ release: () => released.resolve() });
+      reserved.resolve({ release: () => released.resolve(undefined) });
       return released.promise;
     };
     this.#lanes[lane].execute(hold).catch((error: unknown) => {

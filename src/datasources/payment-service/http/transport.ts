@@ -13,7 +13,7 @@ export interface SendOptions {
   lane: Bulkhead;
   /** Time limit in ms; by default that of the transport. */
   timeoutMs?: number | undefined;
-  /** Whether the request already holds a slot of its lane. */
+  /** Whether the request already holds a slot. */
   hasSlot?: boolean;
   /**
    * Time of the first signature by the wall clock; by default now. With a time from before the attempt was recorded the
@@ -92,12 +92,10 @@ export class ServiceTransport {
     return this.#skewMs;
   }
 
-  /** Time limit of a request in ms. */
   get timeoutMs(): number {
     return this.#options.timeoutMs;
   }
 
-  /** The wall clock. */
   now(): number {
     return this.#options.now();
   }
@@ -141,7 +139,13 @@ export class ServiceTransport {
     if (!signers || !signer) throw noCredentials();
     const deadline = performance.now() + timeoutMs;
     const exchange = (attempt: Attempt): Promise<RawResponse> => {
-      const run = (): Promise<RawResponse> => this.#run(call, options, deadline, attempt);
+      const run = (): Promise<RawResponse> => {
+        const current = new Exchange(deadline - performance.now());
+        const start = () => current.start(() => this.#dispatch(call, attempt, current));
+        const ended = options.hasSlot ? this.#policy.runInSlot(start) : this.#policy.run(options.lane, start);
+        ended.catch((error: unknown) => current.refuse(error));
+        return current.response;
+      };
       return this.#options.around ? this.#options.around(call, run) : run();
     };
     const attempt: Attempt = { signer, skewMs: this.#skewMs, signAt };
@@ -185,17 +189,9 @@ export class ServiceTransport {
     return Math.abs(skewMs) < MAX_SKEW_MS ? skewMs : undefined;
   }
 
-  /** Closes the connections when all requests in flight have ended. */
+  /** Resolves when all requests in flight have ended. */
   async close(): Promise<void> {
     await Promise.all([this.#lookups.close(), this.#money.close()]);
-  }
-
-  #run(call: Call, { lane, hasSlot }: SendOptions, deadline: number, attempt: Attempt): Promise<RawResponse> {
-    const exchange = new Exchange(deadline - performance.now());
-    const start = (): Promise<RawResponse> => exchange.start(() => this.#dispatch(call, attempt, exchange));
-    const ended = hasSlot ? this.#policy.runInSlot(start) : this.#policy.run(lane, start);
-    ended.catch((error: unknown) => exchange.refuse(error));
-    return exchange.response;
   }
 
   /** Signs and dispatches the request: exactly the signed characters are sent. */
