@@ -74,7 +74,7 @@ const BY_MESSAGE: readonly [RegExp, JournalReason, message?: string][] = [
 export function faultOf(error: unknown): JournalFault {
   const chain = [...withCauses(error)];
   for (const inner of chain) {
-    if (inner instanceof FaultError) return inner.fault;
+    if (inner instanceof DescribedError) return inner.fault;
     const code = inner instanceof DeadlineExceeded ? 'ETIMEDOUT' : inner.code;
     if (typeof code !== 'string' || !/^\w{2,60}$/.test(code)) continue;
     const reason = reasonOf(code);
@@ -104,7 +104,7 @@ function reasonOf(code: string): JournalReason {
 }
 
 /** An error with a known description. */
-export class FaultError extends Error {
+export class DescribedError extends Error {
   /** As in errors of the driver and the system. */
   readonly code: string | undefined;
 
@@ -146,12 +146,12 @@ export function sqliteError(message: string, errcode: number | undefined, file: 
   // The low byte is the primary result code.
   const known = errcode === undefined ? undefined : (SQLITE_CODES[errcode & 0xff] ?? 'SQLITE_ERROR');
   const isVague = known !== undefined && VAGUE_CODES.has(known);
-  const code = (isVague && (accessFault(file) ?? (isDiskFull(file) && 'ENOSPC'))) || known;
+  const code = (isVague && (accessErrorCode(file) ?? (isDiskFull(file) && 'ENOSPC'))) || known;
   return code === undefined ? new Error(message) : Object.assign(new Error(message), { code });
 }
 
 /** The system error code that prevents writing the file, or creating it in its folder; undefined when it can be written. */
-export function accessFault(file: string): string | undefined {
+export function accessErrorCode(file: string): string | undefined {
   try {
     accessSync(path.dirname(file), constants.W_OK);
     if (existsSync(file)) accessSync(file, constants.W_OK);

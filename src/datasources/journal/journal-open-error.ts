@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
-import { accessFault, faultOf, faultText } from './journal-error';
+import { accessErrorCode, faultOf, faultText } from './journal-error';
 
 /** The journal cannot be opened, and retrying does not help. The message is for the operator. */
 export class JournalOpenError extends Error {
@@ -24,12 +24,12 @@ export function placeFault(file: string): string | undefined {
   const place = kindOf(folder) === 'folder' ? folder : above;
   if (kindOf(place) === undefined)
     return `the folder ${above} does not exist: create it for the user of the gateway, or correct the path`;
-  const code = accessFault(place === folder ? file : folder);
-  const [problem, remedy] = PLACE_FAULTS[code ?? ''] ?? [];
+  const code = accessErrorCode(place === folder ? file : folder);
+  const [problem, remedy] = PATH_ERRORS[code ?? ''] ?? [];
   return problem && `${place} ${problem} (${code}): ${remedy}`;
 }
 
-const PLACE_FAULTS: Readonly<Record<string, [problem: string, remedy: string]>> = {
+const PATH_ERRORS: Readonly<Record<string, [problem: string, remedy: string]>> = {
   EACCES: ['or a file in it cannot be written', 'give both to the user of the gateway (chown)'],
   EPERM: ['or a file in it cannot be written', 'give both to the user of the gateway (chown)'],
   EROFS: ['is on a read-only file system', 'mount it for writing, or name another folder'],

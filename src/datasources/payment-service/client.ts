@@ -31,7 +31,7 @@ export interface LookupKey {
 /** The service's response to a lookup. */
 export interface LookupResponse {
   /** Null when there is no such transaction. */
-  answer: WireObject | null;
+  transaction: WireObject | null;
   /** Whether the response is the service's own, and not that of a proxy; true for a transaction. */
   isOwn: boolean;
   /** Time of the response by the service's clock in milliseconds since 1970; undefined when unknown. */
@@ -91,7 +91,7 @@ export class ServiceClient {
       const answer = readLookupResponse(raw, { ...key, ...this.#redactionContext() }, this.notFound.status);
       if (answer) this.transport.noteTime(raw);
       const isOwn = answer !== null || isOwnNotFound(raw, this.notFound);
-      return { answer, isOwn, serviceTime: serviceTime(raw) };
+      return { transaction: answer, isOwn, serviceTime: serviceTime(raw) };
     };
     return this.#retries.run(this.transport.timeoutMs, (timeoutMs) =>
       this.#send(call, { lane: 'lookups', timeoutMs }).then(read, (failure: unknown) => {

@@ -112,7 +112,7 @@ export class PaymentService {
   /** As `lookUp`, and whether the service itself responded. */
   async search(key: LookupKey): Promise<Search<PaymentResource>> {
     const askedAt = performance.now();
-    const { answer, serviceTime, isOwn } = await this.client.lookUp('payment/', key);
+    const { transaction: answer, serviceTime, isOwn } = await this.client.lookUp('payment/', key);
     if (!answer) return { found: null, isOwn };
     const found = Object.assign(readPayment(answer, key, this.pollAfter), { serviceTime });
     // The response does not contain the external id of the lookup: other subscribers must not see it.

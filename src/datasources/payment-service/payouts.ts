@@ -78,7 +78,7 @@ export class PayoutService {
   /** As `lookUp`, and whether the service itself responded. */
   async search(key: LookupKey, knownOf: KnownOf = () => key): Promise<Search<PayoutResource>> {
     const askedAt = performance.now();
-    const { answer, isOwn } = await this.client.lookUp('payout/', key);
+    const { transaction: answer, isOwn } = await this.client.lookUp('payout/', key);
     if (!answer) return { found: null, isOwn };
     const transactionId = String(answer['transaction_id']).toLowerCase();
     const found = readPayout(answer, await knownOf(transactionId));

@@ -1,5 +1,5 @@
 import { Client, type ClientBase, type ClientConfig } from 'pg';
-import { FaultError, faultOf, isPermanent, type JournalFault } from '../journal-error';
+import { DescribedError, faultOf, isPermanent, type JournalFault } from '../journal-error';
 import { readPostgresUrl, type PostgresHost, type PostgresUrl } from '../../../shared/postgres-url';
 import { DeadlineExceeded } from '../../../shared/timeout';
 
@@ -53,7 +53,7 @@ export class PostgresHosts {
     if (attributes === 'any') return;
     const { rows } = await client.query<{ standby: boolean; readOnly: boolean }>(SESSION);
     const isUnsuitable = rows[0]?.standby || (attributes === 'read-write' && rows[0]?.readOnly);
-    if (isUnsuitable) throw new FaultError(READ_ONLY);
+    if (isUnsuitable) throw new DescribedError(READ_ONLY);
   }
 
   /** Must be called when a connection failed or the host is read-only. Moves the host to the end of the search order. */
@@ -87,7 +87,7 @@ export class PostgresHosts {
         void client.end().catch(() => undefined);
       }
     }
-    throw new FaultError(summarize(this.#url.hosts.flatMap((host) => faults.get(host) ?? [])));
+    throw new DescribedError(summarize(this.#url.hosts.flatMap((host) => faults.get(host) ?? [])));
   }
 }
 
