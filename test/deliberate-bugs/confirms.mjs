@@ -35,7 +35,7 @@ export const bugs = [
   {
     id: 'confirm-two-at-a-time',
     promise: 'Confirms of a payment go one at a time (SQLite).',
-    file: 'src/datasources/journal/sqlite/confirms.ts',
+    file: 'src/datasources/journal/sql-journal.ts',
     find: 'WHERE confirms.lease_until < ? RETURNING',
     replace: 'WHERE confirms.lease_until <> ? RETURNING',
     tests: ['test/journal/confirms.system.test.ts'],
@@ -43,7 +43,7 @@ export const bugs = [
   {
     id: 'confirm-takeover-not-suspect',
     promise: 'A confirm that takes over from a dead instance knows that the payment may have moved on.',
-    file: 'src/datasources/journal/rows.ts',
+    file: 'src/datasources/journal/sql-journal.ts',
     find: 'lease_until = excluded.lease_until, suspect = 1,',
     replace: 'lease_until = excluded.lease_until,',
     tests: ['test/journal/confirms.system.test.ts'],
@@ -51,9 +51,9 @@ export const bugs = [
   {
     id: 'confirm-lease-not-renewed-postgres',
     promise: 'A confirm under way is not taken for dead by another gateway (PostgreSQL).',
-    file: 'src/datasources/journal/postgres/journal.ts',
-    find: "await this.#query('UPDATE confirms SET lease_until = $1 WHERE owner = $2 AND lease_until > 0', values);",
-    replace: '',
+    file: 'src/datasources/journal/sql-journal.ts',
+    find: ', this.write(confirms, leaseUntil, owner)]);',
+    replace: ']);\n    void confirms;',
     tests: ['test/journal/confirms.system.test.ts'],
   },
 ];

@@ -92,7 +92,7 @@ export const bugs = [
     id: 'create-answer-uncompared',
     promise: 'An answer to a create that contradicts the request is not believed.',
     file: 'src/datasources/payment-service/mapping/responses.ts',
-    find: 'return answer && matchesRequest(answer, asked)\n',
+    find: 'return answer && matchesRequest(answer, expected)\n',
     replace: 'return answer && matchesRequest(answer, {})\n',
     tests: ['test/gateway/service-responses.slow.test.ts'],
   },

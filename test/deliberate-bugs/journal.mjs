@@ -19,7 +19,7 @@ export const bugs = [
   {
     id: 'journal-lease-ignored',
     promise: 'An attempt whose owner is alive is nobody else’s.',
-    file: 'src/datasources/journal/rows.ts',
+    file: 'src/datasources/journal/sql-journal.ts',
     find: '/ 2}) > ${MAX_LEASE_MS',
     replace: '/ 2}) <= ${MAX_LEASE_MS',
     tests: ['test/journal/record-outcome.system.test.ts'],
@@ -75,9 +75,9 @@ export const bugs = [
   {
     id: 'journal-claimed-before-due',
     promise: 'An unknown outcome is looked for when it is due, and not before.',
-    file: 'src/datasources/journal/postgres/journal.ts',
-    find: 'next_check_at IS NULL OR next_check_at <= $3 -',
-    replace: 'next_check_at IS NULL OR next_check_at >= $3 -',
+    file: 'src/datasources/journal/sql-journal.ts',
+    find: 'next_check_at IS NULL OR next_check_at <=',
+    replace: 'next_check_at IS NULL OR next_check_at >=',
     tests: ['test/journal/record-outcome.system.test.ts'],
   },
 ];

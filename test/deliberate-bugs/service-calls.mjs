@@ -28,8 +28,8 @@ export const bugs = [
     id: 'signature-default-credentials',
     promise: 'Calls for a channel with credentials of its own are signed with these.',
     file: 'src/datasources/payment-service/credentials.ts',
-    find: 'return channels.get(channel.toLowerCase()) ?? others;',
-    replace: 'return others ?? channels.get(channel.toLowerCase());',
+    find: 'return channels.get(channel.toLowerCase()) ?? fallback;',
+    replace: 'return fallback ?? channels.get(channel.toLowerCase());',
     tests: ['test/gateway/credentials.slow.test.ts'],
   },
   {

@@ -141,8 +141,7 @@ export class TransactionFeed<T extends Snapshot> {
     if (existing) return existing;
     const { settings, clock, notifier, background, observer } = this.#options;
     const { kind } = this.#source;
-    const name = notifier.isReceiving ? this.#hashOf(channel, transactionId) : undefined;
-    const endInterest = notifier.addInterest();
+    const name = notifier.hasPeers ? this.#hashOf(channel, transactionId) : undefined;
     const poller: TransactionPoller<T> = new TransactionPoller<T>({
       clock,
       settings,
@@ -157,7 +156,6 @@ export class TransactionFeed<T extends Snapshot> {
       onPoll: (result) => observer.onPoll(kind, result),
       onEnd: () => {
         this.#pollers.delete(key);
-        endInterest();
         if (name !== undefined) this.#pollersByHash.delete(name);
       },
     });

@@ -3,24 +3,24 @@ import type { Client } from 'pg';
 import type { Clock } from '../../shared/clock';
 import type { PostgresHosts } from '../journal/postgres/hosts';
 
-/** How long PostgreSQL may take to answer anything. */
-const ANSWER_MS = 5_000;
+/** Time limit of connecting and of each query. */
+const TIMEOUT_MS = 5_000;
 
 interface ListenHandlers {
-  message(text: string): void;
-  /** It is of no use any more: said once, whatever the reason, also when it is ended. */
-  broken(): void;
+  onMessage(text: string): void;
+  /** Called once when the connection has closed for any reason. */
+  onClose(): void;
 }
 
-/** A connection to PostgreSQL that listens. What it cannot do, or not in time, breaks it; another takes its place. */
+/** A LISTEN/NOTIFY connection to PostgreSQL. Closes at the first error or timeout. */
 export class ListenConnection {
   readonly #clock: Clock;
   readonly #socket = new Socket();
   readonly #client: Client;
   readonly #hosts: PostgresHosts;
 
-  /** Throws where the address is not one that can be used. */
-  constructor(hosts: PostgresHosts, clock: Clock, heard: ListenHandlers) {
+  /** Throws when a certificate named in the address cannot be read. */
+  constructor(hosts: PostgresHosts, clock: Clock, handlers: ListenHandlers) {
     this.#clock = clock;
     this.#hosts = hosts;
     this.#client = hosts.client({
@@ -28,28 +28,27 @@ export class ListenConnection {
       keepAlive: true,
       application_name: 'paygraph',
     });
-    this.#client.on('notification', ({ payload }) => heard.message(payload ?? ''));
+    this.#client.on('notification', ({ payload }) => handlers.onMessage(payload ?? ''));
     this.#client.on('error', () => this.#socket.destroy());
-    this.#socket.once('close', () => heard.broken());
+    this.#socket.once('close', () => handlers.onClose());
   }
 
   async listen(channel: string): Promise<void> {
-    await this.#within(this.#client.connect());
-    await this.ask(`LISTEN ${channel}`);
+    await this.#closeOnFailure(this.#client.connect());
+    await this.query(`LISTEN ${channel}`);
   }
 
-  /** One thing at a time. */
-  async ask(text: string, values: string[] = []): Promise<void> {
-    await this.#within(this.#client.query(text, values));
+  async query(text: string, values: string[] = []): Promise<void> {
+    await this.#closeOnFailure(this.#client.query(text, values));
   }
 
-  /** Whether the server answers, and is still one that fits. */
+  /** Checks that the host responds and still has the required session attributes. */
   async check(): Promise<void> {
-    await this.ask('SELECT 1');
-    await this.#within(this.#hosts.check(this.#client));
+    await this.query('SELECT 1');
+    await this.#closeOnFailure(this.#hosts.check(this.#client));
   }
 
-  /** At once: a server that does not answer is not asked for leave. */
+  /** Closes the connection without waiting for the host. */
   async end(): Promise<void> {
     if (this.#socket.closed) return;
     const closed = new Promise<void>((resolve) => this.#socket.once('close', () => resolve()));
@@ -57,15 +56,15 @@ export class ListenConnection {
     await closed;
   }
 
-  async #within(asked: Promise<unknown>): Promise<void> {
-    const patience = this.#clock.after(ANSWER_MS, () => this.#socket.destroy());
+  async #closeOnFailure(work: Promise<unknown>): Promise<void> {
+    const timer = this.#clock.after(TIMEOUT_MS, () => this.#socket.destroy());
     try {
-      await asked;
+      await work;
     } catch (error) {
       this.#socket.destroy();
       throw error;
     } finally {
-      patience.cancel();
+      timer.cancel();
     }
   }
 }

@@ -1,153 +1,171 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock, Timer } from '../../shared/clock';
 import type { StateChange, ChangeNotifier } from './change-notifier';
-import { MOST_CHANGES, readMessage, written } from './message';
 import { PostgresHosts } from '../journal/postgres/hosts';
 import { ListenConnection } from './postgres-listener';
 
 const CHANNEL = 'paygraph_changes';
-/** What is told within this time goes out together. */
+/** Changes published within this time share a message. */
 const BATCH_WINDOW_MS = 10;
-/** Of more than this, told while nobody can be reached, the oldest is forgotten. */
+/** While disconnected the oldest changes beyond this number are dropped. */
 const MAX_QUEUED = 20_000;
-/** A connection can die without a word: it is asked now and then. */
-const CHECK_MS = 30_000;
-const FIRST_RETRY_MS = 500;
-const LAST_RETRY_MS = 30_000;
+/** Interval of the checks for a dead connection. */
+const CHECK_INTERVAL_MS = 30_000;
+const MIN_RETRY_MS = 500;
+const MAX_RETRY_MS = 30_000;
 
-/** Instances that use one PostgreSQL tell each other through it, each over one connection of its own. */
+/*
+ * A message is the sender's id (16 characters) and 30 characters for each change, less than the 8000 bytes that
+ * PostgreSQL allows.
+ */
+const SENDER_LENGTH = 16;
+const NAME_LENGTH = 22;
+const CHANGE_LENGTH = 30;
+const MAX_CHANGES = 250;
+const CHANGE_FORM = /^[\w-]{30}$/;
+const MESSAGE_FORM = new RegExp(`^[\\w-]{${SENDER_LENGTH}}(?:[\\w-]{${CHANGE_LENGTH}}){1,${MAX_CHANGES}}$`);
+
+/** Undefined when the change does not have the form: it would shift all after it. */
+function encodeChange({ name, state }: StateChange): string | undefined {
+  return name.length === NAME_LENGTH && CHANGE_FORM.test(name + state) ? name + state : undefined;
+}
+
+/** Ignores malformed messages: every user of the database can send. */
+function decodeMessage(message: string): StateChange[] {
+  if (!MESSAGE_FORM.test(message)) return [];
+  const changes = message.slice(SENDER_LENGTH).match(/.{30}/g) ?? [];
+  return changes.map((text) => ({ name: text.slice(0, NAME_LENGTH), state: text.slice(NAME_LENGTH) }));
+}
+
+/** Notifies the instances on one PostgreSQL by LISTEN/NOTIFY, over one connection per instance. */
 export class PostgresNotifier implements ChangeNotifier {
   readonly hasPeers = true;
-  readonly isReceiving = true;
   readonly #hosts: PostgresHosts;
   readonly #clock: Clock;
   readonly #onReach: (reached: boolean) => void;
-  /** Who this is, to know its own messages by. */
-  readonly #me = randomBytes(12).toString('base64url');
-  /** Told and not yet sent; the same change is sent once. */
+  /** Identifies messages of this instance. */
+  readonly #senderId = randomBytes(12).toString('base64url');
+  /** Encoded changes to send, without duplicates. */
   readonly #queue = new Set<string>();
-  #heard: (change: StateChange) => void = () => undefined;
-  #line: ListenConnection | undefined;
-  #listening = false;
-  #sending = false;
-  #reached = true;
-  /** How many connections broke, or could not be had, since one last held. */
-  #broke = 0;
-  #closed = false;
-  #send: Timer | undefined;
-  /** The next check of the connection, or the next connection. */
-  #next: Timer | undefined;
+  #onChange: (change: StateChange) => void = () => undefined;
+  #connection: ListenConnection | undefined;
+  #isListening = false;
+  #isSending = false;
+  #isReached = true;
+  /** Failed connections since one last passed a check. */
+  #failures = 0;
+  #isClosed = false;
+  #flushTimer: Timer | undefined;
+  /** For the next check of the connection, or the next attempt to connect. */
+  #timer: Timer | undefined;
 
   constructor(url: string, clock: Clock, onReach: (reached: boolean) => void = () => undefined) {
     this.#hosts = new PostgresHosts(url);
     this.#clock = clock;
     this.#onReach = onReach;
-    this.#open();
+    this.#connect();
   }
 
   publish(change: StateChange): void {
-    const text = written(change);
-    if (this.#closed || text === undefined) return;
-    // What is told again is told last.
+    const text = encodeChange(change);
+    if (this.#isClosed || text === undefined) return;
+    // A repeated change moves to the end.
     this.#queue.delete(text);
     this.#queue.add(text);
     if (this.#queue.size > MAX_QUEUED) this.#takeOldest(1);
-    this.#sendSoon();
+    this.#scheduleFlush();
   }
 
-  /** A server passes on whatever is told, whether somebody listens or not. */
-  addInterest(): () => void {
-    return () => undefined;
-  }
-
-  subscribe(heard: (change: StateChange) => void): void {
-    this.#heard = heard;
+  subscribe(onChange: (change: StateChange) => void): void {
+    this.#onChange = onChange;
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-    this.#send?.cancel();
-    this.#next?.cancel();
+    this.#isClosed = true;
+    this.#flushTimer?.cancel();
+    this.#timer?.cancel();
     this.#queue.clear();
-    await this.#line?.end();
+    await this.#connection?.end();
   }
 
-  #open(): void {
+  #connect(): void {
     try {
-      const line = new ListenConnection(this.#hosts, this.#clock, {
-        message: (text) => readMessage(text, this.#me).forEach((change) => this.#heard(change)),
-        broken: () => this.#broken(),
+      const connection = new ListenConnection(this.#hosts, this.#clock, {
+        onMessage: (text) => {
+          if (!text.startsWith(this.#senderId))
+            decodeMessage(text).forEach((change) => this.#onChange(change));
+        },
+        onClose: () => this.#onDisconnected(),
       });
-      this.#line = line;
-      // What fails is broken as well.
-      line.listen(CHANNEL).then(
-        () => this.#opened(),
+      this.#connection = connection;
+      // A failure closes the connection.
+      connection.listen(CHANNEL).then(
+        () => this.#onConnected(),
         () => undefined,
       );
     } catch {
-      // A certificate that is named in the address and cannot be read just now.
-      this.#broken();
+      // A certificate named in the address cannot be read.
+      this.#onDisconnected();
     }
   }
 
-  #opened(): void {
-    if (this.#closed) return;
-    this.#listening = true;
-    this.#reach(true);
-    this.#checkLater();
-    if (this.#queue.size > 0) this.#sendSoon();
+  #onConnected(): void {
+    if (this.#isClosed) return;
+    this.#isListening = true;
+    this.#setReached(true);
+    this.#scheduleCheck();
+    if (this.#queue.size > 0) this.#scheduleFlush();
   }
 
-  #broken(): void {
-    this.#listening = false;
-    if (this.#closed) return;
-    this.#reach(false);
-    const most = Math.min(LAST_RETRY_MS, 2 * FIRST_RETRY_MS * 2 ** this.#broke);
-    this.#broke += 1;
-    this.#next?.cancel();
-    // Many instances lose their connections in the same moment, and must not all come back in one.
-    const wait = FIRST_RETRY_MS + Math.random() * (most - FIRST_RETRY_MS);
-    this.#next = this.#clock.after(wait, () => this.#open());
+  #onDisconnected(): void {
+    this.#isListening = false;
+    if (this.#isClosed) return;
+    this.#setReached(false);
+    // Exponential backoff with jitter.
+    const maxDelay = Math.min(MAX_RETRY_MS, 2 * MIN_RETRY_MS * 2 ** this.#failures);
+    this.#failures += 1;
+    this.#timer?.cancel();
+    const delay = MIN_RETRY_MS + Math.random() * (maxDelay - MIN_RETRY_MS);
+    this.#timer = this.#clock.after(delay, () => this.#connect());
   }
 
-  #reach(reached: boolean): void {
-    if (this.#reached === reached) return;
-    this.#reached = reached;
-    this.#onReach(reached);
+  #setReached(isReached: boolean): void {
+    if (this.#isReached === isReached) return;
+    this.#isReached = isReached;
+    this.#onReach(isReached);
   }
 
-  #sendSoon(): void {
-    if (!this.#listening) return;
-    this.#send ??= this.#clock.after(BATCH_WINDOW_MS, () => {
-      this.#send = undefined;
-      void this.#ask();
+  #scheduleFlush(): void {
+    if (!this.#isListening) return;
+    this.#flushTimer ??= this.#clock.after(BATCH_WINDOW_MS, () => {
+      this.#flushTimer = undefined;
+      void this.#flushOrCheck();
     });
   }
 
-  #checkLater(): void {
-    this.#next = this.#clock.after(CHECK_MS, () => {
-      // It has held.
-      this.#broke = 0;
-      this.#checkLater();
-      void this.#ask();
+  #scheduleCheck(): void {
+    this.#timer = this.#clock.after(CHECK_INTERVAL_MS, () => {
+      this.#failures = 0;
+      this.#scheduleCheck();
+      void this.#flushOrCheck();
     });
   }
 
-  /** Sends what is queued; where nothing is, asks whether the server is still there. */
-  async #ask(): Promise<void> {
-    const line = this.#line;
-    if (this.#sending || !this.#listening || !line) return;
-    this.#sending = true;
+  /** Sends what is queued; checks the connection when nothing is. */
+  async #flushOrCheck(): Promise<void> {
+    const connection = this.#connection;
+    if (this.#isSending || !this.#isListening || !connection) return;
+    this.#isSending = true;
     try {
       do {
-        const told = this.#takeOldest(MOST_CHANGES);
-        if (told.length === 0) await line.check();
-        else await line.ask('SELECT pg_notify($1, $2)', [CHANNEL, this.#me + told.join('')]);
+        const changes = this.#takeOldest(MAX_CHANGES);
+        if (changes.length === 0) await connection.check();
+        else await connection.query('SELECT pg_notify($1, $2)', [CHANNEL, this.#senderId + changes.join('')]);
       } while (this.#queue.size > 0);
     } catch {
-      // The line is broken. What was on it is lost; the next one sends the rest.
+      // The connection is closed and these changes are lost; the next connection sends the rest.
     } finally {
-      this.#sending = false;
+      this.#isSending = false;
     }
   }
 

@@ -7,17 +7,16 @@ import { PostgresJournal } from './postgres/journal';
 import { SqliteJournal } from './sqlite/journal';
 
 /**
- * Opens the journal of an address: `file:<path>` or `postgres://…`. A database that cannot be reached now does not reject:
- * the gateway starts without it and refuses creates until it is there.
- * @param deadlineMs how long anything asked of it may take
- * @throws JournalOpenError where the file cannot be opened, or the database does not let the user in, is not there, or the
- * user lacks privileges
+ * Opens the journal at `file:<path>` or `postgres://…`. Resolves when the database is unreachable: the gateway then starts
+ * and rejects creates until the journal is available.
+ * @param deadlineMs time limit of a call
+ * @throws JournalOpenError when retrying cannot help
  */
 export async function openJournal(url: string, deadlineMs = DEADLINE_MS): Promise<Journal> {
   if (url.startsWith('file:')) return SqliteJournal.open(path.resolve(url.slice('file:'.length)), deadlineMs);
   const journal = new PostgresJournal(url, deadlineMs);
   try {
-    // Connecting and making the tables now spares the first callers the wait.
+    // Connects and applies migrations before the first call.
     await journal.ping();
   } catch (error) {
     const fault = faultOf(error);

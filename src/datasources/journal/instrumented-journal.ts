@@ -1,51 +1,28 @@
 import { JournalBusy, type Journal } from './journal';
 import { faultOf, type JournalFault } from './journal-error';
 
-/** What a journal can be asked. */
-export type JournalCall = Exclude<keyof Journal, 'deadlineMs' | 'close'>;
+/** Called after each call of the journal; `fault` is null when it succeeded. Must not throw. */
+export type JournalListener = (call: string, fault: JournalFault | null, ms: number) => void;
 
-/** Hears of what a journal was asked, when it has ended; null where it was done. Must not throw. */
-export type JournalListener = (call: JournalCall, fault: JournalFault | null, ms: number) => void;
-
-/** The same journal, of which somebody hears what it is asked, how long that takes and whether it fails. */
-export function instrumentJournal(journal: Journal, heard: JournalListener): Journal {
-  const observed =
-    <A extends unknown[], R>(call: JournalCall, ask: (...args: A) => Promise<R>) =>
-    (...args: A): Promise<R> => {
-      const startedAt = performance.now();
-      const asked = ask.apply(journal, args);
-      const ended = (fault: JournalFault | null): void => heard(call, fault, performance.now() - startedAt);
-      asked.then(
-        () => ended(null),
-        // A list that is refused because others are being read is no fault of the journal.
-        (error: unknown) => ended(error instanceof JournalBusy ? null : faultOf(error)),
-      );
-      return asked;
-    };
-  return {
-    deadlineMs: journal.deadlineMs,
-    insertAttempt: observed('insertAttempt', journal.insertAttempt),
-    recordOutcome: observed('recordOutcome', journal.recordOutcome),
-    find: observed('find', journal.find),
-    findByTransaction: observed('findByTransaction', journal.findByTransaction),
-    hasRival: observed('hasRival', journal.hasRival),
-    createdBeside: observed('createdBeside', journal.createdBeside),
-    findCreated: observed('findCreated', journal.findCreated),
-    list: observed('list', journal.list),
-    renew: observed('renew', journal.renew),
-    claim: observed('claim', journal.claim),
-    claimDue: observed('claimDue', journal.claimDue),
-    beginConfirm: observed('beginConfirm', journal.beginConfirm),
-    endConfirm: observed('endConfirm', journal.endConfirm),
-    confirmedInputs: observed('confirmedInputs', journal.confirmedInputs),
-    findById: observed('findById', journal.findById),
-    findAny: observed('findAny', journal.findAny),
-    unknown: observed('unknown', journal.unknown),
-    countUnknown: observed('countUnknown', journal.countUnknown),
-    purgeStep: observed('purgeStep', journal.purgeStep),
-    time: observed('time', journal.time),
-    checkWrite: observed('checkWrite', journal.checkWrite),
-    ping: observed('ping', journal.ping),
-    close: () => journal.close(),
-  };
-}
+/** Wraps a journal and reports the duration and result of all calls but `close`. */
+export const instrumentJournal = (journal: Journal, onCall: JournalListener): Journal =>
+  new Proxy(journal, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== 'function') return value;
+      const method = value.bind(target) as (...args: unknown[]) => Promise<unknown>;
+      if (name === 'close') return method;
+      return (...args: unknown[]) => {
+        const startedAt = performance.now();
+        const result = method(...args);
+        const ended = (fault: JournalFault | null): void =>
+          onCall(String(name), fault, performance.now() - startedAt);
+        result.then(
+          () => ended(null),
+          // A list rejected because too many are queued is no failure of the journal.
+          (error: unknown) => ended(error instanceof JournalBusy ? null : faultOf(error)),
+        );
+        return result;
+      };
+    },
+  });

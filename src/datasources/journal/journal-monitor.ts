@@ -1,51 +1,48 @@
 import type { Clock, Timer } from '../../shared/clock';
 import { faultOf, isPermanent, type JournalFault, type JournalReason } from './journal-error';
 
-/** Interval of the write checks. */
-const CHECK_EVERY_MS = 5_000;
+const CHECK_INTERVAL_MS = 5_000;
 /** Interval while the journal fails, and the minimum between two checks. */
-const RETRY_EVERY_MS = 1_000;
-/** Interval of the log line while the journal keeps failing. */
-const LOG_EVERY_MS = 60_000;
-/** Attempts need new pages where a small row fits an old one: now and then the check writes as much as some of them. */
+const RETRY_INTERVAL_MS = 1_000;
+/** Interval of repeated log lines. */
+const LOG_INTERVAL_MS = 60_000;
+/** A small row may fit an old page where attempts need new ones: once a minute the check writes as much as several attempts. */
 const LARGE_BYTES = 16 * 1024;
-const LARGE_EVERY_MS = 60_000;
+const LARGE_INTERVAL_MS = 60_000;
 
-/** Reasons that may be transient: the check has to fail twice in a row. */
-const PASSING: ReadonlySet<JournalReason> = new Set([
+/** Reasons that may be transient: the journal counts as unavailable after two failed checks in a row. */
+const TRANSIENT: ReadonlySet<JournalReason> = new Set([
   'timeout',
   'locked',
   'connection_lost',
   'too_many_connections',
 ]);
 
-/** Facts and a sentence for the log. */
-type Say = (facts: object, message: string) => void;
+type Log = (facts: object, message: string) => void;
 
 interface JournalMonitorOptions {
-  /** Writes to the journal; rejects where it cannot be written. */
+  /** Rejects when the journal cannot be written. */
   checkWrite(bytes: number): Promise<void>;
   clock: Pick<Clock, 'monotonic' | 'after'>;
-  log: Record<'info' | 'warn' | 'error', Say>;
+  log: Record<'info' | 'warn' | 'error', Log>;
 }
 
 /**
  * Tracks whether the journal can be written. Logs the reason when it fails, every minute while it fails, and when it
- * recovers. Attempts that are written replace the check.
+ * recovers. A written attempt replaces a check. All times are of the monotonic clock.
  */
 export class JournalMonitor {
   readonly #options: JournalMonitorOptions;
   #fault: JournalFault | null = null;
-  /** How often in a row the check has failed. */
-  #failures = 0;
-  /** Start of the failure. All times are of the monotonic clock. */
+  /** Failed checks in a row. The first check of all counts as the second: nothing is known yet. */
+  #failures = 1;
   #failsSince = 0;
   #loggedAt = 0;
   #wroteAt = -Infinity;
   #checkedAt = -Infinity;
   #largeAt = -Infinity;
-  /** When a single failure of each reason was last logged. */
-  readonly #mentionedAt = new Map<JournalReason, number>();
+  /** When a single failed call was last logged, by reason. */
+  readonly #callLoggedAt = new Map<JournalReason, number>();
   #timer: Timer | undefined;
   #check: Promise<void> | undefined;
   #isStopped = false;
@@ -54,47 +51,42 @@ export class JournalMonitor {
     this.#options = options;
   }
 
-  /** Why the journal cannot be written; null where it can. */
+  /** Why the journal cannot be written; null when it can. */
   get fault(): JournalFault | null {
     return this.#fault;
   }
 
-  /** Checks once, and from then on again and again. Never rejects. */
-  async start(): Promise<void> {
-    // Nothing is known yet: the first failure counts.
-    this.#failures = 1;
-    await this.#run();
+  /** Runs the first check and schedules the others. Never rejects. */
+  start(): Promise<void> {
+    return this.#run();
   }
 
-  /** Starts no more checks, and resolves when the one under way has ended. */
+  /** Schedules no more checks; resolves when the current one has ended. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#timer?.cancel();
     await this.#check;
   }
 
-  /** To be called after each call of the journal; `fault` is null when it succeeded. */
+  /** Must be called after each call of the journal; `fault` is null when it succeeded. */
   ended(call: string, fault: JournalFault | null): void {
     if (call === 'checkWrite') return;
     if (call === 'insertAttempt' && !fault) this.#wroteAt = this.#now();
-    if (fault) this.#failed(call, fault);
-  }
-
-  #failed(call: string, fault: JournalFault): void {
+    if (!fault) return;
     const now = this.#now();
-    if (!this.#fault && now - (this.#mentionedAt.get(fault.reason) ?? -Infinity) >= LOG_EVERY_MS) {
-      this.#mentionedAt.set(fault.reason, now);
+    if (!this.#fault && now - (this.#callLoggedAt.get(fault.reason) ?? -Infinity) >= LOG_INTERVAL_MS) {
+      this.#callLoggedAt.set(fault.reason, now);
       const { reason, code, message } = fault;
       const facts = { event: 'journal_operation_failed', operation: call, reason, code };
       this.#options.log.warn(facts, `journal operation failed: ${message}`);
     }
     if (fault.reason === 'disk_full') this.#largeAt = -Infinity;
-    // A write check finds out whether all writes fail.
+    // The next check determines whether all writes fail.
     this.#wroteAt = -Infinity;
-    if (!this.#check) this.#later(Math.max(0, this.#checkedAt + RETRY_EVERY_MS - now));
+    if (!this.#check) this.#schedule(Math.max(0, this.#checkedAt + RETRY_INTERVAL_MS - now));
   }
 
-  #later(ms: number): void {
+  #schedule(ms: number): void {
     this.#timer?.cancel();
     if (!this.#isStopped) this.#timer = this.#options.clock.after(ms, () => void this.#run());
   }
@@ -102,7 +94,7 @@ export class JournalMonitor {
   #run(): Promise<void> {
     this.#check ??= this.#checkNow().finally(() => {
       this.#check = undefined;
-      this.#later(this.#failures > 0 ? RETRY_EVERY_MS : CHECK_EVERY_MS);
+      this.#schedule(this.#failures > 0 ? RETRY_INTERVAL_MS : CHECK_INTERVAL_MS);
     });
     return this.#check;
   }
@@ -110,46 +102,45 @@ export class JournalMonitor {
   async #checkNow(): Promise<void> {
     const startedAt = this.#now();
     this.#checkedAt = startedAt;
-    if (!this.#fault && startedAt - this.#wroteAt < CHECK_EVERY_MS) return;
-    const isLarge = this.#fault?.reason === 'disk_full' || startedAt - this.#largeAt >= LARGE_EVERY_MS;
+    if (!this.#fault && startedAt - this.#wroteAt < CHECK_INTERVAL_MS) return;
+    const isLarge = this.#fault?.reason === 'disk_full' || startedAt - this.#largeAt >= LARGE_INTERVAL_MS;
     try {
       await this.#options.checkWrite(isLarge ? LARGE_BYTES : 0);
       if (isLarge) this.#largeAt = startedAt;
-      this.#works();
+      this.#onWritable();
     } catch (error) {
       const fault = faultOf(error);
-      // The check has a low priority: what is busy with attempts can be written.
-      if (PASSING.has(fault.reason) && this.#wroteAt > startedAt) return this.#works();
+      const isTransient = TRANSIENT.has(fault.reason);
+      // The check has a low priority: a journal busy with attempts can be written.
+      if (isTransient && this.#wroteAt > startedAt) return this.#onWritable();
       this.#failures += 1;
-      if (this.#fault || this.#failures > 1 || !PASSING.has(fault.reason)) this.#fails(fault);
+      if (this.#fault || this.#failures > 1 || !isTransient) this.#onUnavailable(fault);
     }
   }
 
-  #works(): void {
+  #onWritable(): void {
     this.#failures = 0;
     if (!this.#fault) return;
     const { reason } = this.#fault;
-    const facts = { event: 'journal_available', reason, failedForSeconds: this.#seconds() };
+    const facts = { event: 'journal_available', reason, failedForSeconds: this.#failedForSeconds() };
     this.#fault = null;
-    this.#options.log.info(facts, 'the journal can be written again');
+    this.#options.log.info(facts, 'journal writable again');
   }
 
-  #fails(fault: JournalFault): void {
+  #onUnavailable(fault: JournalFault): void {
     const now = this.#now();
-    if (!this.#fault) this.#failsSince = now;
-    const isNews = this.#fault?.reason !== fault.reason || now - this.#loggedAt >= LOG_EVERY_MS;
-    this.#fault = fault;
-    if (!isNews) return;
-    this.#loggedAt = now;
     const { reason, code, message } = fault;
-    const facts = { event: 'journal_unavailable', reason, code, failedForSeconds: this.#seconds() };
-    this.#options.log.error(
-      facts,
-      `journal unavailable: ${message}; payments and payouts are refused; ${mendOf(fault)}`,
-    );
+    if (!this.#fault) this.#failsSince = now;
+    const isDue = this.#fault?.reason !== reason || now - this.#loggedAt >= LOG_INTERVAL_MS;
+    this.#fault = fault;
+    if (!isDue) return;
+    this.#loggedAt = now;
+    const facts = { event: 'journal_unavailable', reason, code, failedForSeconds: this.#failedForSeconds() };
+    const text = `journal unavailable: ${message}; payments and payouts are rejected; ${remedyOf(fault)}`;
+    this.#options.log.error(facts, text);
   }
 
-  #seconds(): number {
+  #failedForSeconds(): number {
     return Math.round((this.#now() - this.#failsSince) / 1000);
   }
 
@@ -158,8 +149,8 @@ export class JournalMonitor {
   }
 }
 
-function mendOf(fault: JournalFault): string {
+function remedyOf(fault: JournalFault): string {
   if (fault.reason === 'file_replaced')
-    return 'put the original file back, or stop the gateway and restore it';
-  return isPermanent(fault) ? 'correct DATABASE_URL or the rights of its user' : 'retrying every second';
+    return 'restore the original file, or stop the gateway and restore the journal';
+  return isPermanent(fault) ? 'correct DATABASE_URL or the privileges of its user' : 'retrying every second';
 }

@@ -1,103 +1,93 @@
-/** The durable record of creates and confirms: what it holds, and what can be done with it. Two stores keep it. */
+/** A write-ahead record of creates and confirms, kept in PostgreSQL or SQLite. Times are in milliseconds since 1970. */
 
-export type AttemptKind = 'payment' | 'payout';
+export const ATTEMPT_KINDS = ['payment', 'payout'] as const;
+export type AttemptKind = (typeof ATTEMPT_KINDS)[number];
 
-/** No lease is as long: one that ends later was taken before the clock was set back. In milliseconds. */
+/** Upper bound of a lease in ms. A later end means that the clock was set back after the lease was taken. */
 export const MAX_LEASE_MS = 60 * 60 * 1000;
 
-/**
- * What became of a create. `not_sent`: it is certain that nothing reached the service. After `rejected` and
- * `not_sent` the key is free again.
- */
-export type AttemptOutcome = 'in_progress' | 'succeeded' | 'rejected' | 'not_sent' | 'unknown';
+export const ATTEMPT_OUTCOMES = ['in_progress', 'succeeded', 'rejected', 'not_sent', 'unknown'] as const;
+/** `not_sent`: certainly nothing reached the service. `rejected` and `not_sent` release the key. */
+export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 
-/** Whose key: the same key of another caller, or before another service, is another key. */
+/** An idempotency key; scoped to a client, and to a service with the credentials used there. */
 export interface AttemptKey {
-  /** Names the service and the credentials used there. */
   service: string;
-  /** Names the caller. */
   client: string;
-  /** The caller's idempotency key. */
   key: string;
 }
 
-/** What is written before a create is sent. Never a card number, a security code or a credential. */
+/** Record written before a create is sent. Never a card number, a security code or a credential. */
 export interface NewAttempt extends AttemptKey {
-  /** A UUID of this attempt; a later attempt under a freed key has another. */
+  /** UUID; a later attempt with a released key has another one. */
   id: string;
   kind: AttemptKind;
   /** Keyed hash of the canonical input. */
   fingerprint: string;
   channel: string;
-  /** The method's wire type. */
+  /** Wire type of the method. */
   method: string;
   externalId: string;
   currency: string;
   value: string;
-  /** What the transaction may show of its method, as JSON. */
+  /** Method details that may be shown, as JSON. */
   publicDetails: string;
-  /** Whether no other attempt may hold the same external id on the same channel. */
+  /** Whether the external id must be unique on its channel. */
   reserve: boolean;
   /** The instance that sends. */
   owner: string;
-  /** Until when the owner is believed to be alive, unless it says so again. */
+  /** The owner counts as dead from then on unless it renews the lease. */
   leaseUntil: number;
   startedAt: number;
-  /** The same moment by the service's own clock; null where that was not known. */
+  /** The start by the service's clock; null when that is unknown. */
   serviceStartedAt: number | null;
-  /** The last possible moment at which the request can be sent. */
+  /** Latest time at which the request can be sent. */
   sendUntil: number;
 }
 
-/** Evidence, collected by lookups, that the service has no transaction for an attempt of unknown outcome. */
+/** Evidence from lookups that the service has no transaction for an attempt of unknown outcome. */
 export interface Absence {
-  /** How many of them count. */
   lookups: number;
-  /** How much time they span, in milliseconds, measured by monotonic clocks alone. */
+  /** Time between the first and last of them in ms, by monotonic clocks only. */
   spanMs: number;
-  /** The instance that made the last of them; empty where there is none. Only it can tell how long ago that was. */
+  /** Instance that made the last of them, the only one that can measure the time since; empty when there is none. */
   observer: string;
 }
 
 export const NO_ABSENCE: Absence = { lookups: 0, spanMs: 0, observer: '' };
 
-/** An attempt as it stands in the journal. Times are in milliseconds since 1970, by the journal's clock. */
+/** A stored attempt. */
 export interface Attempt extends Omit<NewAttempt, 'reserve'> {
-  /** Grows from attempt to attempt. */
+  /** Sequence number; increases from attempt to attempt. */
   seq: number;
   outcome: AttemptOutcome;
   transactionId: string | null;
-  /** The service's status word when the attempt was settled. */
+  /** The service's status when the outcome was recorded. */
   status: string | null;
   settledAt: number | null;
-  /** When an unknown outcome is to be looked for next. */
   nextRecheckAt: number | null;
-  /** How often it was looked for. */
   recheckCount: number;
   absence: Absence;
 }
 
-/** What `begin` found. */
-export type BeginResult =
-  | { kind: 'started' }
-  /** The key is taken. */
-  | { kind: 'exists'; attempt: Attempt }
-  /** Another attempt holds the external id. */
-  | { kind: 'reserved' };
+/** `exists`: the key is taken. `reserved`: another attempt holds the external id. */
+export type BeginResult = { kind: 'started' } | { kind: 'exists'; attempt: Attempt } | { kind: 'reserved' };
 
-/** How an attempt ended, or that it is not known. */
 export type Outcome =
   | { outcome: 'succeeded'; transactionId: string; status: string; settledAt: number }
   | { outcome: 'rejected' | 'not_sent'; settledAt: number }
-  /** `absence`: left as it is where it is not given. */
+  /** Without `absence` the stored one stays. */
   | { outcome: 'unknown'; nextRecheckAt: number; absence?: Absence };
 
-/** The right to confirm a payment, held by one at a time. */
-export interface ConfirmClaim {
-  id: string;
+export interface ConfirmedPayment {
   service: string;
   channel: string;
   transactionId: string;
+}
+
+/** Request for the exclusive right to confirm a payment. */
+export interface ConfirmClaim extends ConfirmedPayment {
+  id: string;
   owner: string;
   now: number;
   leaseUntil: number;
@@ -105,54 +95,38 @@ export interface ConfirmClaim {
   inputHash: string;
 }
 
-/** A confirm that may be sent. */
 export interface ConfirmBeginResult {
-  /** An earlier confirm of this payment ended without its result being known. */
+  /** Whether an earlier confirm of this payment ended with an unknown result. */
   previousOutcomeUnknown: boolean;
-  /** The input hashes of such confirms; `unknown` stands for one that was not recorded. */
+  /** Input hashes of such confirms; `unknown` for one that was not recorded. */
   unresolvedHashes: string[];
 }
 
-/** An input with which a payment was confirmed. Only its keyed hash is kept. */
-export interface ConfirmedInput {
-  service: string;
-  channel: string;
-  transactionId: string;
+/** An input with which a payment was confirmed. */
+export interface ConfirmedInput extends ConfirmedPayment {
+  /** Keyed hash; the input itself is not stored. */
   inputHash: string;
-  /** The payment's status word at that time. */
+  /** The payment's status at that time. */
   status: string;
   confirmedAt: number;
 }
 
-/** How a confirm ended. */
 export interface ConfirmResult {
   /**
-   * `known`: no confirm of this payment is suspect any more. `unknown`: this confirm may have been carried out.
-   * `not_carried_out`: this confirm was not carried out, and what was suspect before still is.
+   * `known`: the results of all confirms of this payment are known. `unknown`: this confirm may have been carried out.
+   * `not_carried_out`: this one was not, and unknown results of earlier ones stay unknown.
    */
   outcome: 'known' | 'unknown' | 'not_carried_out';
-  /** The inputs, of this confirm or of earlier ones, that are known now to have been carried out. */
+  /** Inputs of this confirm and earlier ones that are now known to have been carried out. */
   confirmed: readonly ConfirmedInput[];
 }
 
-/** A payment, as confirms name it. */
-export type ConfirmedPayment = Pick<ConfirmedInput, 'service' | 'channel' | 'transactionId'>;
+export type Claim = Pick<ConfirmClaim, 'service' | 'owner' | 'now' | 'leaseUntil'>;
 
-export interface Claim {
-  service: string;
-  owner: string;
-  now: number;
-  leaseUntil: number;
-}
+/** A client whose creates of one kind are searched. */
+export type Creator = Pick<NewAttempt, 'service' | 'client' | 'kind'>;
 
-/** A client whose creates are searched, of one kind. */
-export interface Creator {
-  service: string;
-  client: string;
-  kind: AttemptKind;
-}
-
-/** Names a transaction on a channel by at least one of its ids; by both, where both are given. */
+/** Identifies a transaction on a channel by at least one of its ids; when both are given, both must match. */
 export interface TransactionRef {
   channel: string;
   transactionId?: string;
@@ -163,115 +137,109 @@ export interface AttemptPage {
   service: string;
   client: string;
   channel: string;
-  /** Only creates of these; of both where this is missing. */
+  /** All kinds when omitted. */
   kinds?: readonly AttemptKind[];
   outcome?: AttemptOutcome | null;
   externalId?: string | null;
-  /** Only attempts that began then or later, in milliseconds since 1970. */
+  /** Earliest start, inclusive. */
   startedFrom?: number | null;
-  /** Only attempts older than this position: it may be that of an attempt, or any time with 0 as `seq`. */
+  /** Only attempts before this position: that of an attempt, or any time with `seq` 0. */
   before?: AttemptPosition | null;
   limit: number;
 }
 
-/** The place of an attempt in a list, which is ordered by start, and by `seq` where two began at the same time. */
+/** Position in a list, which is ordered by start and then by `seq`. */
 export type AttemptPosition = Pick<Attempt, 'startedAt' | 'seq'>;
 
-/** Rows that `purgeStep` deletes: settled attempts with their reservations, reservations without an attempt, or confirmed inputs. */
+/** Settled attempts with their reservations, reservations without an attempt, or confirmed inputs. */
 export type PurgeTarget = 'attempts' | 'reservations' | 'confirmed';
 
-/** One small step of a purge. */
 export interface PurgeStep {
   target: PurgeTarget;
-  /** Attempts settled, and inputs confirmed, before then are deleted, in milliseconds since 1970. */
+  /** Deletes attempts settled, and inputs confirmed, before then. */
   settledBefore: number;
-  /** How many rows the step looks at, at most. */
+  /** Maximum number of rows to examine. */
   limit: number;
-  /** Where the step before ended; null to begin. */
+  /** `after` of the previous step; null for the first. */
   after: string | null;
 }
 
 export interface PurgeProgress {
-  /** How many rows were deleted. */
   deleted: number;
   /** Where the next step begins; null when nothing is left to delete. */
   after: string | null;
 }
 
-/** Outcomes of one kind that nobody knows. */
+/** Number of attempts of one kind with an unknown outcome. */
 export interface UnknownCount {
   kind: AttemptKind;
   count: number;
-  /** When the oldest of them began; null where there is none. */
+  /** Start of the oldest; null when there is none. */
   oldestAt: number | null;
 }
 
+/** Every method rejects with JournalUnavailable when the store fails or exceeds its time limit. */
 export interface Journal {
-  /** The time by the clock that all who use the journal share, in milliseconds since 1970. */
+  /** The time by the clock that all instances of the journal share. */
   time(): Promise<number>;
-  /** How long anything asked of it may take, in milliseconds; then it is refused. */
+  /** Time limit of a call in ms. */
   readonly deadlineMs: number;
-  /** Writes the attempt durably, unless its key or its external id is taken. Both decided at one moment for all instances. */
+  /** Writes the attempt durably unless its key or external id is taken. Atomic across instances. */
   insertAttempt(attempt: NewAttempt): Promise<BeginResult>;
   /**
-   * Records how an attempt ended. A settled attempt stays as it is. False where another attempt has created the very
-   * transaction that this one is to have created: then nothing is recorded.
+   * Records an outcome; a settled attempt does not change. Returns false, and records nothing, when another attempt
+   * created the transaction.
    */
-  recordOutcome(id: string, settlement: Outcome): Promise<boolean>;
+  recordOutcome(id: string, outcome: Outcome): Promise<boolean>;
   find(key: AttemptKey): Promise<Attempt | null>;
   /** The attempt that created a transaction. */
   findByTransaction(service: string, kind: AttemptKind, transactionId: string): Promise<Attempt | null>;
-  /**
-   * Whether another attempt of the same external id, amount and method may have been sent and has no known outcome: what
-   * a lookup by external id shows may then be either's.
-   */
+  /** Whether a lookup by external id could show the transaction of another open attempt with the same amount and method. */
   hasRival(attempt: Attempt): Promise<boolean>;
-  /** A transaction that the service must have: one of the same kind on the same channel. Null where none was created. */
+  /** Id of a transaction of the same kind and channel that the service must have; null when none was created. */
   createdBeside(attempt: Attempt): Promise<string | null>;
   /**
-   * The attempt with which this client created each of the transactions, in the order asked; null for what it did not
-   * create, whether it exists or not. By external id alone the newest attempt that has succeeded or whose outcome is
-   * unknown. One query, and the same work for what others created as for what nobody did.
+   * The attempts with which this client created the transactions, in the order of `refs`; null for all others. By
+   * external id alone: the newest attempt that succeeded or is unknown. Takes as long for transactions of other clients
+   * as for none.
    */
   findCreated(creator: Creator, refs: readonly TransactionRef[]): Promise<(Attempt | null)[]>;
-  /** Newest first. */
+  /** Newest first. Rejects with JournalBusy when too many lists are queued. */
   list(page: AttemptPage): Promise<Attempt[]>;
-  /** Says that the owner is alive: its attempts and confirms under way stay its own. */
+  /** Extends the leases of all attempts and confirms that the owner has in progress. */
   renew(owner: string, leaseUntil: number): Promise<void>;
-  /** Takes one attempt of unknown outcome, or one whose owner died, for following up; null when somebody else has it. */
+  /** Leases an attempt whose outcome is unknown or whose owner died; null when another instance holds it. */
   claim(id: string, claim: Claim): Promise<Attempt | null>;
-  /** Takes attempts that are due for following up. */
+  /** Leases attempts whose recheck is due. */
   claimDue(claim: Claim, limit: number): Promise<Attempt[]>;
-  /** Null when a confirm of this payment is under way. */
+  /** Null when a confirm of this payment is in progress. */
   beginConfirm(claim: ConfirmClaim): Promise<ConfirmBeginResult | null>;
-  /** Gives the right back and records the result, both or neither. May be repeated. */
+  /** Releases the claim and records the result atomically. Idempotent. */
   endConfirm(id: string, result: ConfirmResult): Promise<void>;
-  /** The inputs with which a payment was confirmed. */
   confirmedInputs(payment: ConfirmedPayment): Promise<ConfirmedInput[]>;
   findById(service: string, id: string): Promise<Attempt | null>;
-  /** For the operator: by the attempt's id, or by the idempotency key where only one attempt has it. */
+  /** For operators: by attempt id, or by idempotency key when only one client used it. */
   findAny(service: string, name: string): Promise<Attempt | null>;
-  /** Unknown outcomes for the operator, of every client; oldest first. */
+  /** For operators: unknown outcomes of every client, oldest first. */
   unknown(service: string, limit: number): Promise<Attempt[]>;
-  /** How many outcomes are unknown, of every client, and since when: one row for each kind. */
+  /** Unknown outcomes of every client, one entry per kind. */
   countUnknown(service: string): Promise<UnknownCount[]>;
-  /** Deletes what is no longer kept; unknown attempts never. Null while another instance is doing that. */
+  /** Deletes expired rows, never attempts of unknown outcome. Null while another instance purges. */
   purgeStep(step: PurgeStep): Promise<PurgeProgress | null>;
   /**
-   * Writes the one row that exists for that purpose, as durably as an attempt. Rejects with the reason where attempts
-   * cannot be written.
-   * @param bytes how much is written beside: where no space is left little may still fit
+   * Writes a row that exists for this check only, as durably as an attempt. Rejects when attempts cannot be written.
+   * @param bytes size of an additional filler: on a full disk a small row may still fit
    */
   checkWrite(bytes: number): Promise<void>;
-  /** Rejects when the journal cannot be reached. */
+  /** Rejects when the journal cannot be read. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Too many lists are waiting to be read. Nothing else of the journal is affected. */
+/** Too many lists are queued. Other calls are not affected. */
 export class JournalBusy extends Error {
   constructor(cause?: unknown) {
-    super('Too many lists of attempts are being read.', { cause });
+    super('Too many attempt lists are being read.', { cause });
     this.name = 'JournalBusy';
   }
 }
@@ -279,7 +247,7 @@ export class JournalBusy extends Error {
 /** The journal cannot be written or read now. */
 export class JournalUnavailable extends Error {
   constructor(cause?: unknown) {
-    super('The journal cannot be reached.', { cause });
+    super('The journal is unavailable.', { cause });
     this.name = 'JournalUnavailable';
   }
 }

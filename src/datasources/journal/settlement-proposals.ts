@@ -1,13 +1,14 @@
 import path from 'node:path';
-import type { SQLInputValue } from 'node:sqlite';
+import { toWireFields } from '../../shared/wire-object';
 import { PostgresHosts } from './postgres/hosts';
 import { CONNECTION_OPTIONS, PostgresPool } from './postgres/pool';
-import type { Row } from './rows';
-import { SqliteThread } from './sqlite/thread';
+import { textOrNull, type Row } from './rows';
+import type { SqlValue } from './sql-journal';
+import { sql, SqliteThread } from './sqlite/thread';
 
 /** Proposed outcome of one attempt. Times are in milliseconds since 1970. */
 export interface ProposedSettle {
-  /** The proposal's id; all attempts that were proposed together have the same one. */
+  /** Id of the proposal, which may name several attempts. */
   id: string;
   attemptId: string;
   service: string;
@@ -15,42 +16,32 @@ export interface ProposedSettle {
   transactionId: string | null;
   status: string | null;
   reason: string;
-  /** The proposer's user of the operating system. */
+  /** Operating system user of the proposer. */
   proposedBy: string;
   /** The proposer's SUDO_USER. */
   sudoUser: string | null;
-  /** The name that the proposer gave. */
+  /** Name given by the proposer. */
   givenName: string | null;
   proposedAt: number;
   expiresAt: number;
 }
 
-/** Proposals of operators that wait for the approval of another one. Only the operator's commands use them. */
+/** Proposals that wait for the approval of a second operator. Only operator commands use them. */
 export interface SettlementProposals {
-  /** Stores a proposal, and deletes those that have expired. */
+  /** Stores proposals and deletes expired ones. */
   add(proposed: readonly ProposedSettle[], now: number): Promise<void>;
-  /** Proposals that have not expired, oldest first; only the one with that id where it is given. */
+  /** Proposals that have not expired, or the one with this id, oldest first. */
   list(service: string, now: number, id?: string): Promise<ProposedSettle[]>;
-  /** Deletes what was proposed for one attempt, or for all attempts of the proposal. */
+  /** Deletes a proposal, or one attempt of it. */
   remove(id: string, attemptId?: string): Promise<void>;
   close(): Promise<void>;
 }
-
-type Values = readonly (string | number | null)[];
-
-/** Runs one statement with `?` for each value. */
-type Execute = (sql: string, values: Values) => Promise<Row[]>;
-
-const INSERT = `INSERT INTO settlement_proposals (id, attempt_id, service, outcome, transaction_id, status, reason,
-  proposed_by, sudo_user, given_name, proposed_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-
-const textOrNull = (value: unknown): string | null => (value === null ? null : String(value));
 
 const readProposal = (row: Row): ProposedSettle => ({
   id: String(row['id']),
   attemptId: String(row['attempt_id']),
   service: String(row['service']),
-  outcome: row['outcome'] === 'succeeded' ? 'succeeded' : 'not_sent',
+  outcome: row['outcome'] as ProposedSettle['outcome'],
   transactionId: textOrNull(row['transaction_id']),
   status: textOrNull(row['status']),
   reason: String(row['reason']),
@@ -61,72 +52,52 @@ const readProposal = (row: Row): ProposedSettle => ({
   expiresAt: Number(row['expires_at']),
 });
 
-const valuesOf = (proposed: ProposedSettle): Values => [
-  proposed.id,
-  proposed.attemptId,
-  proposed.service,
-  proposed.outcome,
-  proposed.transactionId,
-  proposed.status,
-  proposed.reason,
-  proposed.proposedBy,
-  proposed.sudoUser,
-  proposed.givenName,
-  proposed.proposedAt,
-  proposed.expiresAt,
-];
-
-/**
- * Opens the proposals that are stored beside the journal of an address, over a connection of their own. The journal has
- * to have been opened before: that makes the tables.
- */
+/** Opens the proposals in the journal's database over a separate connection. The journal must have been opened before. */
 export async function openProposals(url: string, deadlineMs: number): Promise<SettlementProposals> {
   const { execute, close } = await openStore(url, deadlineMs);
-  const remove = async (id: string, attemptId?: string): Promise<void> => {
-    const only = attemptId === undefined ? '' : 'AND attempt_id = ?';
-    const values = attemptId === undefined ? [id] : [id, attemptId];
-    await execute(`DELETE FROM settlement_proposals WHERE id = ? ${only}`, values);
-  };
   return {
     add: async (proposed, now) => {
       await execute('DELETE FROM settlement_proposals WHERE expires_at <= ?', [now]);
-      for (const each of proposed) await execute(INSERT, valuesOf(each));
+      for (const each of proposed) {
+        const row = toWireFields(each);
+        const [columns, values] = [Object.keys(row), Object.values(row) as SqlValue[]];
+        const text = `INSERT INTO settlement_proposals (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`;
+        await execute(text, values);
+      }
     },
     list: async (service, now, id) => {
-      const only = id === undefined ? '' : 'AND id = ?';
       const rows = await execute(
-        `SELECT * FROM settlement_proposals WHERE service = ? AND expires_at > ? ${only}
+        `SELECT * FROM settlement_proposals WHERE service = ? AND expires_at > ? ${id === undefined ? '' : 'AND id = ?'}
          ORDER BY proposed_at, id, attempt_id`,
-        [service, now, ...(id === undefined ? [] : [id])],
+        id === undefined ? [service, now] : [service, now, id],
       );
       return rows.map(readProposal);
     },
-    remove,
+    remove: async (id, attemptId) => {
+      if (attemptId === undefined) await execute('DELETE FROM settlement_proposals WHERE id = ?', [id]);
+      else await execute('DELETE FROM settlement_proposals WHERE id = ? AND attempt_id = ?', [id, attemptId]);
+    },
     close,
   };
 }
 
-async function openStore(
-  url: string,
-  deadlineMs: number,
-): Promise<{ execute: Execute; close(): Promise<void> }> {
+interface Store {
+  execute(text: string, values: SqlValue[]): Promise<Row[]>;
+  close(): Promise<void>;
+}
+
+async function openStore(url: string, deadlineMs: number): Promise<Store> {
   if (url.startsWith('file:')) {
     const thread = await SqliteThread.open(path.resolve(url.slice('file:'.length)), deadlineMs);
-    const execute: Execute = (sql, values) =>
-      thread.run({ write: true, statements: [{ sql, params: [...values] satisfies SQLInputValue[] }] });
-    return { execute, close: () => thread.close() };
+    return {
+      execute: (text, values) => thread.run({ write: true, statements: [sql(text, ...values)] }),
+      close: () => thread.close(),
+    };
   }
   const pool = new PostgresPool(new PostgresHosts(url), {
     deadlineMs,
     maxConnections: 1,
     connectionOptions: CONNECTION_OPTIONS,
   });
-  const execute: Execute = (sql, values) => {
-    let place = 0;
-    return pool.query(
-      sql.replaceAll('?', () => `$${(place += 1)}`),
-      [...values],
-    );
-  };
-  return { execute, close: () => pool.close() };
+  return { execute: (text, values) => pool.query(text, values), close: () => pool.close() };
 }

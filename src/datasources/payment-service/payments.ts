@@ -6,7 +6,6 @@ import type { WireObject } from '../../shared/wire-object';
 import type { MutationOutcome } from './mapping/responses';
 import {
   mapAccepted,
-  type LookupResponse,
   type LookupKey,
   type MoneySendOptions,
   type SendQueue,
@@ -14,31 +13,33 @@ import {
 } from './client';
 import { lazyComplete, isPartial, readPayment, type KnownPayment } from './mapping/read-payment';
 
-/** A payment to create, in the gateway's words. */
-export interface PaymentRequest {
+/** What creates of payments and payouts have in common. */
+export interface CreateRequest {
   channel: string;
   amount: { currency: string; value: string };
   externalId: string;
-  room: PaymentMethodDefinition;
-  /** The fields of payment_method beside type, in wire spelling. */
+  /** Fields of the method beside its type, in wire spelling. */
   fields: WireObject;
-  returnUrl?: string | null;
-  callbackUrl?: string | null;
-  /** Values of the request that must not come back in a message. */
-  secrets: readonly string[];
   description?: string | null;
+  callbackUrl?: string | null;
+  /** Values that responses must not expose. */
+  secrets: readonly string[];
 }
 
-/** A payment to confirm. */
+export interface PaymentRequest extends CreateRequest {
+  room: PaymentMethodDefinition;
+  returnUrl?: string | null;
+}
+
 export interface ConfirmRequest {
   channel: string;
   transactionId: string;
   room: PaymentMethodDefinition;
-  /** The fields of the body beside id, in wire spelling. */
+  /** Fields of the body beside id, in wire spelling. */
   fields: WireObject;
 }
 
-/** What the gateway remembers of a payment that the service does not show now. */
+/** A payment as the gateway remembers it. */
 export interface RememberedPayment extends KnownPayment {
   transactionId: string;
   status: string;
@@ -47,15 +48,16 @@ export interface RememberedPayment extends KnownPayment {
 /** Result of a lookup. */
 export interface Search<T> {
   found: T | null;
-  /** Whether it is the service itself that has, or has not, the transaction; something in front of it proves nothing. */
+  /** Whether the response is the service's own. That of a proxy proves nothing. */
   isOwn: boolean;
 }
 
+/** Called for every transaction that a lookup finds. @param askedAt start of the lookup by `performance.now()` */
+export type OnSeen<T> = (found: T, askedAt: number) => void;
+
 /** The payments of the service (spec 4.3 to 4.5). */
 export class PaymentService {
-  #seen: (found: PaymentResource, askedAt: number) => void = () => undefined;
-
-  /** Where creates wait for their slot, before they are recorded. */
+  #onSeen: OnSeen<PaymentResource> = () => undefined;
   readonly queue: SendQueue;
 
   /** @param pollAfter for the next actions of the payments */
@@ -66,9 +68,8 @@ export class PaymentService {
     this.queue = client.queue('payment/', 'payments');
   }
 
-  /** Who hears of every payment that a lookup finds, and when it was asked for, by the clock of `performance`. */
-  onSeen(seen: (found: PaymentResource, askedAt: number) => void): void {
-    this.#seen = seen;
+  onSeen(onSeen: OnSeen<PaymentResource>): void {
+    this.#onSeen = onSeen;
   }
 
   /** POST payment/ (spec 4.4). */
@@ -93,12 +94,8 @@ export class PaymentService {
   }
 
   /** POST payment/confirm/ (spec 4.5). The body has no channel. */
-  async confirm({
-    channel,
-    transactionId,
-    room,
-    fields,
-  }: ConfirmRequest): Promise<MutationOutcome<PaymentResource>> {
+  async confirm(request: ConfirmRequest): Promise<MutationOutcome<PaymentResource>> {
+    const { channel, transactionId, room, fields } = request;
     const body = JSON.stringify({ id: transactionId, ...fields });
     const outcome = await this.client.postOnce(
       { channel, path: 'payment/confirm/', lane: 'payments', body },
@@ -107,29 +104,24 @@ export class PaymentService {
     return mapAccepted(outcome, (answer) => this.#read(answer, { channel, room }));
   }
 
-  /** GET payment/ (spec 4.3); null when the service has no such payment. */
+  /** GET payment/ (spec 4.3); null when there is no such payment. */
   async lookUp(key: LookupKey): Promise<PaymentResource | null> {
-    const askedAt = performance.now();
-    return this.#found(key, await this.client.lookUp('payment/', key), askedAt);
+    return (await this.search(key)).found;
   }
 
-  /** The same, for those to whom it matters who says that there is no such payment. */
+  /** As `lookUp`, and whether the service itself responded. */
   async search(key: LookupKey): Promise<Search<PaymentResource>> {
     const askedAt = performance.now();
-    const answered = await this.client.lookUp('payment/', key);
-    return { found: this.#found(key, answered, askedAt), isOwn: answered.isOwn };
-  }
-
-  #found(key: LookupKey, { answer, serviceTime }: LookupResponse, askedAt: number): PaymentResource | null {
-    if (!answer) return null;
-    const payment = Object.assign(readPayment(answer, key, this.pollAfter), { serviceTime });
-    // That the external id in the question is this payment's own is not in the answer: others must not be told so.
+    const { transaction: answer, serviceTime, isOwn } = await this.client.lookUp('payment/', key);
+    if (!answer) return { found: null, isOwn };
+    const found = Object.assign(readPayment(answer, key, this.pollAfter), { serviceTime });
+    // The response does not contain the external id of the lookup: other subscribers must not see it.
     const { externalId, ...bare } = key;
-    this.#seen(externalId === undefined ? payment : readPayment(answer, bare, this.pollAfter), askedAt);
-    return payment;
+    this.#onSeen(externalId === undefined ? found : readPayment(answer, bare, this.pollAfter), askedAt);
+    return { found, isOwn };
   }
 
-  /** A payment of which no more than this is known; the rest arrives by one lookup, when it is selected. */
+  /** A payment from what is known; its other fields are looked up when they are selected. */
   remembered({ transactionId, status, ...known }: RememberedPayment): PaymentResource {
     return this.#read({ transaction_id: transactionId, status }, known);
   }
@@ -140,16 +132,15 @@ export class PaymentService {
       const { channel, transactionId } = payment;
       lazyComplete(payment, async () => {
         const { secrets = [] } = known;
-        const whole = await this.lookUp({ channel, transactionId, secrets });
-        return whole && contradicts(whole, known) ? null : whole;
+        const found = await this.lookUp({ channel, transactionId, secrets });
+        return found && isOtherAmount(found, known) ? null : found;
       });
     }
     return payment;
   }
 }
 
-/** Whether a payment that was looked up is not the one that was asked for. */
-function contradicts({ amount }: PaymentResource, { amount: asked }: KnownPayment): boolean {
-  if (!asked || !amount || amount instanceof Promise) return false;
-  return amount.currency !== asked.currency || normalizeDecimal(amount.value) !== asked.value;
+function isOtherAmount({ amount }: PaymentResource, { amount: expected }: KnownPayment): boolean {
+  if (!expected || !amount || amount instanceof Promise) return false;
+  return amount.currency !== expected.currency || normalizeDecimal(amount.value) !== expected.value;
 }

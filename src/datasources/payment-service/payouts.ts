@@ -1,4 +1,3 @@
-import { Amount } from '../../schema/amount';
 import { payoutRoomOf } from '../../schema/methods';
 import type { PayoutMethodDefinition } from '../../schema/methods/method-definition';
 import { readWord } from '../../schema/payment';
@@ -8,34 +7,23 @@ import { wireText, type WireObject } from '../../shared/wire-object';
 import type { MutationOutcome } from './mapping/responses';
 import {
   mapAccepted,
-  type LookupResponse,
   type LookupKey,
   type MoneySendOptions,
   type SendQueue,
   type ServiceClient,
 } from './client';
-import type { Search } from './payments';
-import { readError } from './mapping/read-common';
+import type { CreateRequest, OnSeen, Search } from './payments';
+import { amountOf, readError } from './mapping/read-payment';
 
-/** A payout to create, in the gateway's words. */
-export interface PayoutRequest {
-  channel: string;
-  amount: { currency: string; value: string };
-  externalId: string;
-  description?: string | null;
+export interface PayoutRequest extends CreateRequest {
   room: PayoutMethodDefinition;
-  /** payout_method.type: the room's, or the caller's own word. */
+  /** payout_method.type: that of the method, or the caller's. */
   type: string;
-  /** The fields of payout_method beside type, in wire spelling. */
-  fields: WireObject;
-  /** What the payout may show of these: the service never sends them back. */
+  /** Method details that may be shown: the service never returns them. */
   shown: object;
-  callbackUrl?: string | null;
-  /** Values of the request that must not come back in a message. */
-  secrets: readonly string[];
 }
 
-/** What the gateway knows of a payout beside the answer. */
+/** What the gateway knows about a payout from its request or lookup. */
 export interface KnownPayout {
   channel: string;
   externalId?: string;
@@ -43,7 +31,7 @@ export interface KnownPayout {
   type?: string | null;
   amount?: { currency: string; value: string };
   shown?: object;
-  /** Whether more is known, but could not be asked for now. */
+  /** Whether more is known but could not be read now. */
   isPartial?: boolean;
 }
 
@@ -51,18 +39,15 @@ type KnownOf = (transactionId: string) => KnownPayout | Promise<KnownPayout>;
 
 /** The payouts of the service (spec 4.1, 4.2). */
 export class PayoutService {
-  #seen: (found: PayoutResource, askedAt: number) => void = () => undefined;
-
-  /** Where creates wait for their slot, before they are recorded. */
+  #onSeen: OnSeen<PayoutResource> = () => undefined;
   readonly queue: SendQueue;
 
   constructor(private readonly client: ServiceClient) {
     this.queue = client.queue('payout/', 'payouts');
   }
 
-  /** Who hears of every payout that a lookup finds, and when it was asked for, by the clock of `performance`. */
-  onSeen(seen: (found: PayoutResource, askedAt: number) => void): void {
-    this.#seen = seen;
+  onSeen(onSeen: OnSeen<PayoutResource>): void {
+    this.#onSeen = onSeen;
   }
 
   /** POST payout/ (spec 4.2). */
@@ -83,56 +68,44 @@ export class PayoutService {
   }
 
   /**
-   * GET payout/ (spec 4.1); null when the service has no such payout.
-   * @param knownOf what is known, by its transaction id, of a payout beside the answer, which says little
+   * GET payout/ (spec 4.1); null when there is no such payout.
+   * @param knownOf what is known about a payout by its transaction id
    */
-  async lookUp(key: LookupKey, knownOf: KnownOf = () => key): Promise<PayoutResource | null> {
-    const askedAt = performance.now();
-    return this.#found(await this.client.lookUp('payout/', key), knownOf, askedAt);
+  async lookUp(key: LookupKey, knownOf?: KnownOf): Promise<PayoutResource | null> {
+    return (await this.search(key, knownOf)).found;
   }
 
-  /** The same, for those to whom it matters who says that there is no such payout. */
+  /** As `lookUp`, and whether the service itself responded. */
   async search(key: LookupKey, knownOf: KnownOf = () => key): Promise<Search<PayoutResource>> {
     const askedAt = performance.now();
-    const answered = await this.client.lookUp('payout/', key);
-    return { found: await this.#found(answered, knownOf, askedAt), isOwn: answered.isOwn };
-  }
-
-  async #found(
-    { answer }: LookupResponse,
-    knownOf: KnownOf,
-    askedAt: number,
-  ): Promise<PayoutResource | null> {
-    if (!answer) return null;
+    const { transaction: answer, isOwn } = await this.client.lookUp('payout/', key);
+    if (!answer) return { found: null, isOwn };
     const transactionId = String(answer['transaction_id']).toLowerCase();
-    const payout = readPayout(answer, await knownOf(transactionId));
-    this.#seen(payout, askedAt);
-    return payout;
+    const found = readPayout(answer, await knownOf(transactionId));
+    this.#onSeen(found, askedAt);
+    return { found, isOwn };
   }
 
-  /** A payout of which no more than this is known. */
+  /** A payout from what is known. */
   remembered(transactionId: string, status: string, known: KnownPayout): PayoutResource {
     return readPayout({ transaction_id: transactionId, status }, known);
   }
 }
 
-/** A payout from the service's answer (spec 2.6); what the answer lacks comes from what is known. */
+/** Reads a payout (spec 2.6); fields that the response lacks come from `known`. */
 function readPayout(answer: WireObject, known: KnownPayout): PayoutResource {
-  const said = wireText(answer['method']);
-  const room = said === null ? (known.room ?? payoutRoomOf(null)) : payoutRoomOf(said);
+  const type = wireText(answer['method']);
+  const room = type === null ? (known.room ?? payoutRoomOf(null)) : payoutRoomOf(type);
   const payout = new room.payout(room);
   const status = String(answer['status']);
-  const { amount } = known;
   return Object.assign(payout, room === known.room ? known.shown : {}, {
-    wireType: parseEnumWord(said) ?? known.type ?? null,
+    wireType: parseEnumWord(type) ?? known.type ?? null,
     transactionId: String(answer['transaction_id']).toLowerCase(),
     channel: known.channel,
     externalId: passThrough(answer['external_id']) ?? known.externalId,
     status: readWord(PayoutStatus, PayoutStatus.UNKNOWN, status),
     rawStatus: readStatus(status),
-    amount:
-      amount &&
-      Object.assign(new Amount(), { currency: amount.currency, value: amount.value, received: null }),
+    amount: amountOf(known.amount),
     error: readError(answer['error']),
     ...(known.isPartial && { isPartial: true }),
   });

@@ -1,48 +1,50 @@
 import { RequestFailure, type RawResponse } from './http/http-exchange';
 import type { Call } from './http/transport';
+import { ServiceError } from './service-error';
 
-/** The calls that the service knows, in words for metrics. */
-export type CallName =
-  'create_payment' | 'confirm_payment' | 'lookup_payment' | 'create_payout' | 'lookup_payout' | 'other';
+/** A failed request, for the log. Holds nothing else of request or response. */
+export interface RequestFailureReport {
+  /** Method, and path below api/v1/. */
+  call: string;
+  /** The channel when its credentials were rejected or are missing. */
+  channel?: string;
+  /** The HTTP status when there was a response. */
+  status?: number;
+  /** The error code when there was none. */
+  code?: string;
+  ms: number;
+}
 
-/** What became of a call. `not_tried`: the service counts as down, or too many wait. */
-export type CallResult =
-  | 'ok'
-  | 'not_found'
-  | 'unauthorized'
-  | 'rate_limited'
-  | 'refused'
-  | 'server_error'
-  | 'timeout'
-  | 'broken'
-  | 'too_large'
-  | 'not_tried'
-  | 'no_credentials';
-
-/** Hears of calls to the service. Called for every one: it must be quick, and must not throw. */
+/** Called for every request: must be fast and must not throw. */
 export interface RequestObserver {
-  /** A call has ended, with or without an answer. */
-  ended(call: CallName, result: CallResult, ms: number): void;
-  /** A lookup is about to be tried again. */
+  /** A request failed. */
+  fault(report: RequestFailureReport): void;
+  /** A request ended, with or without a response. */
+  ended(call: string, result: string, ms: number): void;
+  /** A lookup is retried. */
   retried(): void;
 }
 
-const NAMES: Readonly<Record<string, CallName>> = {
+/** Names of requests in metrics; all others are `other`. */
+const POSTS: Readonly<Record<string, string>> = {
   'payment/confirm/': 'confirm_payment',
   'payment/': 'create_payment',
   'payout/': 'create_payout',
 };
-const LOOKUP_NAMES: Readonly<Record<string, CallName>> = {
+const LOOKUPS: Readonly<Record<string, string>> = {
   'payment/': 'lookup_payment',
   'payout/': 'lookup_payout',
 };
 
-/** What a call is for. */
-export const callOf = (call: Call): CallName =>
-  ('query' in call ? LOOKUP_NAMES : NAMES)[call.path] ?? 'other';
+/** `result`: how a request ended, for metrics. */
+export type RequestEnd = { result: string } & Pick<RequestFailureReport, 'status' | 'code'>;
 
-/** What an answer comes to. That a body cannot be believed is not known yet. */
-export function classifyResponse({ status }: RawResponse, notFoundStatus: number): CallResult {
+/** Whether the body can be believed is not known yet. */
+export function endOfResponse({ status }: RawResponse, notFoundStatus: number): RequestEnd {
+  return { result: classifyStatus(status, notFoundStatus), status };
+}
+
+function classifyStatus(status: number, notFoundStatus: number): string {
   if (status < 300) return 'ok';
   if (status === 401) return 'unauthorized';
   if (status === notFoundStatus) return 'not_found';
@@ -50,13 +52,31 @@ export function classifyResponse({ status }: RawResponse, notFoundStatus: number
   return status >= 500 ? 'server_error' : 'refused';
 }
 
-const REASONS: Readonly<Record<RequestFailure['reason'], CallResult>> = {
+/** `not_tried`: a circuit breaker is open, or too many requests are queued. */
+const RESULTS: Readonly<Record<RequestFailure['reason'], string>> = {
   timeout: 'timeout',
   broken: 'broken',
   'too-large': 'too_large',
   refused: 'not_tried',
 };
 
-/** Why there was no answer. */
-export const failureOf = (failure: unknown): CallResult =>
-  failure instanceof RequestFailure ? REASONS[failure.reason] : 'no_credentials';
+export function endOfFailure(failure: unknown): RequestEnd {
+  if (failure instanceof RequestFailure) return { result: RESULTS[failure.reason], code: failure.code };
+  return { result: 'no_credentials', code: failure instanceof ServiceError ? 'NO_CREDENTIALS' : 'UNKNOWN' };
+}
+
+/** Reports a request that began at `startedAt` by `performance.now()`. */
+export function reportEnd(
+  observer: RequestObserver,
+  call: Call,
+  { startedAt, result, ...facts }: RequestEnd & { startedAt: number },
+): void {
+  const ms = performance.now() - startedAt;
+  const isLookup = 'query' in call;
+  observer.ended((isLookup ? LOOKUPS : POSTS)[call.path] ?? 'other', result, ms);
+  if (result === 'ok' || result === 'not_found') return;
+  const name = `${isLookup ? 'GET' : 'POST'} ${call.path}`;
+  const isChannelError = result === 'unauthorized' || result === 'no_credentials';
+  const channel = isChannelError ? { channel: call.channel } : {};
+  observer.fault({ call: name, ...facts, ...channel, ms: Math.round(ms) });
+}

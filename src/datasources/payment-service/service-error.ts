@@ -1,26 +1,26 @@
-/** What can go wrong with the service, for a caller who cannot mend it by changing the input. */
+/** Errors of the service that a caller cannot fix by changing the input. */
 export type ServiceErrorKind =
-  /** The service could not be reached and nothing was sent, or it answered that it cannot serve now. */
+  /** The service could not be reached and nothing was sent, or it responded that it is unavailable. */
   | 'UNAVAILABLE'
-  /** A lookup ran out of time. */
+  /** A lookup timed out. */
   | 'TIMEOUT'
-  /** The service refused the gateway's credentials or clock. */
+  /** The service rejected the gateway's credentials or clock. */
   | 'AUTH_FAILED'
-  /** The answer could not be read, or contradicts the request. */
+  /** The response is invalid or contradicts the request. */
   | 'RESPONSE_INVALID'
-  /** The service refused the parameters of a lookup. */
+  /** The service rejected the parameters of a lookup. */
   | 'LOOKUP_REFUSED'
-  /** The service has no such transaction, where there has to be one. */
+  /** The service does not have a transaction that must exist. */
   | 'NOT_FOUND';
 
-/** A fault of service, network or credentials. The message is made here and holds nothing of request or answer. */
+/** An error of service, network or credentials. The message contains nothing of request or response. */
 export class ServiceError extends Error {
   constructor(
     readonly kind: ServiceErrorKind,
     message: string,
-    /** When to try again, in milliseconds, where the service said so. */
+    /** Retry-After of the service in ms. */
     readonly retryAfterMs?: number,
-    /** True when the call was not even tried: too many wait, or the service counts as down. */
+    /** Whether the gateway sent nothing: too many requests are queued, or a circuit breaker is open. */
     readonly notTried = false,
   ) {
     super(message);

@@ -1,15 +1,15 @@
 import { Client, type ClientBase, type ClientConfig } from 'pg';
-import { tookTooLong } from '../deadline';
-import { FaultError, faultOf, isPermanent, type JournalFault } from '../journal-error';
+import { DescribedError, faultOf, isPermanent, type JournalFault } from '../journal-error';
 import { readPostgresUrl, type PostgresHost, type PostgresUrl } from '../../../shared/postgres-url';
+import { DeadlineExceeded } from '../../../shared/timeout';
 
 /**
- * The servers of a connection string, of which one is used: the first that answers and has the attributes asked for. It is
- * used until connecting to it fails or it turns out to be read-only; then the next one is searched.
+ * The hosts of a connection string. Uses the first that responds and has the required session attributes, until a
+ * connection to it fails or it becomes read-only; then the search starts again with the other hosts.
  */
 export class PostgresHosts {
   readonly #url: PostgresUrl;
-  /** In the order in which they are tried. */
+  /** In the order of the search. */
   #order: readonly PostgresHost[];
   #chosen: PostgresHost | undefined;
   #search: Promise<PostgresHost> | undefined;
@@ -20,14 +20,13 @@ export class PostgresHosts {
     this.#order = this.#url.hosts;
   }
 
-  /** A client that connects to the server in use. */
+  /** A client that connects to the host in use. */
   client(config: ClientConfig): Client {
     return new HostClient(this, { ...config, connectionString: this.#url.connectionString });
   }
 
-  /** The settings of a pool of such clients. */
+  /** Settings of a pool that connects to the host in use. */
   poolConfig() {
-    // A pool makes its clients itself, with its own settings.
     const hosts = this as PostgresHosts;
     return {
       connectionString: this.#url.connectionString,
@@ -39,7 +38,7 @@ export class PostgresHosts {
     };
   }
 
-  /** The server to connect to; undefined where the connection string names one alone. Rejects where none fits. */
+  /** The host in use; undefined when the connection string has only one. Rejects when none fits. */
   choose(): Promise<PostgresHost | undefined> {
     if (this.#chosen || this.#order.length === 0) return Promise.resolve(this.#chosen);
     this.#search ??= this.#find().finally(() => {
@@ -48,19 +47,19 @@ export class PostgresHosts {
     return this.#search;
   }
 
-  /** Rejects where the session of a client does not have the attributes asked for. One round trip, unless any server will do. */
+  /** Rejects when a client's session lacks the required attributes. */
   async check(client: ClientBase): Promise<void> {
     const { attributes } = this.#url;
     if (attributes === 'any') return;
     const { rows } = await client.query<{ standby: boolean; readOnly: boolean }>(SESSION);
-    const isUnfit = rows[0]?.standby || (attributes === 'read-write' && rows[0]?.readOnly);
-    if (isUnfit) throw new FaultError(READ_ONLY);
+    const isUnsuitable = rows[0]?.standby || (attributes === 'read-write' && rows[0]?.readOnly);
+    if (isUnsuitable) throw new DescribedError(READ_ONLY);
   }
 
-  /** A server cannot be connected to, or not be written: the others are tried before it. */
+  /** Must be called when a connection failed or the host is read-only. Moves the host to the end of the search order. */
   failed({ host, port }: PostgresHost): void {
     const chosen = this.#chosen;
-    // Another one may have been chosen meanwhile.
+    // Another host may be in use by now.
     if (chosen?.host !== host || chosen.port !== port) return;
     this.#chosen = undefined;
     this.#order = [...this.#order.filter((other) => other !== chosen), chosen];
@@ -88,7 +87,7 @@ export class PostgresHosts {
         void client.end().catch(() => undefined);
       }
     }
-    throw new FaultError(summary(this.#url.hosts.flatMap((host) => faults.get(host) ?? [])));
+    throw new DescribedError(summarize(this.#url.hosts.flatMap((host) => faults.get(host) ?? [])));
   }
 }
 
@@ -96,25 +95,25 @@ const SESSION = `SELECT pg_is_in_recovery() AS standby, current_setting('transac
 
 const READ_ONLY: JournalFault = { reason: 'read_only', code: '25006', message: 'the server is read-only' };
 
-/** One fault for those of all hosts: the one that most likely hides the primary. */
-function summary(faults: readonly JournalFault[]): JournalFault {
+/** One error for all hosts, with the reason of the one that most likely is the primary. */
+function summarize(faults: readonly JournalFault[]): JournalFault {
   const primary =
     faults.find((fault) => fault.reason !== 'read_only' && !isPermanent(fault)) ??
     faults.find(({ reason }) => reason === 'read_only') ??
     faults[0];
-  const each = faults.map(({ reason }, place) => `host ${place + 1} ${reason}`).join(', ');
+  const each = faults.map(({ reason }, index) => `host ${index + 1} ${reason}`).join(', ');
   const { reason = 'other', code = null } = primary ?? {};
   return { reason, code, message: `no host in DATABASE_URL can be written: ${each}` };
 }
 
-/** A client that connects to the server in use, and only where its session fits. */
+/** A client that connects to the host in use and checks its session. */
 class HostClient extends Client {
   readonly #hosts: PostgresHosts;
 
   constructor(hosts: PostgresHosts, config?: ClientConfig) {
     super(config);
     this.#hosts = hosts;
-    // The server may end the connection before its user listens; without a listener that ends the process.
+    // Without a listener an early 'error' event would end the process.
     this.on('error', () => undefined);
   }
 
@@ -132,7 +131,7 @@ class HostClient extends Client {
   async #connect(): Promise<Client> {
     const host = await this.#hosts.choose();
     // The caller may have timed out meanwhile.
-    if (this.connection.stream.destroyed) throw tookTooLong();
+    if (this.connection.stream.destroyed) throw new DeadlineExceeded();
     if (host) Object.assign(this, host);
     try {
       await super.connect();

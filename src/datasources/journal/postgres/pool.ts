@@ -1,6 +1,7 @@
 import { Pool, type Client, type PoolClient } from 'pg';
 import { InFlightCounter } from '../../../shared/in-flight-counter';
-import { monotonicMs, tookTooLong, within } from '../deadline';
+import { DeadlineExceeded, withTimeout } from '../../../shared/timeout';
+import { monotonicMs } from '../deadline';
 import { JournalUnavailable } from '../journal';
 import { faultOf } from '../journal-error';
 import { migrate } from '../migrations';
@@ -11,74 +12,71 @@ import type { Row } from '../rows';
 export const CONNECTION_OPTIONS = '-c plan_cache_mode=force_custom_plan';
 
 /**
- * For statements that read an index in its order, whatever the statistics say: those of a table that has just grown, or
- * of one client among many, make a walk of the whole table look cheap.
+ * For statements that must read an index in its order: with statistics of a table that has just grown, or of one client
+ * among many, the planner prefers a scan of the whole table.
  */
 export const INDEX_ORDER_OPTIONS = `${CONNECTION_OPTIONS} -c enable_seqscan=off -c enable_bitmapscan=off -c enable_sort=off -c jit=off`;
 
 const MIGRATION_TIMEOUT_MS = 10_000;
-/** Building an index takes about ten seconds for a million attempts. */
-const SLOW_MIGRATION_TIMEOUT_MS = 60 * 60 * 1000;
-/** Any number, as long as every instance uses the same: one at a time makes the tables. */
+/** Advisory lock key, the same in every instance: one at a time runs the migrations. */
 const MIGRATION_LOCK = 7_215_044;
 
 interface PostgresPoolOptions {
-  /** How long anything asked of it may take, in milliseconds. */
+  /** Time limit of a query in ms. */
   deadlineMs: number;
   maxConnections: number;
   /** Settings of each connection, as command-line options of the server. */
   connectionOptions: string;
-  /** Makes the tables; the pool does so itself where this is missing. */
+  /** Runs the migrations; by default the pool does. */
   migrate?: () => Promise<readonly string[]>;
 }
 
-/** Connections to PostgreSQL that answer in time or not at all, to a database that has the journal's tables. */
+interface NamedStatement {
+  /** PostgreSQL parses a named statement once per connection. */
+  name: string;
+  text: string;
+}
+
+/** Connection pool with a time limit for each query, to a database that has the journal's tables. */
 export class PostgresPool {
   readonly #hosts: PostgresHosts;
-  readonly #deadlineMs: number;
-  readonly #migrateElsewhere: PostgresPoolOptions['migrate'];
+  readonly #options: PostgresPoolOptions;
   readonly #pool: Pool;
-  readonly #underWay = new InFlightCounter();
-  /** Short names of statements: a statement with a name is parsed once per connection. */
-  readonly #names = new Map<string, string>();
+  readonly #inFlight = new InFlightCounter();
+  readonly #statements = new Map<string, NamedStatement>();
   #migrated: Promise<readonly string[]> | undefined;
-  #migrating: Client | undefined;
+  #migrationClient: Client | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(hosts: PostgresHosts, options: PostgresPoolOptions) {
     const { deadlineMs } = options;
     this.#hosts = hosts;
-    this.#deadlineMs = deadlineMs;
-    this.#migrateElsewhere = options.migrate;
+    this.#options = options;
     this.#pool = new Pool({
       ...hosts.poolConfig(),
       max: options.maxConnections,
       connectionTimeoutMillis: deadlineMs,
-      // What nobody waits for any more must not hold locks, nor be written later.
+      // A query that timed out must not hold locks, nor be executed later.
       statement_timeout: deadlineMs,
       keepAlive: true,
       application_name: 'paygraph',
       options: options.connectionOptions,
     });
-    // A connection that breaks while it is idle is replaced at the next use.
+    // A connection that breaks while idle is replaced at the next use.
     this.#pool.on('error', () => undefined);
   }
 
-  /** When something asked now has to be done, by `monotonicMs`. */
-  until(): number {
-    return monotonicMs() + this.#deadlineMs;
+  /** @param text with `?` or `$n` for each value  @param until end of the time limit, by `monotonicMs` */
+  query(text: string, values: unknown[], until = monotonicMs() + this.#options.deadlineMs): Promise<Row[]> {
+    if (this.#closing) return Promise.reject(closedError());
+    return this.#inFlight.track(this.#query({ ...this.#statement(text), values }, until));
   }
 
-  query(text: string, values: unknown[], until = this.until()): Promise<Row[]> {
-    if (this.#closing) return Promise.reject(new JournalUnavailable(new Error('It is closed.')));
-    return this.#underWay.track(this.#query({ name: this.#nameOf(text), text, values }, until));
-  }
-
-  /** Makes the tables, once; tried again at the next use where that failed. Returns the names of the steps taken. */
+  /** Runs the migrations once, and again at the next use after a failure. Returns the names of those it applied. */
   migrate(): Promise<readonly string[]> {
-    if (this.#closing) return Promise.reject(new JournalUnavailable(new Error('It is closed.')));
-    this.#migrated ??= this.#underWay
-      .track((this.#migrateElsewhere ?? this.#migrate.bind(this))())
+    if (this.#closing) return Promise.reject(closedError());
+    this.#migrated ??= this.#inFlight
+      .track((this.#options.migrate ?? this.#migrate.bind(this))())
       .catch((error: unknown) => {
         this.#migrated = undefined;
         throw new JournalUnavailable(error);
@@ -86,60 +84,78 @@ export class PostgresPool {
     return this.#migrated;
   }
 
-  /** Waits for what is under way, except for a migration: that is undone. */
+  /** Waits for queries in flight; aborts a migration. */
   close(): Promise<void> {
-    void this.#migrating?.end().catch(() => undefined);
-    this.#closing ??= this.#underWay.drained().then(() => this.#pool.end());
+    void this.#migrationClient?.end().catch(() => undefined);
+    this.#closing ??= this.#inFlight.drained().then(() => this.#pool.end());
     return this.#closing;
   }
 
-  async #query(query: { name: string; text: string; values: unknown[] }, until: number): Promise<Row[]> {
+  async #query(query: NamedStatement & { values: unknown[] }, until: number): Promise<Row[]> {
     let client: PoolClient | undefined;
     try {
-      await within(until - monotonicMs(), this.migrate());
-      client = await within(until - monotonicMs(), this.#pool.connect(), (late) => late.release());
-      if (monotonicMs() >= until) throw tookTooLong();
-      const { rows } = await within(until - monotonicMs(), client.query<Row>(query));
+      await withTimeout(until - monotonicMs(), this.migrate());
+      client = await this.#connect(until);
+      if (monotonicMs() >= until) throw new DeadlineExceeded();
+      const { rows } = await withTimeout(until - monotonicMs(), client.query<Row>(query));
       client.release();
       return rows;
     } catch (error) {
-      // After a failover the primary is another server.
+      // After a failover another server is the primary.
       if (client && faultOf(error).reason === 'read_only') this.#hosts.failed(client);
-      // The connection may still be busy with the query: it is not used again.
+      // The connection may still be busy with the query: it is not reused.
       client?.release(true);
       throw error instanceof JournalUnavailable ? error : new JournalUnavailable(error);
     }
   }
 
+  async #connect(until: number): Promise<PoolClient> {
+    const connecting = this.#pool.connect();
+    try {
+      return await withTimeout(until - monotonicMs(), connecting);
+    } catch (error) {
+      void connecting.then(
+        (late) => late.release(),
+        () => undefined,
+      );
+      throw error;
+    }
+  }
+
   async #migrate(): Promise<readonly string[]> {
     const client = this.#hosts.client({
-      connectionTimeoutMillis: this.#deadlineMs,
+      connectionTimeoutMillis: this.#options.deadlineMs,
+      query_timeout: MIGRATION_TIMEOUT_MS,
       application_name: 'paygraph',
       keepAlive: true,
     });
-    this.#migrating = client;
-    const execute = async (text: string, isSlow = false): Promise<Row[]> => {
-      const query = { text, query_timeout: isSlow ? SLOW_MIGRATION_TIMEOUT_MS : MIGRATION_TIMEOUT_MS };
-      return (await client.query<Row>(query)).rows;
-    };
+    this.#migrationClient = client;
+    const execute = async (text: string): Promise<Row[]> => (await client.query<Row>(text)).rows;
     try {
       await client.connect();
       await execute('BEGIN');
       await execute('SET LOCAL statement_timeout = 0');
       await execute(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
-      const steps = await migrate({ dialect: 'postgres', execute });
+      const applied = await migrate({ dialect: 'postgres', execute });
       await execute('COMMIT');
-      return steps;
+      return applied;
     } finally {
-      this.#migrating = undefined;
-      // What was not committed is undone with the connection, which may be one that never ends.
+      this.#migrationClient = undefined;
+      // Closing the connection rolls back what was not committed; it may take long.
       void client.end().catch(() => undefined);
     }
   }
 
-  #nameOf(text: string): string {
-    const name = this.#names.get(text) ?? `paygraph_${this.#names.size}`;
-    this.#names.set(text, name);
-    return name;
+  #statement(text: string): NamedStatement {
+    let statement = this.#statements.get(text);
+    if (!statement) {
+      let count = 0;
+      const numbered = text.replaceAll('?', () => `$${(count += 1)}`);
+      statement = { name: `paygraph_${this.#statements.size}`, text: numbered };
+      this.#statements.set(text, statement);
+    }
+    return statement;
   }
 }
+
+const closedError = (): JournalUnavailable => new JournalUnavailable(new Error('The journal is closed.'));

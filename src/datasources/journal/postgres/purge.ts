@@ -1,14 +1,13 @@
 import type { PurgeProgress, PurgeStep } from '../journal';
 import type { PostgresPool } from './pool';
-import type { Row } from '../rows';
 
-/** Any number, as long as every instance uses the same and nothing else does: one purges at a time. */
+/** Advisory lock key, the same in every instance: one at a time purges. */
 const PURGE_LOCK = 7_215_045;
 
-/** No step waits for a lock, so none is part of a deadlock: what somebody else holds now is left to a later step. */
+/** No step waits for a lock, so none can deadlock: locked rows are left to a later purge. */
 const TURN = `turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(${PURGE_LOCK}) AS mine)`;
 
-/** `found`: the rows that the step looked at; `last`: where it ended. */
+/** `found`: number of rows examined; `last`: where the step ended. */
 export const PURGE_ATTEMPTS = `WITH ${TURN},
   expired AS MATERIALIZED (
     SELECT id, service, channel, external_id, settled_at FROM attempts
@@ -28,7 +27,7 @@ export const PURGE_ATTEMPTS = `WITH ${TURN},
   SELECT (SELECT mine FROM turn) AS mine, count(*) AS found, count(*) AS deleted, max(settled_at)::text AS last
   FROM deleted`;
 
-/** A reservation that an attempt takes over meanwhile is locked, or has another attempt then: it stays. */
+/** Keeps a reservation that an attempt takes over meanwhile: it is locked, or names another attempt. */
 export const PURGE_RESERVATIONS = `WITH ${TURN},
   page AS MATERIALIZED (
     SELECT service, channel, external_id, attempt_id FROM reservations
@@ -51,7 +50,6 @@ export const PURGE_RESERVATIONS = `WITH ${TURN},
       ORDER BY service DESC, channel DESC, external_id DESC LIMIT 1) AS last
   FROM page`;
 
-/** Inputs of confirms that were carried out. */
 export const PURGE_CONFIRMED = `WITH ${TURN},
   expired AS MATERIALIZED (
     SELECT ctid, confirmed_at FROM confirmed
@@ -66,7 +64,7 @@ export const FIRST_RESERVATION = JSON.stringify(['', '', '']);
 
 const BY_TIME = { attempts: PURGE_ATTEMPTS, confirmed: PURGE_CONFIRMED };
 
-/** Deletes a few rows of what is no longer kept. Null while another instance purges. */
+/** Deletes a few expired rows. Null while another instance purges. */
 export async function purgeStep(
   pool: PostgresPool,
   { target, settledBefore, limit, after }: PurgeStep,
@@ -75,11 +73,7 @@ export async function purgeStep(
     target === 'reservations'
       ? await pool.query(PURGE_RESERVATIONS, [after ?? FIRST_RESERVATION, limit])
       : await pool.query(BY_TIME[target], [after ?? 0, settledBefore, limit]);
-  return row ? progressOf(row, limit) : null;
-}
-
-function progressOf(row: Row, limit: number): PurgeProgress | null {
-  if (row['mine'] !== true) return null;
+  if (row?.['mine'] !== true) return null;
   const isLast = Number(row['found']) < limit;
   return { deleted: Number(row['deleted']), after: isLast ? null : String(row['last']) };
 }

@@ -1,31 +1,20 @@
-import { BEGIN_COLUMNS, UPSERT_RELEASED_KEY, leaseIsOver, upsertReservation } from '../rows';
-
-const NUMBERS = new Set([
-  'lease_until',
-  'started_at',
-  'service_started_at',
-  'send_until',
-  'settled_at',
-  'next_check_at',
-  'absent_lookups',
-  'absent_ms',
-]);
-const recordset = (columns: readonly string[]): string =>
-  `jsonb_to_recordset($1::jsonb) AS x(${columns.map((name) => `${name} ${NUMBERS.has(name) ? 'bigint' : 'text'}`).join(', ')}, reserve boolean)`;
+import { INSERT_COLUMNS, UPSERT_RELEASED_KEY, upsertReservation } from '../rows';
 
 /**
- * All attempts of a batch in one statement. It returns the rows that were written and, as they were before, those
- * whose keys are taken. Everybody locks in the same order, so that nobody waits for each other in a circle.
+ * Inserts all attempts of a batch. Returns the rows that were written, and the previous rows of keys that are taken. Every
+ * instance locks in the same order, so that there are no deadlocks.
  */
-export const BEGIN = `WITH asked AS MATERIALIZED (SELECT * FROM ${recordset(BEGIN_COLUMNS)}),
+export const INSERT_ATTEMPTS = `WITH asked AS MATERIALIZED (
+    SELECT x.*, (record ->> 'reserve')::boolean AS reserve FROM jsonb_array_elements($1::jsonb) AS record,
+      jsonb_populate_record(NULL::attempts, record) AS x),
   reserved AS (
     INSERT INTO reservations (service, channel, external_id, attempt_id)
     SELECT service, channel, external_id, id FROM asked WHERE reserve ORDER BY service, channel, external_id
     ${upsertReservation('NOT attempt_is_open(reservations.attempt_id)')}
     RETURNING attempt_id),
   begun AS (
-    INSERT INTO attempts (${BEGIN_COLUMNS.join(', ')}, outcome)
-    SELECT ${BEGIN_COLUMNS.join(', ')}, 'in_progress' FROM asked
+    INSERT INTO attempts (${INSERT_COLUMNS.join(', ')}, outcome)
+    SELECT ${INSERT_COLUMNS.join(', ')}, 'in_progress' FROM asked
     WHERE NOT reserve OR id IN (SELECT attempt_id FROM reserved) ORDER BY service, client, key
     ${UPSERT_RELEASED_KEY}
     RETURNING *)
@@ -35,32 +24,15 @@ export const BEGIN = `WITH asked AS MATERIALIZED (SELECT * FROM ${recordset(BEGI
     SELECT * FROM attempts
     WHERE service = asked.service AND client = asked.client AND key = asked.key) AS found`;
 
-/** The attempt of a key. */
-export const FIND = 'SELECT * FROM attempts WHERE service = $1 AND client = $2 AND key = $3';
-
-const OPEN = "attempts.outcome IN ('in_progress', 'unknown')";
-
-const SETTLE_COLUMNS = [
-  'id',
-  'outcome',
-  'settled_at',
-  'transaction_id',
-  'status',
-  'next_check_at',
-  'absent_lookups',
-  'absent_ms',
-  'absent_observer',
-];
-
-/** Returns the attempts that were left as they are because another one has created their transaction. */
-export const SETTLE = `WITH asked AS MATERIALIZED (
-    SELECT * FROM ${recordset(SETTLE_COLUMNS)}),
+/** Records the outcomes of a batch. Returns the attempts left unchanged because another one created their transaction. */
+export const RECORD_OUTCOMES = `WITH asked AS MATERIALIZED (
+    SELECT * FROM jsonb_populate_recordset(NULL::attempts, $1::jsonb)),
   held AS MATERIALIZED (
     SELECT id FROM attempts_with_transaction_of_another($1::jsonb) AS id),
   locked AS MATERIALIZED (
     SELECT attempts.id FROM attempts JOIN asked USING (id)
     WHERE attempts.outcome NOT IN ('succeeded', 'rejected', 'not_sent') AND id NOT IN (SELECT id FROM held)
-    ORDER BY service, client, key FOR UPDATE OF attempts),
+    ORDER BY attempts.service, attempts.client, attempts.key FOR UPDATE OF attempts),
   settled AS (UPDATE attempts SET
     outcome = asked.outcome,
     settled_at = asked.settled_at,
@@ -76,22 +48,43 @@ export const SETTLE = `WITH asked AS MATERIALIZED (
   WHERE attempts.id = asked.id)
   SELECT id FROM held`;
 
-/** Who is being settled at this moment needs no renewal, and is not waited for. */
-export const RENEW = `UPDATE attempts SET lease_until = $1 WHERE id IN (
-  SELECT id FROM attempts WHERE owner = $2 AND outcome = 'in_progress' FOR UPDATE SKIP LOCKED)`;
+/**
+ * Searches the index by id and client only, so that it reads no row of another client. OFFSET 0 keeps a planner without
+ * statistics from using the other conditions and reading all that the client ever created.
+ */
+export const FIND_CREATED = `SELECT asked.place - 1 AS place, found.*
+  FROM (SELECT place, ref ->> 0 AS channel, ref ->> 1 AS transaction_id, ref ->> 2 AS external_id
+    FROM jsonb_array_elements($4::jsonb) WITH ORDINALITY AS refs(ref, place)) AS asked
+  CROSS JOIN LATERAL (
+    (SELECT * FROM (
+        SELECT * FROM attempts WHERE transaction_id = asked.transaction_id AND client = $2 OFFSET 0) AS own
+      WHERE service = $1 AND kind = $3 AND channel = asked.channel
+        AND (asked.external_id IS NULL OR external_id = asked.external_id)
+      LIMIT 1)
+    UNION ALL
+    (SELECT * FROM (
+        SELECT * FROM attempts
+        WHERE asked.transaction_id IS NULL AND external_id = asked.external_id AND client = $2
+          AND outcome IN ('succeeded', 'unknown')
+        ORDER BY seq DESC OFFSET 0) AS own
+      WHERE service = $1 AND kind = $3 AND channel = asked.channel
+      LIMIT 1)) AS found`;
 
-/** Attempts of unknown outcome, or of an owner that has not renewed its lease by the third parameter. */
-export const CLAIMABLE = `${OPEN} AND ${leaseIsOver('$3')}`;
+/** Parameters: the confirmed inputs as JSON, then those of END_CONFIRM. One statement, and so atomic. */
+export const RECORD_CONFIRMED = `WITH recorded AS (
+  INSERT INTO confirmed (service, channel, transaction_id, input_hash, status, confirmed_at)
+  SELECT service, channel, transaction_id, input_hash, status, confirmed_at FROM jsonb_to_recordset(?::jsonb)
+    AS x(service text, channel text, transaction_id text, input_hash text, status text, confirmed_at bigint)
+  ON CONFLICT DO NOTHING)`;
 
-/** Tables that the gateway's user reads and writes. */
 const TABLES = ['attempts', 'reservations', 'confirms', 'confirmed', 'settlement_proposals', 'write_checks'];
 
-/** Whether the user of the connection may do so. */
+/** Whether the user of the connection has all privileges that the gateway needs. */
 export const MAY_WRITE = TABLES.flatMap((table) =>
   ['SELECT', 'INSERT', 'UPDATE', 'DELETE'].map((right) => `has_table_privilege('${table}', '${right}')`),
 ).join(' AND ');
 
-/** Parameters: the time in milliseconds, and how many bytes are written beside. */
-export const CHECK_WRITE = `INSERT INTO write_checks (id, checked_at, filler) VALUES (1, $1, repeat('0', $2::int))
+/** Parameters: the time in milliseconds, and the size of the filler in bytes. */
+export const CHECK_WRITE = `INSERT INTO write_checks (id, checked_at, filler) VALUES (1, ?, repeat('0', ?::int))
   ON CONFLICT (id) DO UPDATE SET checked_at = excluded.checked_at, filler = excluded.filler
   RETURNING ${MAY_WRITE} AS may`;

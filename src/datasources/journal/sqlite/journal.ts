@@ -1,61 +1,44 @@
 import { READ_DEADLINE_MS } from '../deadline';
 import type {
-  Attempt,
-  AttemptKey,
-  AttemptKind,
-  AttemptPage,
   BeginResult,
-  Claim,
+  ConfirmResult,
   Journal,
   NewAttempt,
+  Outcome,
   PurgeProgress,
   PurgeStep,
-  Outcome,
-  UnknownCount,
 } from '../journal';
-import { findCreatedInSqlite } from '../find-created';
 import { fileOpenError, JournalOpenError } from '../journal-open-error';
 import { migrate } from '../migrations';
 import {
-  BEGIN_COLUMNS,
+  FIND,
+  INSERT_COLUMNS,
   OPEN,
   UPSERT_RELEASED_KEY,
-  beginValues,
+  insertValues,
   isReleased,
-  leaseIsOver,
-  CREATED_ON_CHANNEL,
-  createdValues,
-  observerGrace,
   readAttempt,
-  rival,
-  rivalValues,
   upsertReservation,
   type Row,
 } from '../rows';
-import { SqliteAttemptReads } from './attempt-reads';
-import { SqliteConfirms } from './confirms';
+import { END_CONFIRM, SqlJournal, type SqlValue } from '../sql-journal';
+import type { Statement } from './messages';
 import { purgeStep } from './purge';
-import { sql, SqliteThread, type Statement } from './thread';
-
-const unnumbered = (): string => '?';
+import { sql, SqliteThread } from './thread';
 
 const RESERVE = `INSERT INTO reservations (service, channel, external_id, attempt_id) VALUES (?, ?, ?, ?)
   ${upsertReservation(`NOT EXISTS (
     SELECT 1 FROM attempts a
     WHERE a.id = reservations.attempt_id AND a.outcome IN ('in_progress', 'succeeded', 'unknown'))`)}`;
 
-const BEGIN = `INSERT INTO attempts (${BEGIN_COLUMNS.join(', ')}, outcome)
-  SELECT ${BEGIN_COLUMNS.map(() => '?').join(', ')}, 'in_progress'
+const INSERT = `INSERT INTO attempts (${INSERT_COLUMNS.join(', ')}, outcome)
+  SELECT ${INSERT_COLUMNS.map(() => '?').join(', ')}, 'in_progress'
   WHERE ? = 0 OR EXISTS (
     SELECT 1 FROM reservations WHERE service = ? AND channel = ? AND external_id = ? AND attempt_id = ?)
   ${UPSERT_RELEASED_KEY} RETURNING id`;
 
-const FIND = 'SELECT * FROM attempts WHERE service = ? AND client = ? AND key = ?';
-
-const CLAIMABLE = `${OPEN} AND ${leaseIsOver('?')}`;
-
-/** Whether another attempt has created a transaction. */
-const HELD_BY_ANOTHER = `SELECT other.id FROM attempts AS mine JOIN attempts AS other
+/** Returns a row when another attempt created the transaction. */
+const CREATED_BY_ANOTHER = `SELECT other.id FROM attempts AS mine JOIN attempts AS other
   ON other.transaction_id = ? AND other.service = mine.service AND other.kind = mine.kind AND other.id <> mine.id
   WHERE mine.id = ?`;
 
@@ -69,35 +52,60 @@ const SETTLE_AS_UNKNOWN = `UPDATE attempts
     absent_observer = COALESCE(?, absent_observer)
   WHERE id = ? AND ${OPEN}`;
 
+/**
+ * Searches the index by id and client only, so that it reads no row of another client. The unary plus keeps a planner
+ * without statistics from using the other conditions and reading all that the client ever created.
+ */
+const FIND_CREATED = `WITH creator AS (SELECT ? AS service, ? AS client, ? AS kind),
+  asked AS MATERIALIZED (
+    SELECT key AS place, value ->> 0 AS channel, value ->> 1 AS transaction_id, value ->> 2 AS external_id
+    FROM json_each(?))
+  SELECT asked.place, found.* FROM creator CROSS JOIN asked CROSS JOIN attempts AS found
+  WHERE found.seq = CASE WHEN asked.transaction_id IS NOT NULL
+    THEN (SELECT seq FROM attempts AS own
+      WHERE own.transaction_id = asked.transaction_id AND own.client = creator.client
+        AND +own.service = creator.service AND +own.kind = creator.kind AND +own.channel = asked.channel
+        AND (asked.external_id IS NULL OR own.external_id = asked.external_id))
+    ELSE (SELECT seq FROM attempts AS own
+      WHERE own.external_id = asked.external_id AND own.client = creator.client
+        AND +own.service = creator.service AND +own.kind = creator.kind AND +own.channel = asked.channel
+        AND own.outcome IN ('succeeded', 'unknown')
+      ORDER BY seq DESC LIMIT 1)
+    END`;
+
+const RECORD_CONFIRMED = `INSERT INTO confirmed (service, channel, transaction_id, input_hash, status, confirmed_at)
+  VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
+
 const CHECK_WRITE = `INSERT INTO write_checks (id, checked_at, filler) VALUES (1, ?, zeroblob(?))
   ON CONFLICT (id) DO UPDATE SET checked_at = excluded.checked_at, filler = excluded.filler`;
 
-/** The journal in a SQLite file; several processes of one machine may share it. */
-export class SqliteJournal implements Journal {
-  readonly #confirms: SqliteConfirms;
-  readonly beginConfirm: Journal['beginConfirm'] = (claim) => this.#confirms.begin(claim);
-  readonly endConfirm: Journal['endConfirm'] = (id, result) => this.#confirms.end(id, result);
-  readonly confirmedInputs: Journal['confirmedInputs'] = (payment) => this.#confirms.confirmedInputs(payment);
-
+/** The journal in a SQLite file, which several processes of one machine may share. */
+export class SqliteJournal extends SqlJournal implements Journal {
   private constructor(
     private readonly thread: SqliteThread,
-    private readonly reads: SqliteAttemptReads,
-    readonly deadlineMs: number,
+    /** A read-only connection in a second thread. */
+    private readonly background: SqliteThread,
+    deadlineMs: number,
   ) {
-    this.#confirms = new SqliteConfirms(thread);
+    super(deadlineMs, {
+      attemptsBy: (index) => `attempts INDEXED BY ${index}`,
+      skipLocked: '',
+      findCreated: FIND_CREATED,
+      maxConcurrentLists: 1,
+    });
   }
 
-  /** Opens the file and brings its tables up to date. */
+  /** Opens the file and applies pending migrations. */
   static async open(file: string, deadlineMs: number): Promise<SqliteJournal> {
     const thread = await SqliteThread.open(file, deadlineMs);
     const execute = (text: string): Promise<Row[]> => thread.runPatiently(text);
     try {
-      // Outside of it another process might be at the same work.
+      // Locks out other processes that start at the same time.
       await execute('BEGIN IMMEDIATE');
       await migrate({ dialect: 'sqlite', execute });
       await execute('COMMIT');
-      const reads = await SqliteAttemptReads.open(file, Math.max(deadlineMs, READ_DEADLINE_MS));
-      return new SqliteJournal(thread, reads, deadlineMs);
+      const background = await SqliteThread.open(file, Math.max(deadlineMs, READ_DEADLINE_MS), true);
+      return new SqliteJournal(thread, background, deadlineMs);
     } catch (error) {
       await thread.close();
       throw error instanceof JournalOpenError ? error : fileOpenError(file, error);
@@ -107,9 +115,9 @@ export class SqliteJournal implements Journal {
   async insertAttempt(attempt: NewAttempt): Promise<BeginResult> {
     const { service, client, key, channel, externalId, id, reserve } = attempt;
     const reservation = [service, channel, externalId, id];
-    const [row] = await this.#write(
+    const [row] = await this.#writeAll(
       ...(reserve ? [sql(RESERVE, ...reservation)] : []),
-      sql(BEGIN, ...beginValues(attempt), reserve ? 1 : 0, ...reservation),
+      sql(INSERT, ...insertValues(attempt), reserve ? 1 : 0, ...reservation),
       sql(FIND, service, client, key),
     );
     if (!row) return { kind: 'reserved' };
@@ -118,100 +126,35 @@ export class SqliteJournal implements Journal {
     return isReleased(found) ? { kind: 'reserved' } : { kind: 'exists', attempt: found };
   }
 
-  async recordOutcome(id: string, settlement: Outcome): Promise<boolean> {
-    if (settlement.outcome === 'unknown') {
-      const { lookups = null, spanMs = null, observer = null } = settlement.absence ?? {};
-      await this.#write(sql(SETTLE_AS_UNKNOWN, settlement.nextRecheckAt, lookups, spanMs, observer, id));
+  async recordOutcome(id: string, result: Outcome): Promise<boolean> {
+    if (result.outcome === 'unknown') {
+      const { lookups = null, spanMs = null, observer = null } = result.absence ?? {};
+      await this.write(SETTLE_AS_UNKNOWN, result.nextRecheckAt, lookups, spanMs, observer, id);
       return true;
     }
-    const { outcome, settledAt } = settlement;
+    const { outcome, settledAt } = result;
     if (outcome !== 'succeeded') {
-      await this.#write(sql(SETTLE, outcome, settledAt, null, null, id));
+      await this.write(SETTLE, outcome, settledAt, null, null, id);
       return true;
     }
-    const { transactionId, status } = settlement;
-    const others = await this.#write(
-      sql(HELD_BY_ANOTHER, transactionId, id),
+    const { transactionId, status } = result;
+    const others = await this.#writeAll(
+      sql(CREATED_BY_ANOTHER, transactionId, id),
       sql(SETTLE, outcome, settledAt, transactionId, status, id),
     );
     return others.length === 0;
   }
 
-  async find({ service, client, key }: AttemptKey): Promise<Attempt | null> {
-    return this.#readOne(sql(FIND, service, client, key));
+  async endConfirm(id: string, { outcome, confirmed }: ConfirmResult): Promise<void> {
+    const records = confirmed.map(({ service, channel, transactionId, inputHash, status, confirmedAt }) =>
+      sql(RECORD_CONFIRMED, service, channel, transactionId, inputHash, status, confirmedAt),
+    );
+    await this.#writeAll(...records, sql(END_CONFIRM[outcome], id));
   }
 
-  async findByTransaction(
-    service: string,
-    kind: AttemptKind,
-    transactionId: string,
-  ): Promise<Attempt | null> {
-    const text = 'SELECT * FROM attempts WHERE transaction_id = ? AND service = ? AND kind = ?';
-    return this.#readOne(sql(text, transactionId, service, kind));
-  }
-
-  readonly findCreated = findCreatedInSqlite((text, params) =>
-    this.thread.run({ write: false, statements: [sql(text, ...params)] }),
-  );
-
-  list(page: AttemptPage): Promise<Attempt[]> {
-    return this.reads.list(page);
-  }
-
-  async hasRival(attempt: Attempt): Promise<boolean> {
-    return (await this.#readRows(sql(rival(unnumbered), ...rivalValues(attempt)))).length > 0;
-  }
-
-  async createdBeside(attempt: Attempt): Promise<string | null> {
-    const [row] = await this.#readRows(sql(CREATED_ON_CHANNEL, ...createdValues(attempt)));
-    return row ? String(row['transaction_id']) : null;
-  }
-
-  /** The machine's clock: the processes that share a file run on one machine. */
+  /** The machine's clock: all processes that share a file run on one machine. */
   async time(): Promise<number> {
     return Promise.resolve(Date.now());
-  }
-
-  async renew(owner: string, leaseUntil: number): Promise<void> {
-    await this.#write(
-      sql(
-        `UPDATE attempts SET lease_until = ? WHERE owner = ? AND ${OPEN} AND outcome = 'in_progress'`,
-        leaseUntil,
-        owner,
-      ),
-      sql('UPDATE confirms SET lease_until = ? WHERE owner = ? AND lease_until > 0', leaseUntil, owner),
-    );
-  }
-
-  async claim(id: string, { owner, now, leaseUntil }: Claim): Promise<Attempt | null> {
-    const text = `UPDATE attempts SET outcome = 'unknown', owner = ?, lease_until = ? WHERE id = ? AND ${CLAIMABLE} RETURNING *`;
-    const rows = await this.#write(sql(text, owner, leaseUntil, id, now));
-    return rows[0] ? readAttempt(rows[0]) : null;
-  }
-
-  async claimDue({ service, owner, now, leaseUntil }: Claim, limit: number): Promise<Attempt[]> {
-    const text = `UPDATE attempts SET outcome = 'unknown', owner = ?, lease_until = ? WHERE id IN (
-      SELECT id FROM attempts WHERE ${CLAIMABLE} AND service = ?
-        AND (next_check_at IS NULL OR next_check_at <= ? - ${observerGrace('?')})
-      ORDER BY next_check_at LIMIT ?) RETURNING *`;
-    const rows = await this.#write(sql(text, owner, leaseUntil, now, service, now, owner, limit));
-    return rows.map(readAttempt);
-  }
-
-  async findById(service: string, id: string): Promise<Attempt | null> {
-    return this.#readOne(sql('SELECT * FROM attempts WHERE id = ? AND service = ?', id, service));
-  }
-
-  findAny(service: string, name: string): Promise<Attempt | null> {
-    return this.reads.findAny(service, name);
-  }
-
-  unknown(service: string, limit: number): Promise<Attempt[]> {
-    return this.reads.unknown(service, limit);
-  }
-
-  countUnknown(service: string): Promise<UnknownCount[]> {
-    return this.reads.countUnknown(service);
   }
 
   purgeStep(step: PurgeStep): Promise<PurgeProgress> {
@@ -222,30 +165,25 @@ export class SqliteJournal implements Journal {
     await this.thread.run({ write: true, statements: [sql(CHECK_WRITE, Date.now(), bytes)] }, 'low');
   }
 
-  async ping(): Promise<void> {
-    await this.#read(sql('SELECT * FROM attempts LIMIT 0'));
-  }
-
   async close(): Promise<void> {
-    // The last one to close the file has to be able to write it: it takes in the write-ahead log.
-    await this.reads.close();
+    // The last connection to close checkpoints the write-ahead log, so it must be able to write.
+    await this.background.close();
     await this.thread.close();
   }
 
-  #write(...statements: Statement[]): Promise<Row[]> {
+  protected read(text: string, ...values: SqlValue[]): Promise<Row[]> {
+    return this.thread.run({ write: false, statements: [sql(text, ...values)] });
+  }
+
+  protected write(text: string, ...values: SqlValue[]): Promise<Row[]> {
+    return this.#writeAll(sql(text, ...values));
+  }
+
+  protected readInBackground(text: string, values: SqlValue[]): Promise<Row[]> {
+    return this.background.run({ write: false, statements: [sql(text, ...values)] });
+  }
+
+  #writeAll(...statements: Statement[]): Promise<Row[]> {
     return this.thread.run({ write: true, statements });
-  }
-
-  #readRows(statement: Statement): Promise<Row[]> {
-    return this.thread.run({ write: false, statements: [statement] });
-  }
-
-  async #read(statement: Statement): Promise<Attempt[]> {
-    return (await this.#readRows(statement)).map(readAttempt);
-  }
-
-  async #readOne(statement: Statement): Promise<Attempt | null> {
-    const [found] = await this.#read(statement);
-    return found ?? null;
   }
 }

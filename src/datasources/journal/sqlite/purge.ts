@@ -1,4 +1,5 @@
 import type { PurgeProgress, PurgeStep } from '../journal';
+import type { Statement } from './messages';
 import { sql, type SqliteThread } from './thread';
 
 export const EXPIRED = `FROM attempts INDEXED BY attempts_settled WHERE settled_at >= ? AND settled_at < ?
@@ -9,11 +10,11 @@ const PURGE_HELD = `DELETE FROM reservations WHERE rowid IN (
   CROSS JOIN reservations AS held ON held.service = expired.service AND held.channel = expired.channel
     AND held.external_id = expired.external_id AND held.attempt_id = expired.id)`;
 
-const PURGE_ATTEMPTS = `DELETE FROM attempts WHERE seq IN (SELECT seq ${EXPIRED}) RETURNING settled_at`;
+const PURGE_ATTEMPTS = `DELETE FROM attempts WHERE seq IN (SELECT seq ${EXPIRED}) RETURNING settled_at AS time`;
 
 const PURGE_CONFIRMED = `DELETE FROM confirmed WHERE rowid IN (
   SELECT rowid FROM confirmed INDEXED BY confirmed_by_time WHERE confirmed_at >= ? AND confirmed_at < ?
-  ORDER BY confirmed_at LIMIT ?) RETURNING confirmed_at`;
+  ORDER BY confirmed_at LIMIT ?) RETURNING confirmed_at AS time`;
 
 const IS_LEFT_OVER = 'NOT EXISTS (SELECT 1 FROM attempts WHERE attempts.id = held.attempt_id)';
 
@@ -23,39 +24,24 @@ const RESERVATIONS = `SELECT held.rowid AS place, ${IS_LEFT_OVER} AS is_left_ove
 const PURGE_LEFT_OVER = `DELETE FROM reservations AS held
   WHERE held.rowid IN (SELECT value FROM json_each(?)) AND ${IS_LEFT_OVER} RETURNING 1`;
 
-/** Deletes a few rows of what is no longer kept, in a transaction of its own that waits until nobody else writes. */
-export function purgeStep(thread: SqliteThread, step: PurgeStep): Promise<PurgeProgress> {
-  return PURGES[step.target](thread, step);
-}
+const BY_TIME = { attempts: [PURGE_HELD, PURGE_ATTEMPTS], confirmed: [PURGE_CONFIRMED] };
 
-const PURGES = { attempts: purgeAttempts, reservations: purgeReservations, confirmed: purgeConfirmed };
-
-async function purgeConfirmed(
-  thread: SqliteThread,
-  { settledBefore, limit, after }: PurgeStep,
-): Promise<PurgeProgress> {
-  const statements = [sql(PURGE_CONFIRMED, Number(after ?? 0), settledBefore, limit)];
-  const rows = await thread.run({ write: true, statements }, 'low');
-  const last = Math.max(...rows.map((row) => Number(row['confirmed_at'])));
-  return { deleted: rows.length, after: rows.length < limit ? null : String(last) };
-}
-
-async function purgeAttempts(
-  thread: SqliteThread,
-  { settledBefore, limit, after }: PurgeStep,
-): Promise<PurgeProgress> {
-  const values = [Number(after ?? 0), settledBefore, limit];
-  const statements = [sql(PURGE_HELD, ...values), sql(PURGE_ATTEMPTS, ...values)];
-  const rows = await thread.run({ write: true, statements }, 'low');
-  const last = Math.max(...rows.map((row) => Number(row['settled_at'])));
-  return { deleted: rows.length, after: rows.length < limit ? null : String(last) };
-}
-
-async function purgeReservations(thread: SqliteThread, { limit, after }: PurgeStep): Promise<PurgeProgress> {
-  const page = sql(RESERVATIONS, Number(after ?? 0), limit);
-  const rows = await thread.run({ write: false, statements: [page] }, 'low');
+/** Deletes a few expired rows in a low-priority transaction. */
+export async function purgeStep(thread: SqliteThread, step: PurgeStep): Promise<PurgeProgress> {
+  const { target, settledBefore, limit, after } = step;
+  const run = (write: boolean, statements: Statement[]) => thread.run({ write, statements }, 'low');
+  const start = Number(after ?? 0);
+  if (target !== 'reservations') {
+    const rows = await run(
+      true,
+      BY_TIME[target].map((text) => sql(text, start, settledBefore, limit)),
+    );
+    const last = Math.max(...rows.map((row) => Number(row['time'])));
+    return { deleted: rows.length, after: rows.length < limit ? null : String(last) };
+  }
+  const rows = await run(false, [sql(RESERVATIONS, start, limit)]);
   const leftOver = rows.filter((row) => row['is_left_over'] === 1).map((row) => Number(row['place']));
-  const deletion = sql(PURGE_LEFT_OVER, JSON.stringify(leftOver));
-  const deleted = leftOver.length > 0 ? await thread.run({ write: true, statements: [deletion] }, 'low') : [];
+  const deleted =
+    leftOver.length > 0 ? await run(true, [sql(PURGE_LEFT_OVER, JSON.stringify(leftOver))]) : [];
   return { deleted: deleted.length, after: rows.length < limit ? null : String(rows.at(-1)?.['place']) };
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync, mkdirSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { SQLInputValue } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
@@ -8,45 +8,30 @@ import { monotonicMs } from '../deadline';
 import { JournalUnavailable } from '../journal';
 import { sqliteError } from '../journal-error';
 import { fileOpenError } from '../journal-open-error';
-import { makePrivate } from '../private-file';
-import type { BatchAnswer, BatchMessage, NumberedJob } from './messages';
+import type { BatchMessage, BatchResult, Job, Statement } from './messages';
 import type { Row } from '../rows';
 
-export interface Statement {
-  sql: string;
-  params: SQLInputValue[];
-}
-
-/** A statement and its parameters. */
 export const sql = (text: string, ...params: SQLInputValue[]): Statement => ({ sql: text, params });
 
-/** Statements that belong together. Those behind the first that returns rows are left out. */
-export interface Job {
-  write: boolean;
-  statements: readonly Statement[];
-}
-
 const MAX_BATCH = 512;
-/** So much of the time is left for writing, and not spent on waiting for another process that holds the file. */
+/** Part of the time limit reserved for writing; the rest may be spent waiting for a lock of another process. */
 const WRITING_MS = 50;
-/** Several processes that start at once wait for the one that makes the tables. */
+/** Processes that start at the same time wait for the one that creates the tables. */
 const OPENING_MS = 10_000;
 
-interface UnderWay {
+interface InFlightBatch {
   resolve(results: Row[][]): void;
   reject(error: Error): void;
 }
 
-/** The thread that keeps the file, seen from the gateway: jobs go in, rows come out. */
+/** Client of the thread that owns the SQLite file. */
 export class SqliteThread {
   readonly #worker: Worker;
   readonly #file: string;
-  readonly #underWay = new Map<number, UnderWay>();
+  readonly #inFlight = new Map<number, InFlightBatch>();
   readonly #batcher: Batcher<Job, Row[]>;
-  /** The places of the texts of statements that the thread knows. */
-  readonly #places = new Map<string, number>();
   #batches = 0;
-  #dead: Error | undefined;
+  #exitError: Error | undefined;
   #closing: Promise<void> | undefined;
 
   private constructor(worker: Worker, file: string, deadlineMs: number) {
@@ -58,20 +43,19 @@ export class SqliteThread {
       concurrency: 1,
       deadlineMs,
     });
-    worker.on('message', (answer: BatchAnswer) => this.#answered(answer));
-    worker.on('error', (error) => this.#died(error));
-    worker.on('exit', () => this.#died(new Error('The thread ended.')));
+    worker.on('message', (result: BatchResult) => this.#onResult(result));
+    worker.on('error', (error) => this.#onExit(error));
+    worker.on('exit', () => this.#onExit(new Error('The SQLite thread exited.')));
     worker.unref();
   }
 
   /**
-   * Opens the file, and makes it and its folder where they are not there. Rejects with a JournalOpenError where that
-   * cannot be done.
-   * @param readOnly opens a file that is there, which another thread has brought into WAL mode
+   * Opens the file; creates it and its folder when they do not exist. Rejects with a JournalOpenError.
+   * @param readOnly opens an existing file that another thread has set to WAL mode
    */
   static async open(file: string, deadlineMs: number, readOnly = false): Promise<SqliteThread> {
     try {
-      // One level: what else is missing is more likely a mistake in the path.
+      // Only the last folder: if more is missing the path is more likely wrong.
       if (!existsSync(path.dirname(file))) mkdirSync(path.dirname(file));
       makePrivate(file);
       return new SqliteThread(await startWorker(file, readOnly), file, deadlineMs);
@@ -80,21 +64,18 @@ export class SqliteThread {
     }
   }
 
-  /** Runs a job, in time or not at all; a write is durable when this resolves. Returns the first rows that there were. */
+  /** Runs a job within the time limit or not at all; a write is durable when this resolves. */
   run(job: Job, priority?: Priority): Promise<Row[]> {
     return this.#batcher.add(job, priority);
   }
 
-  /** Runs one statement, however long it takes. */
-  async runPatiently(sql: string): Promise<Row[]> {
-    const [rows] = await this.#send(
-      [{ write: false, statements: [{ sql, params: [] }] }],
-      monotonicMs() + OPENING_MS,
-    );
+  /** Runs one statement without a time limit. */
+  async runPatiently(text: string): Promise<Row[]> {
+    const [rows] = await this.#send([{ write: false, statements: [sql(text)] }], monotonicMs() + OPENING_MS);
     return rows ?? [];
   }
 
-  /** Writes what is queued, then lets the file go. */
+  /** Writes what is queued, then closes the file. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -102,61 +83,47 @@ export class SqliteThread {
 
   async #close(): Promise<void> {
     await this.#batcher.close();
-    if (this.#dead) return;
+    if (this.#exitError) return;
     this.#worker.ref();
-    const ended = once(this.#worker, 'exit');
+    const exited = once(this.#worker, 'exit');
     this.#worker.postMessage('close');
-    await ended;
+    await exited;
   }
 
   #send(jobs: readonly Job[], until: number): Promise<Row[][]> {
-    if (this.#dead) return Promise.reject(new JournalUnavailable(this.#dead));
+    if (this.#exitError) return Promise.reject(new JournalUnavailable(this.#exitError));
     return new Promise((resolve, reject) => {
       const batch = (this.#batches += 1);
-      this.#underWay.set(batch, { resolve, reject });
-      // The process does not end while something is being written.
+      this.#inFlight.set(batch, { resolve, reject });
+      // The process must not exit during a write.
       this.#worker.ref();
-      const texts: string[] = [];
-      const numbered = jobs.map((job) => this.#numbered(job, texts));
-      this.#worker.postMessage({ batch, texts, jobs: numbered, until } satisfies BatchMessage);
+      this.#worker.postMessage({ batch, jobs, until } satisfies BatchMessage);
     });
   }
 
-  /** A job as it is sent; texts that the thread does not know yet are added to those that it is told. */
-  #numbered({ write, statements }: Job, texts: string[]): NumberedJob {
-    const placeOf = (sql: string): number => {
-      const known = this.#places.get(sql);
-      if (known !== undefined) return known;
-      texts.push(sql);
-      this.#places.set(sql, this.#places.size);
-      return this.#places.size - 1;
-    };
-    return { write, statements: statements.map(({ sql, params }) => [placeOf(sql), params]) };
+  #onResult(result: BatchResult): void {
+    const batch = this.#inFlight.get(result.batch);
+    this.#inFlight.delete(result.batch);
+    if (this.#inFlight.size === 0) this.#worker.unref();
+    if ('results' in result) return batch?.resolve(result.results);
+    const { error, errcode, code } = result;
+    const cause =
+      errcode === undefined
+        ? Object.assign(new Error(error), { code })
+        : sqliteError(error, errcode, this.#file);
+    batch?.reject(new JournalUnavailable(cause));
   }
 
-  #answered(answer: BatchAnswer): void {
-    const waiting = this.#underWay.get(answer.batch);
-    this.#underWay.delete(answer.batch);
-    if (this.#underWay.size === 0) this.#worker.unref();
-    if ('results' in answer) waiting?.resolve(answer.results);
-    else waiting?.reject(new JournalUnavailable(this.#errorOf(answer)));
-  }
-
-  #errorOf({ error, errcode, code }: Extract<BatchAnswer, { error: string }>): Error {
-    if (errcode !== undefined) return sqliteError(error, errcode, this.#file);
-    return Object.assign(new Error(error), { code });
-  }
-
-  #died(error: Error): void {
-    this.#dead ??= error;
-    for (const { reject } of this.#underWay.values()) reject(new JournalUnavailable(error));
-    this.#underWay.clear();
+  #onExit(error: Error): void {
+    this.#exitError ??= error;
+    for (const { reject } of this.#inFlight.values()) reject(new JournalUnavailable(error));
+    this.#inFlight.clear();
   }
 }
 
-/** Starts the thread, and resolves when it has opened the file. */
+/** Resolves when the thread has opened the file. */
 async function startWorker(file: string, readOnly: boolean): Promise<Worker> {
-  // Under jest the sources run as they are; Node.js strips the types of this one file itself.
+  // In tests Node.js runs the TypeScript source of this one file.
   const program = path.join(__dirname, `worker.m${path.extname(__filename).slice(1)}`);
   const worker = new Worker(program, {
     workerData: { path: file, busyTimeoutMs: OPENING_MS, readOnly },
@@ -165,8 +132,28 @@ async function startWorker(file: string, readOnly: boolean): Promise<Worker> {
   return worker;
 }
 
-/** What a thread reports when it cannot open the file. */
 const asSqliteError = (error: unknown, file: string): unknown => {
   const { errcode } = error as { errcode?: number };
   return errcode === undefined ? error : sqliteError(String(error), errcode, file);
 };
+
+/** Mode of the journal file. SQLite gives -wal and -shm the same one. */
+const PRIVATE = 0o600;
+const OTHERS = 0o007;
+
+/**
+ * Creates the file with mode 0600, and sets this mode on a file that every user of the machine can open. Other modes, such
+ * as 0640, stay. Does nothing to files of another user: `paygraph doctor` reports them.
+ */
+function makePrivate(file: string): void {
+  try {
+    // An existing file is not opened: closing it would release the locks that SQLite holds on it in this process (fcntl).
+    if (modeOf(file) === undefined) closeSync(openSync(file, 'a', PRIVATE));
+    for (const each of [file, `${file}-wal`, `${file}-shm`])
+      if (((modeOf(each) ?? 0) & OTHERS) !== 0) chmodSync(each, PRIVATE);
+  } catch {
+    // SQLite reports any problem that matters.
+  }
+}
+
+const modeOf = (file: string): number | undefined => statSync(file, { throwIfNoEntry: false })?.mode;

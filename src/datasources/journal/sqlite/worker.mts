@@ -1,12 +1,11 @@
 import { statSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { BatchAnswer, BatchMessage, NumberedJob } from './messages.js';
+import type { BatchMessage, BatchResult, Job } from './messages.js';
 
 /**
- * Keeps the SQLite file, in a thread of its own: a sync of the disk, or another process that holds the file, stops
- * nothing but this thread. It knows nothing of the journal: it runs statements. (This file imports nothing but
- * types from the project: a thread has to find its way alone, also where the sources run as they are.)
+ * Owns the SQLite file, so that disk syncs and locks of other processes do not block the event loop. Imports only types
+ * from the project: Node.js runs this file without a build in tests.
  */
 
 interface WorkerOptions {
@@ -17,7 +16,7 @@ interface WorkerOptions {
 
 const SQLITE_BUSY = 5;
 
-/** The clock of the deadlines: the same in every thread, and without steps. */
+/** The clock of the deadlines, the same in all threads. */
 const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 
 const { path, busyTimeoutMs, readOnly } = workerData as WorkerOptions;
@@ -26,11 +25,11 @@ const opened = identityAtPath();
 if (!readOnly) {
   inWalMode(monotonicMs() + busyTimeoutMs);
   database.exec('PRAGMA synchronous = FULL');
-  // In pages: four times the default, as most pages are written again and again until then. The log grows to 16 MB.
+  // In pages, four times the default: most pages are rewritten often. The log grows to 16 MB.
   database.exec('PRAGMA wal_autocheckpoint = 4000');
 }
 
-/** SQLite does not wait for a file whose mode another process is changing, whatever its timeout: so this does. */
+/** SQLite's own timeout does not apply while another process changes the journal mode. */
 function inWalMode(until: number): void {
   for (;;) {
     try {
@@ -49,7 +48,7 @@ function identityAtPath(): string | undefined {
   return found && `${found.dev}:${found.ino}`;
 }
 
-/** Throws where the path leads to another file, or none: what is written to the open file is gone after a restart. */
+/** Throws when the path leads to another file or none: what is written to the open file would be lost at a restart. */
 function checkFileInPlace(): void {
   if (identityAtPath() === opened) return;
   throw Object.assign(new Error('The file was removed or replaced.'), { code: 'FILE_REPLACED' });
@@ -57,16 +56,17 @@ function checkFileInPlace(): void {
 
 type Rows = Record<string, unknown>[];
 
-/** Every text that was told, in order; prepared at its first use. */
-const texts: string[] = [];
-const prepared: StatementSync[] = [];
+const prepared = new Map<string, StatementSync>();
 
-const statementAt = (place: number): StatementSync =>
-  (prepared[place] ??= database.prepare(texts[place] ?? ''));
+function prepare(sql: string): StatementSync {
+  const statement = prepared.get(sql) ?? database.prepare(sql);
+  prepared.set(sql, statement);
+  return statement;
+}
 
-function runJob({ statements }: NumberedJob): Rows {
-  for (const [place, params] of statements) {
-    const rows = statementAt(place).all(...params);
+function runJob({ statements }: Job): Rows {
+  for (const { sql, params } of statements) {
+    const rows = prepare(sql).all(...params);
     if (rows.length > 0) return rows;
   }
   return [];
@@ -74,7 +74,7 @@ function runJob({ statements }: NumberedJob): Rows {
 
 /** All writes of a batch in one transaction, and so one sync; then its reads. */
 function runBatch({ jobs, until }: BatchMessage): Rows[] {
-  // Nobody waits for it any more, and who was refused must not find it written.
+  // The callers timed out: they were told that nothing was written.
   if (monotonicMs() >= until) throw new Error('It is too late.');
   database.exec(`PRAGMA busy_timeout = ${Math.ceil(until - monotonicMs())}`);
   const results: Rows[] = [];
@@ -82,8 +82,8 @@ function runBatch({ jobs, until }: BatchMessage): Rows[] {
     database.exec('BEGIN IMMEDIATE');
     try {
       checkFileInPlace();
-      jobs.forEach((job, place) => {
-        if (job.write) results[place] = runJob(job);
+      jobs.forEach((job, index) => {
+        if (job.write) results[index] = runJob(job);
       });
       database.exec('COMMIT');
     } catch (error) {
@@ -91,8 +91,8 @@ function runBatch({ jobs, until }: BatchMessage): Rows[] {
       throw error;
     }
   }
-  jobs.forEach((job, place) => {
-    if (!job.write) results[place] = runJob(job);
+  jobs.forEach((job, index) => {
+    if (!job.write) results[index] = runJob(job);
   });
   return results;
 }
@@ -109,11 +109,10 @@ parentPort?.on('message', (message: BatchMessage | 'close') => {
     return;
   }
   const { batch } = message;
-  texts.push(...message.texts);
   try {
-    parentPort?.postMessage({ batch, results: runBatch(message) } satisfies BatchAnswer);
+    parentPort?.postMessage({ batch, results: runBatch(message) } satisfies BatchResult);
   } catch (error) {
-    parentPort?.postMessage({ batch, error: String(error), ...codesOf(error) } satisfies BatchAnswer);
+    parentPort?.postMessage({ batch, error: String(error), ...codesOf(error) } satisfies BatchResult);
   }
 });
 parentPort?.postMessage('open');

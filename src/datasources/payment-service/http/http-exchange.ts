@@ -1,46 +1,66 @@
 import type { Dispatcher } from 'undici';
+import { decodeUtf8, parseJson } from '../../../shared/json-text';
 import { nextEventLoopTurn } from '../../../shared/next-turn';
-import type { ResponseHandler, Controller } from './unpooled-client';
+import { isWireObject, type WireObject } from '../../../shared/wire-object';
 
-/** An answer of the service, whole: its head and the bytes of its body. */
+/** A complete response of the service. */
 export interface RawResponse {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   body: Buffer;
 }
 
-/**
- * A call that did not end with an answer. `nothingSent`: it is certain that no byte of the request left, so the
- * service cannot have acted on it.
- */
-export class RequestFailure extends Error {
-  constructor(
-    readonly reason: 'timeout' | 'too-large' | 'broken' | 'refused',
-    readonly nothingSent: boolean,
-    /** The system's word for it, for logs: ECONNREFUSED, UND_ERR_SOCKET, … */
-    readonly code: string,
-  ) {
-    super(`The call to the service failed (${code}).`);
-    this.name = 'CallFailure';
+/** The JSON value of a response; undefined when content type, encoding or text are invalid. */
+export function readJson({ headers, body }: RawResponse): unknown {
+  const type = String(headers['content-type'] ?? '').toLowerCase();
+  const encoding = headers['content-encoding'] ?? 'identity';
+  if (!/^application\/([\w.-]+\+)?json\s*(;|$)/.test(type) || encoding !== 'identity') return undefined;
+  try {
+    return parseJson(decodeUtf8(body) ?? '');
+  } catch {
+    return undefined;
   }
 }
 
-/** More than any documented answer needs. */
-const MAX_ANSWER_BYTES = 256 * 1024;
+/** The JSON object of a response; undefined when there is none. */
+export function readJsonObject(raw: RawResponse): WireObject | undefined {
+  const value = readJson(raw);
+  return isWireObject(value) ? value : undefined;
+}
 
-const MOST_NEEDED_MS = 1000;
+/** A request that ended without a response. */
+export class RequestFailure extends Error {
+  constructor(
+    /** `refused`: the gateway did not send it. */
+    readonly reason: 'timeout' | 'too-large' | 'broken' | 'refused',
+    /** Whether certainly no byte was sent, so that the service cannot have acted on it. */
+    readonly nothingSent: boolean,
+    /** For logs: ECONNREFUSED, UND_ERR_SOCKET, … */
+    readonly code: string,
+  ) {
+    super(`Request to the payment service failed (${code}).`);
+    this.name = 'RequestFailure';
+  }
+}
 
-/** A request begun with less time left could not be answered before its deadline anyway; by how long a call may take in all. */
-export const minRemainingMs = (timeoutMs: number): number => Math.min(MOST_NEEDED_MS, timeoutMs / 4);
+/** More than any documented response. */
+const MAX_RESPONSE_BYTES = 256 * 1024;
 
-/** One request and its answer under one deadline. */
-export class Exchange implements Dispatcher.DispatchHandler, ResponseHandler {
-  readonly answer: Promise<RawResponse>;
+const MAX_REMAINING_MS = 1000;
+
+/** Least time in ms to start a request with; a later one could not complete before its deadline. */
+export const minRemainingMs = (timeoutMs: number): number => Math.min(MAX_REMAINING_MS, timeoutMs / 4);
+
+export type Controller = Pick<Dispatcher.DispatchController, 'abort'>;
+
+/** A request and its response under one deadline; a handler for undici and for UnpooledClient. */
+export class Exchange implements Dispatcher.DispatchHandler {
+  readonly response: Promise<RawResponse>;
   readonly #timer: NodeJS.Timeout;
-  /** The last moment at which it is worth beginning. */
-  readonly #beginUntil: number;
+  /** Latest time to start. */
+  readonly #startUntil: number;
   readonly #chunks: Buffer[] = [];
-  #resolve!: (answer: RawResponse) => void;
+  #resolve!: (response: RawResponse) => void;
   #reject!: (failure: RequestFailure) => void;
   #controller: Controller | undefined;
   #failure: RequestFailure | undefined;
@@ -49,47 +69,47 @@ export class Exchange implements Dispatcher.DispatchHandler, ResponseHandler {
   #headers: RawResponse['headers'] = {};
 
   constructor(timeoutMs: number) {
-    this.answer = new Promise((resolve, reject) => {
+    this.response = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
     this.#timer = setTimeout(() => this.#fail('timeout', 'DEADLINE'), timeoutMs);
-    this.#beginUntil = performance.now() + timeoutMs - minRemainingMs(timeoutMs);
+    this.#startUntil = performance.now() + timeoutMs - minRemainingMs(timeoutMs);
   }
 
-  /** Dispatches the request, unless its time has run out while it waited for its turn. */
-  begin(dispatch: () => void): Promise<RawResponse> {
+  /** Dispatches the request unless too little time is left. */
+  start(dispatch: () => void): Promise<RawResponse> {
     this.#checkTime();
     if (!this.#failure) dispatch();
-    return this.answer;
+    return this.response;
   }
 
-  /** Ends an exchange that never got its turn; does nothing to one that has ended. */
+  /** Ends an exchange that was never dispatched; does nothing to one that has ended. */
   refuse(error: unknown): void {
     this.#fail('refused', error instanceof Error ? error.name : 'REFUSED');
   }
 
-  /** Called when a connection is there, before the first byte is written: an exchange that failed while it waited sends nothing. */
+  /** Called before the first byte is written: an exchange that failed in the meantime sends nothing. */
   onRequestStart(controller: Controller): void {
     this.#checkTime();
     if (this.#failure) controller.abort(this.#failure);
     else this.#controller = controller;
   }
 
-  /** Ends an exchange whose turn came too late; also one whose timer is due in this very tick. */
+  /** Also fails an exchange whose timer is due but has not run yet. */
   #checkTime(): void {
-    if (performance.now() > this.#beginUntil) this.#fail('timeout', 'DEADLINE');
+    if (performance.now() > this.#startUntil) this.#fail('timeout', 'DEADLINE');
   }
 
+  /** Called again after informational responses (1xx). */
   onResponseStart(_controller: Controller, status: number, headers: RawResponse['headers']): void {
-    // Informational answers (1xx) come before the real one.
     this.#status = status;
     this.#headers = headers;
   }
 
   onResponseData(_controller: Controller, chunk: Buffer): void {
     this.#size += chunk.length;
-    if (this.#size > MAX_ANSWER_BYTES) this.#fail('too-large', 'ANSWER_TOO_LARGE');
+    if (this.#size > MAX_RESPONSE_BYTES) this.#fail('too-large', 'ANSWER_TOO_LARGE');
     else this.#chunks.push(chunk);
   }
 
@@ -97,10 +117,10 @@ export class Exchange implements Dispatcher.DispatchHandler, ResponseHandler {
     if (this.#failure) return;
     clearTimeout(this.#timer);
     const [first, second] = this.#chunks;
-    // Most answers come in one piece.
+    // Most responses are one chunk.
     const body = first && !second ? first : Buffer.concat(this.#chunks);
-    const answer = { status: this.#status, headers: this.#headers, body };
-    void nextEventLoopTurn().then(() => this.#resolve(answer));
+    const response = { status: this.#status, headers: this.#headers, body };
+    void nextEventLoopTurn().then(() => this.#resolve(response));
   }
 
   onResponseError(_controller: Controller | undefined, error: Error): void {

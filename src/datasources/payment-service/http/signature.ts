@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import type { Secret } from '../../../shared/secret';
 
-/** Signs requests as the service asks (spec section 5). */
+/** Signs requests (spec section 5). */
 export class Signer {
   readonly #apiKey: Secret;
   readonly #key: KeyObject;
@@ -12,9 +12,8 @@ export class Signer {
   }
 
   /**
-   * The three headers for data sent at a moment.
-   * @param data the query string without its "?", or the body: exactly the characters that are sent
-   * @param nowMs the moment of sending, in milliseconds since 1970
+   * @param data the query string without its "?", or the body, exactly as sent
+   * @param nowMs the time of sending in milliseconds since 1970
    */
   headers(data: string, nowMs: number): Record<string, string> {
     const timestamp = String(Math.floor(nowMs / 1000));

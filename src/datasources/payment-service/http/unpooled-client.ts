@@ -1,24 +1,8 @@
 import { request } from 'node:http';
 import type { Socket } from 'node:net';
-import { buildConnector, util, type Dispatcher } from 'undici';
+import { buildConnector, util } from 'undici';
+import type { Controller, Exchange } from './http-exchange';
 
-/** What an exchange can do to its connection. */
-export type Controller = Pick<Dispatcher.DispatchController, 'abort'>;
-
-/** Who hears what becomes of a request; the part of undici's handler that is used here. */
-export interface ResponseHandler {
-  /** Called when a connection is there, before the first byte is written. */
-  onRequestStart(controller: Controller): void;
-  onResponseStart(controller: Controller, status: number, headers: Headers): void;
-  onResponseData(controller: Controller, chunk: Buffer): void;
-  onResponseEnd(): void;
-  /** The request has failed; may also be called after it was aborted. */
-  onResponseError(controller: Controller | undefined, error: Error): void;
-}
-
-type Headers = Record<string, string | string[] | undefined>;
-
-/** A request, and the characters of its body. */
 export interface BodyRequest {
   method: 'POST';
   path: string;
@@ -27,82 +11,74 @@ export interface BodyRequest {
 }
 
 /**
- * Sends each request over a connection of its own, HTTP/1.1, closed after the answer. A pool that is told to use no
- * connection twice does the same at twice the processor time: it is made for those that are kept.
+ * Sends each request over a new HTTP/1.1 connection, closed after the response. An undici pool that reuses no connection
+ * takes twice the processor time.
  */
 export class UnpooledClient {
   readonly #connect: buildConnector.connector;
   readonly #target: buildConnector.Options;
   readonly #host: string;
-  #underWay = 0;
+  #inFlight = 0;
   #closed: PromiseWithResolvers<void> | undefined;
 
-  /** @param connectTimeoutMs how long connecting may take, in milliseconds */
   constructor({ protocol, hostname, port, host }: URL, connectTimeoutMs: number) {
-    // TLS sessions are resumed; a connection so short is not probed for being alive.
+    // Resumes TLS sessions. Connections this short need no TCP keep-alive.
     this.#connect = buildConnector({ timeout: connectTimeoutMs, allowH2: false, keepAlive: false });
     this.#target = { protocol, hostname: hostname.replace(/^\[(.*)\]$/, '$1'), port, host };
     this.#host = host;
   }
 
-  dispatch(given: BodyRequest, handler: ResponseHandler): void {
-    if (this.#closed) return handler.onResponseError(undefined, new Error('It is closed.'));
-    this.#underWay += 1;
+  dispatch(message: BodyRequest, exchange: Exchange): void {
+    if (this.#closed) return exchange.onResponseError(undefined, new Error('The client is closed.'));
+    this.#inFlight += 1;
     this.#connect(this.#target, (error, socket) => {
       if (!socket) {
         this.#ended();
-        return handler.onResponseError(undefined, error);
+        return exchange.onResponseError(undefined, error);
       }
       socket.once('close', () => this.#ended());
-      this.#send(given, socket, handler);
+      this.#send(message, socket, exchange);
     });
   }
 
-  /** Refuses what comes from now on; resolves when all connections are closed. */
+  /** Rejects later requests; resolves when all connections are closed. */
   close(): Promise<void> {
     this.#closed ??= Promise.withResolvers();
-    if (this.#underWay === 0) this.#closed.resolve();
+    if (this.#inFlight === 0) this.#closed.resolve();
     return this.#closed.promise;
   }
 
-  #send({ method, path, headers, body }: BodyRequest, socket: Socket, handler: ResponseHandler): void {
+  #send({ method, path, headers, body }: BodyRequest, socket: Socket, exchange: Exchange): void {
     const controller: Controller = { abort: () => void socket.destroy() };
-    handler.onRequestStart(controller);
+    exchange.onRequestStart(controller);
     if (socket.destroyed) return;
-    const failed = (error: Error): void => handler.onResponseError(controller, error);
+    const fail = (error: Error): void => exchange.onResponseError(controller, error);
+    // Node.js writes a list of headers unchanged, without processing each.
+    const headerList = Object.entries({
+      host: this.#host,
+      connection: 'close',
+      ...headers,
+      'content-length': String(Buffer.byteLength(body)),
+    }).flat();
     try {
-      request({
-        createConnection: () => socket,
-        method,
-        path,
-        // In a list they are written as they are, and not looked through once more.
-        headers: Object.entries({
-          host: this.#host,
-          connection: 'close',
-          ...headers,
-          'content-length': String(Buffer.byteLength(body)),
-        }).flat(),
-      })
+      request({ createConnection: () => socket, method, path, headers: headerList })
         .on('response', (response) => {
-          handler.onResponseStart(
-            controller,
-            response.statusCode ?? 0,
-            util.parseHeaders(response.rawHeaders),
-          );
-          response.on('data', (chunk: Buffer) => handler.onResponseData(controller, chunk));
-          response.on('end', () => handler.onResponseEnd());
-          response.on('error', failed);
+          const responseHeaders = util.parseHeaders(response.rawHeaders);
+          exchange.onResponseStart(controller, response.statusCode ?? 0, responseHeaders);
+          response.on('data', (chunk: Buffer) => exchange.onResponseData(controller, chunk));
+          response.on('end', () => exchange.onResponseEnd());
+          response.on('error', fail);
         })
-        .on('error', failed)
+        .on('error', fail)
         .end(body);
     } catch (error) {
       socket.destroy();
-      failed(error instanceof Error ? error : new Error('The request cannot be sent.'));
+      fail(error instanceof Error ? error : new Error('The request cannot be sent.'));
     }
   }
 
   #ended(): void {
-    this.#underWay -= 1;
-    if (this.#underWay === 0) this.#closed?.resolve();
+    this.#inFlight -= 1;
+    if (this.#inFlight === 0) this.#closed?.resolve();
   }
 }

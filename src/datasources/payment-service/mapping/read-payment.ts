@@ -6,27 +6,33 @@ import { PaymentStatus, readWord, type PaymentResource } from '../../../schema/p
 import { isPrintable } from '../../../shared/text';
 import { readHttpUrl } from '../../../schema/scalars';
 import { serviceFieldsOf } from '../../../schema/lazy-field';
-import { passThrough, parseEnumWord, readStatus, readTime } from '../../../redaction/text';
+import {
+  parseEnumWord,
+  passThrough,
+  readMessage,
+  readMoney,
+  readStatus,
+  readTime,
+} from '../../../redaction/text';
 import { isWireObject, wireText, type WireObject } from '../../../shared/wire-object';
-import { readAmount, readError } from './read-common';
+import { transactionError, type TransactionError } from '../../../schema/decline';
 
-/** What the gateway knows of a payment beside the answer: from the lookup, or from the request. */
+/** What the gateway knows about a payment from its request or lookup. */
 export interface KnownPayment {
   channel: string;
   externalId?: string | null;
-  /** The method, where the request chose it. */
+  /** The method of the request. */
   room?: PaymentMethodDefinition;
-  /** The fields of payment_method that were sent, in wire spelling. */
+  /** Fields of payment_method that were sent, in wire spelling. */
   fields?: WireObject;
   amount?: { currency: string; value: string };
-  /** What the request handed in and must not come back. */
+  /** Values of the caller's request that the response must not expose. */
   secrets?: readonly string[];
 }
 
-const MAX_URL_OUT = 8192;
-const NOTHING: WireObject = {};
+const MAX_URL_LENGTH = 8192;
 
-/** A payment from the service's answer; what the answer lacks comes from what is known, else stays undefined. */
+/** Reads a payment; fields that the response lacks come from `known`, else stay undefined. */
 export function readPayment(answer: WireObject, known: KnownPayment, pollAfter: PollAfter): PaymentResource {
   const method = isWireObject(answer['payment_method']) ? answer['payment_method'] : {};
   const type = wireText(method['type']);
@@ -40,60 +46,63 @@ export function readPayment(answer: WireObject, known: KnownPayment, pollAfter: 
     externalId: passThrough(answer['external_id']) ?? known.externalId,
     status: readWord(PaymentStatus, PaymentStatus.UNKNOWN, status),
     rawStatus: readStatus(status),
-    amount: readAmount(answer['amount']) ?? askedAmount(known),
+    amount: readAmount(answer['amount']) ?? amountOf(known.amount),
     redirectUrl: readRedirectUrl(answer['redirect_url']),
     createDate: readTime(answer['create_date']) ?? undefined,
     error: readError(answer['error']),
     pollAfter,
   });
-  readMethodFields(payment, { method, answer, sent: known.fields ?? NOTHING });
+  const sent = known.fields ?? {};
+  for (const { name, find } of serviceFieldsOf(Object.getPrototypeOf(payment)))
+    Object.assign(payment, { [name]: find(method, answer) ?? find(sent, {}) });
   return payment;
 }
 
-/** A page for the payer: http(s), and without credentials, which make one host look like another. */
+/** An http(s) URL without credentials, which could disguise its host. */
 function readRedirectUrl(value: unknown): string | undefined {
-  const url = readHttpUrl(passThrough(value) ?? '', MAX_URL_OUT);
+  const url = readHttpUrl(passThrough(value) ?? '', MAX_URL_LENGTH);
   if (url === undefined || !isPrintable(url)) return undefined;
   if (!url.includes('@')) return url;
   const { username, password } = new URL(url);
   return username === '' && password === '' && !/^[^/]*\/\/[^/?#]*@/.test(url) ? url : undefined;
 }
 
-const askedAmount = ({ amount }: KnownPayment): Amount | undefined =>
-  amount && Object.assign(new Amount(), { currency: amount.currency, value: amount.value, received: null });
-
-interface MethodSources {
-  method: WireObject;
-  answer: WireObject;
-  sent: WireObject;
+/** The amount object (spec 2.2); undefined when it is absent or cannot be read. */
+function readAmount(object: unknown): Amount | undefined {
+  if (!isWireObject(object)) return undefined;
+  const currency = readMoney(object['currency']);
+  const value = readMoney(object['value']);
+  if (currency === null || value === null) return undefined;
+  return Object.assign(new Amount(), { currency, value, received: readMoney(object['received']) });
 }
 
-function readMethodFields(payment: PaymentResource, { method, answer, sent }: MethodSources): void {
-  const fields: WireObject = {};
-  for (const { name, find } of serviceFieldsOf(Object.getPrototypeOf(payment)))
-    fields[name] = find(method, answer) ?? find(sent, NOTHING);
-  Object.assign(payment, fields);
+/** The amount of a request; nothing is known to be received. */
+export const amountOf = (requested: KnownPayment['amount']): Amount | undefined =>
+  requested &&
+  Object.assign(new Amount(), { currency: requested.currency, value: requested.value, received: null });
+
+/** The error object of a failed transaction (spec 7.2), safe for callers; undefined when it is absent. */
+export function readError(value: unknown): TransactionError | undefined {
+  if (!isWireObject(value)) return undefined;
+  return transactionError(parseEnumWord(value['code']) ?? '', readMessage(value['message']) ?? '');
 }
 
-/** Whether an answer is one of the short ones (spec 2.3, 4.4, 4.5): it leaves out what the service knows. */
+/** Whether a response lacks fields that a lookup has (spec 2.3, 4.4, 4.5). */
 export const isPartial = (answer: WireObject): boolean =>
   !isWireObject(answer['payment_method']) ||
   answer['create_date'] === undefined ||
   answer['amount'] === undefined;
 
-/** Fields that any payment may lack in a short answer. */
+/** Fields of all methods that a partial response may lack. */
 const COMMON_FIELDS = ['amount', 'redirectUrl', 'createDate', 'error'];
 
-/**
- * Lets the fields that a short answer lacks arrive by one shared lookup, made when the first of them is selected.
- * A lookup that fails leaves them null: what was created stays created.
- */
+/** Loads missing fields by one lookup when the first of them is selected. A failed lookup leaves them null. */
 export function lazyComplete(payment: PaymentResource, lookUp: () => Promise<PaymentResource | null>): void {
-  let whole: Promise<PaymentResource | null> | undefined;
-  const complete = (): Promise<PaymentResource | null> => (whole ??= lookUp().catch(() => null));
+  let lookup: Promise<PaymentResource | null> | undefined;
+  const complete = (): Promise<PaymentResource | null> => (lookup ??= lookUp().catch(() => null));
   const own = serviceFieldsOf(Object.getPrototypeOf(payment)).map(({ name }) => name);
-  const lacking = [...COMMON_FIELDS, ...own].filter((name) => isLazyField(payment, name));
-  for (const name of lacking) {
+  const missing = [...COMMON_FIELDS, ...own].filter((name) => isLazyField(payment, name));
+  for (const name of missing) {
     Object.defineProperty(payment, name, {
       enumerable: true,
       get: () => complete().then((found): unknown => found && Reflect.get(found, name)),
@@ -102,7 +111,7 @@ export function lazyComplete(payment: PaymentResource, lookUp: () => Promise<Pay
   payment.complete = complete;
 }
 
-/** An error belongs to failed payments, a sub-state to unfinished ones: neither is looked for elsewhere. */
+/** Only failed payments have an error, and only unfinished ones a state. */
 function isLazyField(payment: PaymentResource, name: string): boolean {
   if (Reflect.get(payment, name) !== undefined) return false;
   if (name === 'error') return payment.status === PaymentStatus.FAILED;
