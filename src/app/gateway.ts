@@ -134,11 +134,11 @@ const openFeed = ({ journal }: Config, clock: Clock, log: Logger): ChangeNotifie
   });
 
 /** Opens the audit log; a ConfigError that names the setting where that cannot be done. */
-function openAudit({ auditFile, auditRotation: rotation }: Config, log: Logger): AuditLog {
+function openAudit({ auditFile, auditRotation: rotation, auditKey }: Config, log: Logger): AuditLog {
   const onFault = (fault: AuditFault): void =>
     fault.entry ? log.error(fault, 'audit entry not written') : log.warn(fault, 'audit log problem');
   try {
-    return AuditLog.open(auditFile, onFault, { rotation });
+    return AuditLog.open(auditFile, onFault, { rotation, key: auditKey?.reveal() ?? null });
   } catch (error) {
     throw error instanceof AuditLogError ? new ConfigError([error.message]) : error;
   }

@@ -143,6 +143,8 @@ export interface Config {
   /** Where others find this gateway, without a slash at its end; null: it is not said. */
   publicUrl: string | null;
   auditFile: string;
+  /** Key of the hashes in the audit log; null: they have no key. */
+  auditKey: Secret | null;
   /** When the gateway rotates the audit log; null: never. */
   auditRotation: { maxBytes: number; keepFiles: number | null } | null;
   /** What a reader of /metrics has to show; null: to be on this machine. */
@@ -167,6 +169,8 @@ export interface ToolConfig {
   /** Null without a real service. */
   serviceBaseUrl: string | null;
   auditFile: string;
+  /** Key of the hashes in the audit log; null: they have no key. */
+  auditKey: Secret | null;
   /** Where the embedded sandbox listens; 0: anywhere. */
   sandboxPort: number;
   /** Whether what one operator wants to settle needs the approval of another one. */

@@ -8,7 +8,7 @@ import { CHECKS } from '../../src/cli/doctor/checks';
 import { runChecks } from '../../src/cli/doctor/run-checks';
 import { serviceConnection } from '../../src/cli/doctor/service-network';
 import { readConfig } from '../../src/config';
-import { linesOf, putLines, writeChain } from '../audit/support/files';
+import { linesOf, putLines, writeLog } from '../audit/support/files';
 import { clientKeysText, type TestClientKey } from '../support/credentials';
 import { freePort } from '../support/free-port';
 import {
@@ -59,7 +59,7 @@ async function downIssuer(): Promise<Settings> {
 
 async function auditLogWithChange(): Promise<Settings> {
   const file = path.join(temporaryFolder(), 'audit.log');
-  await writeChain(file, 'a', 'b', 'c');
+  await writeLog(file, 'a', 'b', 'c');
   putLines(file, linesOf(file).with(2, linesOf(file)[2]!.replace('10000.00', '90000.00')));
   return { AUDIT_LOG_FILE: file };
 }
@@ -263,7 +263,7 @@ describe('doctor', () => {
 
   test('changes no audit log, and creates no journal', async () => {
     const file = path.join(temporaryFolder(), 'audit.log');
-    await writeChain(file, 'a');
+    await writeLog(file, 'a');
     const { size, mtimeMs } = statSync(file);
     const folder = temporaryFolder();
     const env = { AUDIT_LOG_FILE: file, DATABASE_URL: `file:${folder}/data/journal.db` };

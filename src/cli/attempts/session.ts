@@ -45,7 +45,7 @@ export async function withProposals<T>(
 }
 
 /**
- * Does something that is recorded in the audit log of the settings, and ends the chain. Rejects with an AuditLogError where
+ * Does something that is recorded in the audit log of the settings, and closes it. Rejects with an AuditLogError where
  * the log cannot be written: then nothing may be done.
  */
 export async function withAudit<T>(
@@ -55,6 +55,7 @@ export async function withAudit<T>(
 ): Promise<T> {
   const audit = AuditLog.open(config.auditFile, ({ why }) => terminal.say(`${why}.`), {
     owner: 'folder owner',
+    key: config.auditKey?.reveal() ?? null,
   });
   try {
     return await use(audit);

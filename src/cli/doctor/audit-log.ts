@@ -1,6 +1,6 @@
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { hashOf, isCutOff, readLineBehind, type AuditLine } from '../../observability/audit/chain';
+import { hashOf, isCutOff, readLine, type AuditLine } from '../../observability/audit/line';
 import { failed, ok, wordOf, type Check, type Finding } from './check';
 import { isFolderForFiles, isWritable, nearestExistingParent, freeDiskSpace } from './filesystem';
 
@@ -18,7 +18,7 @@ export const auditLog: Check = {
       freeDiskSpace(path.dirname(file)),
     ];
     try {
-      return [...findings, judgeTail(file)];
+      return [...findings, judgeTail(file, config.auditKey?.reveal() ?? null)];
     } catch (error) {
       return [...findings, failed(`${file} cannot be read (${wordOf(error)}).`, OWN)];
     }
@@ -38,11 +38,11 @@ function notThere(file: string): Finding {
   return isFolderForFiles(above) ? ok(`${file} is not there yet: the gateway makes it.`) : notWritable(above);
 }
 
-function judgeTail(file: string): Finding {
+function judgeTail(file: string, key: string | null): Finding {
   const { texts, isWhole } = tailOf(file);
   // The first line may lack its beginning.
   const lines = isWhole ? texts : texts.slice(1);
-  const faults = faultsIn(lines);
+  const faults = faultsIn(lines, key);
   if (faults === 0) return ok(`The last ${lines.length} lines of the audit log are as they were written.`);
   return failed(
     `Of the last ${lines.length} lines of the audit log ${faults} were changed, or lines before them are missing.`,
@@ -65,23 +65,21 @@ function tailOf(file: string): { texts: string[]; isWhole: boolean } {
   }
 }
 
-/** How many lines do not fit the line before them in their chain, as far as that is among these. */
-function faultsIn(texts: readonly string[]): number {
-  const last = new Map<string, AuditLine>();
+/** Number of lines that do not follow the line before them. */
+function faultsIn(texts: readonly string[], key: string | null): number {
+  let previous: AuditLine | undefined;
   let faults = 0;
   for (const text of texts) {
-    if (text === '') continue;
-    const found = readLineBehind(text);
-    if (!found) {
+    const line = readLine(text);
+    if (!line) {
       faults += isCutOff(text) ? 0 : 1;
       continue;
     }
-    const before = last.get(found.line.chain);
-    if (before && !follows(found.line, before)) faults += 1;
-    last.set(found.line.chain, found.line);
+    if (previous && !follows(line, previous, key)) faults += 1;
+    previous = line;
   }
   return faults;
 }
 
-const follows = (line: AuditLine, before: AuditLine): boolean =>
-  line.seq === before.seq + 1 && hashOf(before.hash, line.body) === line.hash;
+const follows = (line: AuditLine, previous: AuditLine, key: string | null): boolean =>
+  line.seq === previous.seq + 1 && hashOf(previous.hash, line.body, key) === line.hash;
