@@ -144,6 +144,9 @@ export class WriterLock {
     file.copyAccessTo(fd);
     this.#inode = fstatSync(fd).ino;
     closeSync(fd);
-    return (this.#database = new DatabaseSync(this.#path, { timeout: LOCK_TIMEOUT_MS }));
+    this.#database = new DatabaseSync(this.#path, { timeout: LOCK_TIMEOUT_MS });
+    // Otherwise a transaction writes a journal file, which is slower and fails on a full disk.
+    this.#database.exec('PRAGMA journal_mode = MEMORY');
+    return this.#database;
   }
 }

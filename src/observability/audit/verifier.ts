@@ -122,6 +122,11 @@ export class Verifier {
 
   #check(line: AuditLine): void {
     this.#reportPartial(() => line.torn === true);
+    if (this.#older.has(line.hash))
+      this.#fault(
+        'files_out_of_order',
+        'an earlier file continues this one: the files are not in their order.',
+      );
     const isInPlace = this.#file.lines === 0 ? this.#checkFirst(line) : this.#checkNext(line);
     if (isInPlace) this.#last = { seq: line.seq, hash: line.hash };
     this.missed += line.missed ?? 0;
@@ -145,11 +150,6 @@ export class Verifier {
   /** Checks the first line of a file. */
   #checkFirst(line: AuditLine): boolean {
     const { seq, continues = NO_HASH } = line;
-    if (this.#older.has(line.hash))
-      this.#fault(
-        'files_out_of_order',
-        'a file before continues this one: the files are not in their order.',
-      );
     if (continues !== NO_HASH) this.#checkContinued(continues);
     else if (seq > 0) {
       this.#fault('lines_missing', `${counted(seq)} missing before this one, or in an older file.`);
