@@ -126,7 +126,7 @@ export class AuditLog {
   /** Writes the closing line and closes the file. Never rejects. */
   close(): Promise<void> {
     if (!this.#isClosed) {
-      this.#tryTo('write the closing line of the audit log', () => this.#write('closed', {}));
+      this.#tryToAppendClosing(() => this.#write('closed', {}));
       this.#release();
     }
     this.#isClosed = true;
@@ -230,27 +230,24 @@ export class AuditLog {
     this.#readOthers();
     const next = AuditFile.open(this.#path, this.#options.owner);
     this.#report(message);
-    if (next.size === 0)
-      this.#tryTo('write the closing line of the audit log', () => this.#append({ event: 'closed' }));
-    this.#tryTo('close the file of the audit log', () => this.#file.close());
+    if (next.size === 0) this.#tryToAppendClosing(() => this.#append({ event: 'closed' }));
+    this.#file.close();
     this.#file = next;
     this.#own = undefined;
     this.#continues = this.#last.hash;
   }
 
-  #release(): void {
-    this.#tryTo('close the file of the audit log', () => {
-      this.#lock.close();
-      this.#file.close();
-    });
+  #tryToAppendClosing(append: () => void): void {
+    try {
+      append();
+    } catch (error) {
+      this.#report(`the audit log has no closing line (${reasonOf(error)})`);
+    }
   }
 
-  #tryTo(what: string, action: () => void): void {
-    try {
-      action();
-    } catch (error) {
-      this.#report(`failed to ${what} (${reasonOf(error)})`);
-    }
+  #release(): void {
+    this.#lock.close();
+    this.#file.close();
   }
 
   #report(why: string, entry?: object): void {

@@ -13,14 +13,6 @@ export interface EndedOperation {
   codes: readonly unknown[];
 }
 
-/** The span of one subscription. */
-export interface SubscriptionSpan {
-  /** Runs a function with it as the active span. */
-  within<T>(work: () => T): T;
-  /** Ends it: the first result was sent, or the subscription has ended. Later calls do nothing. */
-  settled(name: string | undefined, codes: readonly unknown[]): void;
-}
-
 /** Distinct operation names in span names; further ones are named by their type. */
 const MAX_NAMES = 200;
 const UNNAMED = 'GraphQL Operation';
@@ -67,11 +59,11 @@ export class RequestSpans {
   }
 
   /** Begins the span of a subscription. It ends with the first result, because spans are exported when they end. */
-  subscription(): SubscriptionSpan {
+  subscription() {
     const span = this.#spans.beginHere('subscription');
     return {
-      within: (work) => this.#spans.within(span, work),
-      settled: (name, codes) => {
+      within: <T>(work: () => T): T => this.#spans.within(span, work),
+      settled: (name: string | undefined, codes: readonly unknown[]): void => {
         if (!span.isRecording()) return;
         this.#annotate(span, { type: 'subscription', name, codes });
         span.end();
