@@ -23,13 +23,8 @@ const LOCK_TIMEOUT_MS = 2000;
 /** Who may create the file: anybody, or only the owner of its folder. */
 export type FileOwner = 'anybody' | 'folder owner';
 
-/** Why a file cannot be used, without its name. */
-class AuditFileError extends Error {
-  constructor(readonly code: string) {
-    super(code);
-    this.name = 'AuditFileError';
-  }
-}
+/** An error with a reason that does not contain the path. */
+const errorWith = (code: string): Error => Object.assign(new Error(code), { code });
 
 /** Creates one folder: if more are missing, the path is probably wrong. */
 function createFolderOf(file: string): void {
@@ -56,11 +51,10 @@ export class AuditFile {
     createFolderOf(file);
     // Anything else cannot be read again, and opening a FIFO would block.
     const known = statSync(file, { throwIfNoEntry: false });
-    if (known && !known.isFile())
-      throw new AuditFileError(known.isDirectory() ? 'EISDIR' : 'no regular file');
+    if (known && !known.isFile()) throw errorWith(known.isDirectory() ? 'EISDIR' : 'no regular file');
     const isFolderOwner = statSync(path.dirname(file)).uid === process.geteuid?.();
     if (!known && owner === 'folder owner' && !isFolderOwner)
-      throw new AuditFileError('it does not exist, and only the owner of its folder may create it');
+      throw errorWith('it does not exist, and only the owner of its folder may create it');
     return new AuditFile(file, openSync(file, 'a+', MODE));
   }
 
@@ -85,7 +79,7 @@ export class AuditFile {
   /** Appends a text with one write. Throws where not all of it was written; a part may then be in the file. */
   append(text: string): void {
     if (writeSync(this.#fd, text, null, 'latin1') < text.length)
-      throw new AuditFileError('a line was written partially');
+      throw errorWith('a line was written partially');
   }
 
   close(): void {

@@ -47,7 +47,7 @@ const MAX_LENGTH = 64 * 1024;
 /** Partial lines in a row that are remembered. */
 const MAX_PENDING = 100;
 
-const counted = (count: number): string => (count === 1 ? '1 line is' : `${count} lines are`);
+const linesAre = (count: number): string => (count === 1 ? '1 line is' : `${count} lines are`);
 
 /** Checks the lines of one or several files, oldest first. Uses little memory for files of any size. */
 export class Verifier {
@@ -152,7 +152,7 @@ export class Verifier {
     const { seq, continues = NO_HASH } = line;
     if (continues !== NO_HASH) this.#checkContinued(continues);
     else if (seq > 0) {
-      this.#fault('lines_missing', `${counted(seq)} missing before this one, or in an older file.`);
+      this.#fault('lines_missing', `${linesAre(seq)} missing before this one, or in an older file.`);
       return true;
     } else if (this.files.length > 1)
       this.#note('new_chain', 'a new chain begins here: lines missing before it would not be found.');
@@ -178,7 +178,7 @@ export class Verifier {
       this.#fault('out_of_place', `this line is a copy or was moved: it is line ${line.seq} of the chain.`);
       return false;
     }
-    if (missing > 0) this.#fault('lines_missing', `${counted(missing)} missing before this one.`);
+    if (missing > 0) this.#fault('lines_missing', `${linesAre(missing)} missing before this one.`);
     else this.#checkHash(last.hash, line);
     if (line.continues !== undefined && this.#previousFile !== undefined)
       this.#checkContinued(line.continues);

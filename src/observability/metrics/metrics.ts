@@ -1,7 +1,7 @@
-import { Registry } from 'prom-client';
+import { Registry, collectDefaultMetrics } from 'prom-client';
 import { paymentMetrics, registerPaymentGauges, type PaymentMetrics, type PaymentState } from './money';
 import { operationMetrics, type OperationEnded } from './operations';
-import { processMetrics } from './process';
+import { registerGauge } from './register';
 import { serviceMetrics, registerServiceGauges, type ServiceMetrics, type ServiceState } from './service';
 import {
   registerClientKeyGauges,
@@ -16,6 +16,26 @@ import {
 interface MetricsPage {
   contentType: string;
   text: string;
+}
+
+/** Default metrics of prom-client that are not exported: gauges named like counters, and values without a measurement. */
+const EXCLUDED =
+  /^nodejs_(active_(resources|handles|requests)(_total)?|eventloop_lag_(min|stddev|mean)_seconds)$/;
+
+let shared: Registry | undefined;
+
+/** Default metrics of the process, measured from the first call on. All gateways of a process share them. */
+function processMetrics(): Registry {
+  if (shared) return shared;
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  for (const metric of registry.getMetricsAsArray()) {
+    if (EXCLUDED.test(metric.name)) registry.removeSingleMetric(metric.name);
+  }
+  const help = 'System clock of this instance, in seconds since 1970.';
+  registerGauge(registry, 'paygraph_time_seconds', help, () => Date.now() / 1000);
+  shared = registry;
+  return registry;
 }
 
 /**
