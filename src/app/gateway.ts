@@ -137,11 +137,11 @@ const openNotifier = ({ journal }: Config, clock: Clock, log: Logger): ChangeNot
   });
 
 /** Opens the audit log. Throws a ConfigError that names the setting when that fails. */
-function openAudit({ auditFile, auditRotation: rotation }: Config, log: Logger): AuditLog {
+function openAudit({ auditFile, auditRotation: rotation, auditKey }: Config, log: Logger): AuditLog {
   const onFault = (fault: AuditFault): void =>
     fault.entry ? log.error(fault, 'audit entry not written') : log.warn(fault, 'audit log problem');
   try {
-    return AuditLog.open(auditFile, onFault, { rotation });
+    return AuditLog.open(auditFile, onFault, { rotation, key: auditKey?.reveal() ?? null });
   } catch (error) {
     throw error instanceof AuditLogError ? new ConfigError([error.message]) : error;
   }

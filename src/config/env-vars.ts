@@ -262,9 +262,16 @@ export const SETTINGS = {
     default: 'data/audit.log',
     parser: parse.filePath,
   },
+  AUDIT_LOG_KEY: {
+    description:
+      'Secret key of the hashes in the audit log: without it nobody can rewrite lines unnoticed. The same for all that write to one file and for `npm run audit -- verify` ([audit log](audit-log.md)).',
+    whenUnset: 'the hashes have no key',
+    parser: parse.apiCredential,
+    secret: true,
+  },
   AUDIT_LOG_ROTATE_MB: {
     description:
-      'Size in MB at which the audit log is rotated to AUDIT_LOG_FILE.<time>-<chain> ([audit log](audit-log.md)).',
+      'Size in MB at which the audit log is rotated to AUDIT_LOG_FILE.<time>-<writer> ([audit log](audit-log.md)).',
     whenUnset: 'the gateway does not rotate it',
     parser: parse.wholeNumber(1, 100_000),
   },

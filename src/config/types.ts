@@ -120,6 +120,8 @@ export interface Config {
   /** Without a trailing slash. */
   publicUrl: string | null;
   auditFile: string;
+  /** Key of the hashes in the audit log; null: plain hashes. */
+  auditKey: Secret | null;
   /** Null: the gateway does not rotate the audit log. */
   auditRotation: { maxBytes: number; keepFiles: number | null } | null;
   /** Null: /metrics is readable from this machine only. */
@@ -140,6 +142,8 @@ export interface ToolConfig {
   /** Null without a real service. */
   serviceBaseUrl: string | null;
   auditFile: string;
+  /** Key of the hashes in the audit log; null: plain hashes. */
+  auditKey: Secret | null;
   /** 0: any free port. */
   sandboxPort: number;
   /** Whether another operator has to approve an outcome. */

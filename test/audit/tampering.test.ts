@@ -1,19 +1,19 @@
 import { truncateSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { chained, readLine } from '../../src/observability/audit/chain';
-import { entry, linesOf, openLog, putLines, temporaryLog, verify, writeChain } from './support/files';
+import { hashOf, readLine } from '../../src/observability/audit/line';
+import { entry, linesOf, openLog, putLines, temporaryLog, verify, writeLog } from './support/files';
 
-/** Lines 1 to 5 are a chain with its opening, three calls and its closing; lines 6 to 10 are the one after it. */
-async function twoChains(): Promise<string> {
+/** Lines 1 to 5 are written by one process: opening, three calls, closing. Lines 6 to 10 are written by the next one. */
+async function twoStarts(): Promise<string> {
   const file = temporaryLog();
-  await writeChain(file, 'a', 'b', 'c');
-  await writeChain(file, 'd', 'e', 'f');
+  await writeLog(file, 'a', 'b', 'c');
+  await writeLog(file, 'd', 'e', 'f');
   return file;
 }
 
 /** The faults of a log whose lines were changed like that: line and code. */
 async function faultsAfter(change: (lines: string[]) => string[]): Promise<string[]> {
-  const file = await twoChains();
+  const file = await twoStarts();
   const lines = linesOf(file);
   const changed = change([...lines]);
   expect(changed).not.toEqual(lines);
@@ -32,25 +32,27 @@ const rewritten = (place: number, from: string | RegExp, to: string) => (lines: 
 /** Makes a line fit on the one before it, as somebody does who knows how the hashes are made. */
 const rehashed = (place: number) => (lines: string[]) => {
   const line = readLine(lines[place - 1]!)!;
-  const fitting = chained(`${line.body}}`, readLine(lines[place - 2]!)!.hash);
-  return lines.with(place - 1, fitting.line.trimEnd());
+  return lines.with(place - 1, withHash(line.body, readLine(lines[place - 2]!)!.hash));
 };
 
+const withHash = (body: string, previous: string): string =>
+  `${body},"hash":"${hashOf(previous, body, null)}"}`;
+
 test('Verification finds no fault in an unchanged log', async () => {
-  const { faults, notes, verifier } = await verify(await twoChains());
+  const { faults, notes, verifier } = await verify(await twoStarts());
   expect([...faults, ...notes]).toEqual([]);
   expect(verifier.files).toMatchObject([{ lines: 10, calls: 6 }]);
-  expect(verifier.chains.map(({ isClosed }) => isClosed)).toEqual([true, true]);
+  expect(verifier.writers.map(({ isClosed }) => isClosed)).toEqual([true, true]);
 });
 
 test.each<[does: string, change: (lines: string[]) => string[], firstFault: string]>([
   ['the first line of the file removed', without(1), '1 lines_missing'],
   ['a call in the middle removed', without(3), '3 lines_missing'],
-  ['the older chain removed', (lines) => lines.slice(5), '1 other_chain_missing'],
-  ['the opening line of the younger chain removed', without(6), '6 lines_missing'],
+  ['the lines of the older process removed', (lines) => lines.slice(5), '1 lines_missing'],
+  ['the opening line of the younger process removed', without(6), '6 lines_missing'],
   ['an amount changed', rewritten(3, '"10000.00"', '"10.00"'), '3 changed'],
   ['the hash of a line changed', rewritten(4, /"hash":"\w{6}/, '"hash":"abcdef'), '4 changed'],
-  ['the end of a line changed', rewritten(4, /"\}$/, '"]'), '5 lines_missing'],
+  ['the end of a line changed', rewritten(4, /"\}$/, '"]'), '4 cut_off'],
   ['the end of the last line changed', rewritten(10, /"\}$/, '"]'), '10 cut_off'],
   ['the first line changed', rewritten(1, '"pid":', '"pid":1'), '1 changed'],
   ['a letter to its escaped form changed', rewritten(3, 'shop', 'sho\\u0070'), '3 changed'],
@@ -60,39 +62,33 @@ test.each<[does: string, change: (lines: string[]) => string[], firstFault: stri
     '4 changed',
   ],
   [
-    'the closing line and its hash, so that it fits a shorter chain changed',
-    (lines) => rehashed(4)(rewritten(4, /"seq":4(.*)"lines":5/, '"seq":3$1"lines":4')(without(4)(lines))),
-    '5 other_chain_missing',
+    'a call removed, and the closing line after it and its hash changed to fit',
+    (lines) => rehashed(4)(rewritten(4, '"seq":4', '"seq":3')(without(4)(lines))),
+    '5 lines_missing',
   ],
   ['two calls swapped', swapped(2, 3), '2 lines_missing'],
-  ['both chains swapped', (lines) => [...lines.slice(5), ...lines.slice(0, 5)], '1 other_chain_missing'],
+  [
+    'the lines of both processes swapped',
+    (lines) => [...lines.slice(5), ...lines.slice(0, 5)],
+    '1 lines_missing',
+  ],
   ['a line copied', (lines) => lines.toSpliced(3, 0, lines[2]!), '4 out_of_place'],
-  ['a chain copied', (lines) => [...lines, ...lines.slice(0, 5)], '11 out_of_place'],
+  ['the lines of a process copied', (lines) => [...lines, ...lines.slice(0, 5)], '11 out_of_place'],
   ['a text inserted', (lines) => lines.toSpliced(3, 0, 'nothing happened'), '4 not_a_line'],
 ])('Verification finds: %s', async (_does, change, firstFault) => {
   expect((await faultsAfter(change))[0]).toBe(firstFault);
 });
 
-test('Verification finds an inserted call, also with a matching hash', async () => {
-  const forge =
-    (chain: string | undefined, seq: number) =>
-    (lines: string[]): string[] => {
-      const { hash, body } = readLine(lines[2]!)!;
-      const forged = body
-        .replace(/"seq":\d+/, `"seq":${seq}`)
-        .replace(/"chain":"\w+"/, (own) => (chain ? `"chain":"${chain}"` : own));
-      return lines.toSpliced(3, 0, chained(`${forged}}`, hash).line.trimEnd());
-    };
-  const inItsChain = await faultsAfter(forge(undefined, 3));
-  expect(inItsChain[0]).toBe('5 out_of_place');
-  const inNoChain = await faultsAfter(forge('0123456789abcdef', 3));
-  expect(inNoChain).toEqual(['4 lines_missing']);
-  const asChain = await faultsAfter(forge('0123456789abcdef', 0));
-  expect(asChain[0]).toBe('4 no_opening');
+test('Verification finds an inserted call with a matching hash', async () => {
+  const forged = await faultsAfter((lines) => {
+    const { hash, body } = readLine(lines[2]!)!;
+    return lines.toSpliced(3, 0, withHash(body.replace('"seq":2', '"seq":3'), hash));
+  });
+  expect(forged[0]).toBe('5 out_of_place');
 });
 
 test('Verification finds any single changed character', async () => {
-  const file = await twoChains();
+  const file = await twoStarts();
   const lines = linesOf(file);
   const places = fc.record({
     line: fc.nat(lines.length - 1),
@@ -111,9 +107,8 @@ test('Verification finds any single changed character', async () => {
   );
 });
 
-describe('Verification of two processes that write to one file', () => {
-  /** Two chains line by line in turn, the second one shorter and closed before. */
-  async function interleaved(): Promise<string> {
+describe('Verification of a log that two processes write to', () => {
+  async function shared(): Promise<string> {
     const file = temporaryLog();
     const [one, two] = [openLog(file).log, openLog(file).log];
     for (const key of ['a', 'b']) {
@@ -126,19 +121,20 @@ describe('Verification of two processes that write to one file', () => {
     return file;
   }
 
-  test('finds no fault in interleaved lines', async () => {
-    const file = await interleaved();
-    const chains = linesOf(file).map((line) => readLine(line)!.chain);
-    expect(new Set(chains).size).toBe(2);
-    expect(chains.slice(0, 4)).toEqual([chains[0], chains[1], chains[0], chains[1]]);
-    expect((await verify(file)).faults).toEqual([]);
+  test('finds no fault in their lines, which are one chain', async () => {
+    const file = await shared();
+    const lines = linesOf(file).map((line) => readLine(line)!);
+    expect(new Set(lines.map(({ writer }) => writer)).size).toBe(2);
+    expect(lines.map(({ seq }) => seq)).toEqual(lines.map((_line, place) => place));
+    const { faults, notes } = await verify(file);
+    expect([...faults, ...notes]).toEqual([]);
   });
 
   test('finds that all or the last lines of one were removed', async () => {
-    const file = await interleaved();
+    const file = await shared();
     const lines = linesOf(file);
-    const other = readLine(lines[1]!)!.chain;
-    const isOther = (line: string): boolean => readLine(line)!.chain === other;
+    const other = readLine(lines[1]!)!.writer;
+    const isOther = (line: string): boolean => readLine(line)!.writer === other;
     for (let kept = 0; kept < lines.filter(isOther).length; kept += 1) {
       let seen = 0;
       putLines(
@@ -150,28 +146,73 @@ describe('Verification of two processes that write to one file', () => {
   });
 });
 
+describe('Lines that are removed while their process runs', () => {
+  test.each([
+    ['some', 2],
+    ['all', 0],
+  ])('are found after its next line: %s', async (_what, kept) => {
+    const file = temporaryLog();
+    const { log } = openLog(file);
+    for (const key of ['a', 'b', 'c']) log.record(entry({ key }));
+    putLines(file, linesOf(file).slice(0, kept));
+    // Another process, which cannot know of them, hides the gap no better.
+    if (kept > 0) await writeLog(file, 'x', 'y', 'z');
+    log.record(entry({ key: 'd' }));
+    expect((await verify(file)).faults).not.toEqual([]);
+  });
+});
+
+describe('A log with AUDIT_LOG_KEY', () => {
+  const KEY = 'key-of-the-audit-log';
+
+  /** A log that somebody has rewritten, with hashes of the given key. */
+  async function rewrittenWith(key: string | null): Promise<string> {
+    const file = temporaryLog();
+    const { log } = openLog(file, null, KEY);
+    for (const each of ['a', 'b', 'c']) log.record(entry({ key: each }));
+    await log.close();
+    expect((await verify(file, [], KEY)).faults).toEqual([]);
+    let previous = '';
+    const lines = linesOf(file).map((text) => {
+      const body = readLine(text)!.body.replace('"10000.00"', '"10.00"');
+      const hash = hashOf(previous, body, key);
+      previous = hash;
+      return `${body},"hash":"${hash}"}`;
+    });
+    putLines(file, lines);
+    return file;
+  }
+
+  test.each([null, 'another-key'])('that is rewritten without the key is found (%s)', async (key) => {
+    const file = await rewrittenWith(key);
+    expect((await verify(file, [], key)).faults).toEqual([]);
+    const { faults } = await verify(file, [], KEY);
+    expect(faults.map(({ code }) => code)).toEqual(Array(5).fill('changed'));
+  });
+});
+
 describe('Verification with a seal', () => {
   test('finds lines that were cut off at the end, and accepts later ones', async () => {
-    const file = await twoChains();
+    const file = await twoStarts();
     const { seal = '' } = (await verify(file)).verifier.files[0]!;
     const whole = linesOf(file);
-    // The hash of the last line is as good.
-    const seals = [seal, readLine(whole.at(-1)!)!.hash];
-    await writeChain(file, 'g');
+    expect(seal).toBe(readLine(whole.at(-1)!)!.hash);
+    const seals = [seal, readLine(whole[0]!)!.hash];
+    await writeLog(file, 'g');
     expect((await verify(file, seals)).verifier.notFound).toEqual([]);
 
     for (let kept = 0; kept < whole.length; kept += 1) {
       putLines(file, whole.slice(0, kept));
-      expect((await verify(file, seals)).verifier.notFound).toEqual(seals);
+      expect((await verify(file, seals)).verifier.notFound).toEqual(kept === 0 ? seals : [seal]);
     }
   });
 
   test('finds a log that was rewritten with matching hashes', async () => {
-    const file = await twoChains();
+    const file = await twoStarts();
     const { seal = '' } = (await verify(file)).verifier.files[0]!;
     writeFileSync(file, '');
-    await writeChain(file, 'a', 'b');
-    await writeChain(file, 'd', 'e', 'f');
+    await writeLog(file, 'a', 'b');
+    await writeLog(file, 'd', 'e', 'f');
     const { verifier, faults } = await verify(file, [seal]);
     expect(faults).toEqual([]);
     expect(verifier.notFound).toEqual([seal]);
@@ -198,8 +239,8 @@ describe('A line whose process died while writing it', () => {
       const { faults, notes, verifier } = await verify(file);
       expect(faults).toEqual([]);
       expect(notes).toMatchObject([{ line: 4, code: 'cut_off' }]);
-      expect(verifier.chains.map(({ isClosed }) => isClosed)).toEqual([false, false]);
-      await writeChain(file, 'after the crash');
+      expect(verifier.writers.map(({ isClosed }) => isClosed)).toEqual([false, false]);
+      await writeLog(file, 'after the crash');
       const later = await verify(file);
       expect(later.faults).toEqual([]);
       expect(later.notes).toMatchObject([{ line: 4, code: 'cut_off' }]);
@@ -212,14 +253,14 @@ describe('A line whose process died while writing it', () => {
     const file = temporaryLog();
     openLog(file).log.record(entry());
     writeFileSync(file, Buffer.alloc(300), { flag: 'a' });
-    await writeChain(file, 'after the power failure');
+    await writeLog(file, 'after the power failure');
     const { faults, notes } = await verify(file);
     expect(faults).toEqual([]);
     expect(notes).toHaveLength(1);
   });
 
   test('is not confused with a line that was cut off later', async () => {
-    const file = await twoChains();
+    const file = await twoStarts();
     const lines = linesOf(file);
     putLines(file, rewritten(5, /.{50}$/, '')(lines));
     expect((await verify(file)).faults.map(({ line }) => line).sort()).toEqual([5, 6]);

@@ -8,7 +8,7 @@ import type { Check } from '../../src/cli/doctor/check';
 import { CHECKS, runChecks } from '../../src/cli/doctor/run-checks';
 import { checkServiceConnection } from '../../src/cli/doctor/service-connection';
 import { readConfig } from '../../src/config';
-import { writeChain } from '../audit/support/files';
+import { writeLog } from '../audit/support/files';
 import { clientKeysText, type TestClientKey } from '../support/credentials';
 import { freePort } from '../support/free-port';
 import { API_KEY, CHANNEL, closeAfterTests, testGateway, testSandbox, testService } from '../support/gateway';
@@ -235,7 +235,7 @@ describe('doctor', () => {
 
   test('changes no audit log, and creates no journal', async () => {
     const file = path.join(temporaryFolder(), 'audit.log');
-    await writeChain(file, 'a');
+    await writeLog(file, 'a');
     const { size, mtimeMs } = statSync(file);
     const folder = temporaryFolder();
     const env = { AUDIT_LOG_FILE: file, DATABASE_URL: `file:${folder}/data/journal.db` };

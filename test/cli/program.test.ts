@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { commandLine } from '../../src/cli/program';
-import { temporaryLog, writeChain } from '../audit/support/files';
+import { temporaryLog, writeLog } from '../audit/support/files';
 import { CHECKOUT } from '../support/program';
 import { run } from './support/run';
 
@@ -78,7 +78,7 @@ test.each<[args: string[], names: RegExp]>([
 
 test('Progress is shown on a terminal alone, and erased at the end', async () => {
   const file = temporaryLog();
-  await writeChain(file, 'a', 'b');
+  await writeLog(file, 'a', 'b');
   const shown = await run(['audit', 'verify', file], {}, { isTTY: true });
   const hidden = await run(['audit', 'verify', file]);
   expect(shown.err).toMatch(/^\r\u001b\[K\S+audit\.log: \d+ %[^]*\r\u001b\[K$/);

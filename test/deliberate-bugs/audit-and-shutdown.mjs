@@ -3,18 +3,17 @@ export const bugs = [
   {
     id: 'audit-hash-without-chain',
     promise: 'The hash of an audit line covers the line before it.',
-    file: 'src/observability/audit/chain.ts',
-    find: "export const hashOf = (previous: string, body: string): string => hash('sha256', `${previous}\\n${body}`);",
-    replace:
-      "export const hashOf = (_previous: string, body: string): string => hash('sha256', `\\n${body}`);",
+    file: 'src/observability/audit/line.ts',
+    find: 'const text = `${previous}\\n${body}`;',
+    replace: 'const text = `${previous.slice(64)}\\n${body}`;',
     tests: ['test/audit/tampering.test.ts'],
   },
   {
-    id: 'audit-others-unchecked',
-    promise: 'The verifier finds deleted last lines of a chain that another chain has seen.',
-    file: 'src/observability/audit/verifier.ts',
-    find: 'if (after !== undefined && !this.#recent.has(after))',
-    replace: 'if (after !== undefined && this.#file.lines === 0)',
+    id: 'audit-removed-lines-unnoticed',
+    promise: 'A running process notices that its last line was removed from the audit log.',
+    file: 'src/observability/audit/audit-log.ts',
+    find: 'if (isIntact) this.#last',
+    replace: 'if (isIntact || size > 0) this.#last',
     tests: ['test/audit/tampering.test.ts'],
   },
   {
@@ -38,7 +37,7 @@ export const bugs = [
     promise: 'An operator settles nothing that cannot be recorded in the audit log.',
     file: 'src/observability/audit/audit-log.ts',
     find: '      throw new AuditLogError(error);\n    }\n  }\n\n  #recordOrReport',
-    replace: '      this.#tell(reasonOf(error));\n    }\n  }\n\n  #recordOrReport',
+    replace: '      this.#report(reasonOf(error));\n    }\n  }\n\n  #recordOrReport',
     tests: ['test/cli/settle.system.test.ts', 'test/cli/attempts.slow.test.ts'],
   },
   {

@@ -115,7 +115,7 @@ export const bugs = [
   {
     id: 'redact-trace-query',
     promise: 'A span of a call to the service holds no id.',
-    file: 'src/observability/tracing/service-calls.ts',
+    file: 'src/observability/tracing/client-spans.ts',
     find: "      'url.template': template,\n",
     replace:
       "      'url.template': template,\n      'url.query': (call as { query?: string }).query ?? '',\n",

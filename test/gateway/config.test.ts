@@ -193,6 +193,7 @@ const WRONG: [string, string[]][] = [
   ['CORS_ORIGINS', ['*', 'shop.test', 'https://shop.test/', 'null', 'https://a.example, b']],
   ['TRUSTED_PROXIES', ['10.0.0.0/33', '10.0.256.0', 'proxy.example', '::1/129', '10.0.0.1/8/8', 'true']],
   ['RATE_LIMIT_PER_MINUTE', ['-1', 'none', '1e3']],
+  ['AUDIT_LOG_KEY', ['with blank', 'line\nbreak', 'ключ', 'x'.repeat(1025)]],
   ['AUDIT_LOG_ROTATE_MB', ['0', '-1', '100001', '1.5', '64M']],
   ['AUDIT_LOG_KEEP_FILES', ['0', '-1', '1001', 'all']],
   ['MAX_CONNECTIONS', ['0', '-1', '1000001', 'all']],

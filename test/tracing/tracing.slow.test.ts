@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ROOT_CONTEXT, SpanKind, trace, type Tracer } from '@opentelemetry/api';
 import { readConfig } from '../../src/config';
-import { CollectorExporter, type Lost } from '../../src/observability/tracing/exporter';
-import { tracerProvider } from '../../src/observability/tracing/provider';
+import { CollectorExporter, tracerProvider, type Lost } from '../../src/observability/tracing/exporter';
 import { EventStream } from '../subscriptions/support/event-stream';
 import { graphqlWsClient } from '../subscriptions/support/graphql-ws-client';
 import { createInput } from '../support/caller';

@@ -43,9 +43,10 @@ export class Session implements AsyncDisposable {
 
   /** Opens the audit log. @throws AuditLogError where it cannot be written: then nothing may be settled */
   openAudit(): AuditLog {
-    const { auditFile } = this.config;
+    const { auditFile, auditKey } = this.config;
     const audit = AuditLog.open(auditFile, ({ why }) => this.context.terminal.say(`${why}.`), {
       owner: 'folder owner',
+      key: auditKey?.reveal() ?? null,
     });
     this.#opened.unshift(audit);
     return audit;

@@ -4,9 +4,9 @@ import { Follower } from '../../observability/audit/follower';
 import { readToolConfig } from '../../config';
 import { EXIT, type Context } from '../context';
 
-const READ_EVERY_MS = 500;
+const READ_INTERVAL_MS = 500;
 
-/** `paygraph audit follow`. Ends on SIGTERM, after the lines written until then. */
+/** `paygraph audit follow`. Ends at SIGTERM, after the lines written until then. */
 export async function follow({ terminal, env }: Context, file: string | undefined): Promise<number> {
   const follower = new Follower(file ?? readToolConfig(env).auditFile);
   const stop = new AbortController();
@@ -17,7 +17,7 @@ export async function follow({ terminal, env }: Context, file: string | undefine
     return lines !== '';
   };
   while (!stop.signal.aborted)
-    if (!printNew()) await sleep(READ_EVERY_MS, undefined, { signal: stop.signal }).catch(() => undefined);
+    if (!printNew()) await sleep(READ_INTERVAL_MS, undefined, { signal: stop.signal }).catch(() => undefined);
     // Yields to signals and to writes to the pipe.
     else await sleep(0);
   while (printNew());

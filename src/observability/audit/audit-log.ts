@@ -1,32 +1,33 @@
+import { randomBytes } from 'node:crypto';
 import { statfs } from 'node:fs/promises';
+import os from 'node:os';
 import path from 'node:path';
-import { AppendFile, type FileOwner } from './append-file';
-import type { AuditLine } from './chain';
-import { ChainWriter } from './chain-writer';
-import { deleteOldest, moveAway, rotationSize, type Rotation } from './rotation';
+import process from 'node:process';
+import { getSystemErrorMessage } from 'node:util';
+import { AuditFile, WriterLock, type FileOwner } from './audit-file';
 import { recordable, recordableOutcome, type AuditEntry, type OutcomeEntry } from './entry';
+import { NO_HASH, lineOf, readLine, type AuditLine } from './line';
+import { deleteOldest, moveAway, type Rotation } from './rotation';
 
 export type { AuditEntry, OutcomeEntry } from './entry';
 
-/** Something is wrong with the audit log. */
+/** A problem of the audit log. */
 export interface AuditFault {
-  /** In words, for the operator; without values. */
+  /** The reason, for the operator; without values. */
   why: string;
-  /** The call or outcome that is not on record because of it, in the form in which it would be: fit for any log. */
+  /** The redacted entry that is missing in the file because of it. */
   entry?: object;
 }
 
 interface AuditOptions {
-  file: string;
-  /** Hears whatever goes wrong after opening. */
-  onFault: (fault: AuditFault) => void;
-  /** The user that may create the file. */
   owner: FileOwner;
-  /** Null: the file is not rotated by this process. */
+  /** Null: this process does not rotate the file. */
   rotation: Rotation | null;
+  /** AUDIT_LOG_KEY. */
+  key: string | null;
 }
 
-/** The audit log cannot be opened; the message is for the operator. */
+/** The audit log cannot be written; the message is for the operator. */
 export class AuditLogError extends Error {
   constructor(cause: unknown) {
     super(`AUDIT_LOG_FILE: the audit log cannot be written there (${reasonOf(cause)}).`);
@@ -34,80 +35,85 @@ export class AuditLogError extends Error {
   }
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  EISDIR: 'it is a folder',
-  ENOENT: 'the folder around its folder does not exist',
-  ENOTDIR: 'a part of its path is no folder',
-  EACCES: 'no permission',
-  EPERM: 'no permission',
-  EROFS: 'the file system is read-only',
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'the quota is used up',
-  EFBIG: 'the file may not grow',
-};
-
 /** Why something failed, without names and values. */
 function reasonOf(error: unknown): string {
-  const { code } = Object.assign({ code: undefined as unknown }, error);
+  const { code, errno } = Object.assign({ code: undefined as unknown, errno: undefined as unknown }, error);
+  if (code === 'ERR_SQLITE_ERROR') return 'the lock file in its folder cannot be locked';
   if (typeof code !== 'string') return error instanceof Error ? error.name : 'unknown';
-  const words = REASONS[code];
-  return words ? `${code}: ${words}` : code;
+  return typeof errno === 'number' ? `${code}: ${getSystemErrorMessage(errno)}` : code;
 }
 
+/** Enough for several lines. */
+const TAIL_BYTES = 8192;
+
+const hostName = (): string =>
+  os
+    .hostname()
+    .replace(/[^\w.-]/g, '_')
+    .slice(0, 255) || '_';
+
 /**
- * The record of who moved money: one line per call, each chained to the one before (chain.ts). A line is with the
- * operating system when record() returns. Whatever happens to the file, no call is refused because of it.
+ * The record of mutations that move money: one line each, chained by hashes (line.ts). Several processes may write to one
+ * file, one at a time. A line is with the operating system when a method returns.
  */
 export class AuditLog {
+  /** Id of this process start. */
+  readonly #writer = randomBytes(8).toString('hex');
   readonly #path: string;
-  readonly #onFault: AuditOptions['onFault'];
-  readonly #owner: FileOwner;
-  readonly #rotation: Rotation | null;
-  /** The size in bytes from which on the file is rotated. */
+  readonly #onFault: (fault: AuditFault) => void;
+  readonly #options: AuditOptions;
+  readonly #lock: WriterLock;
+  #file: AuditFile;
+  /** The last line of the chain that this process knows. */
+  #last: Pick<AuditLine, 'seq' | 'hash'> = { seq: -1, hash: NO_HASH };
+  /** Hash and end of the last line that this process wrote to the file. */
+  #own: { hash: string; end: number } | undefined;
+  /** The last line of the previous file. */
+  #continues: string | undefined;
+  /** Size in bytes from which on the file is rotated. */
   #rotateAt: number;
-  #writer: ChainWriter;
-  /** So many calls are not on record since the last one that is. */
+  /** Entries that could not be written since the last line. */
   #missed = 0;
   #gaps = 0;
   #isClosed = false;
 
-  private constructor({ file, onFault, owner, rotation }: AuditOptions, writer: ChainWriter) {
+  private constructor(file: string, onFault: (fault: AuditFault) => void, options: AuditOptions) {
     this.#path = file;
     this.#onFault = onFault;
-    this.#owner = owner;
-    this.#rotation = rotation;
-    this.#rotateAt = rotation ? rotationSize(rotation.maxBytes, writer.id) : Infinity;
-    this.#writer = writer;
+    this.#options = options;
+    this.#rotateAt = options.rotation?.maxBytes ?? Infinity;
+    this.#lock = new WriterLock(file);
+    this.#file = AuditFile.open(file, options.owner);
   }
 
   /**
-   * Opens the file, and makes it and its folder where they are not there.
-   * @param options anybody may make the file, and it is not rotated, unless they say otherwise
-   * @throws AuditLogError where nothing can be written to the file: without an audit log the gateway does not start
+   * Opens the file; creates it and its folder if needed.
+   * @param options default: anybody may create the file, no rotation, no key
+   * @throws AuditLogError where nothing can be written to the file
    */
   static open(
     file: string,
-    onFault: AuditOptions['onFault'],
-    { owner = 'anybody', rotation = null }: Partial<Pick<AuditOptions, 'owner' | 'rotation'>> = {},
+    onFault: (fault: AuditFault) => void,
+    { owner = 'anybody', rotation = null, key = null }: Partial<AuditOptions> = {},
   ): AuditLog {
-    let writer: ChainWriter | undefined;
+    let log: AuditLog | undefined;
     try {
-      writer = new ChainWriter(AppendFile.open(file, owner));
-      writer.isInPlace();
-      writer.begin();
-      return new AuditLog({ file, onFault, owner, rotation }, writer);
+      const opened = new AuditLog(file, onFault, { owner, rotation, key });
+      log = opened;
+      opened.#lock.hold(opened.#file, () => opened.#appendOpening());
+      return opened;
     } catch (error) {
-      writer?.close();
+      if (log) log.#release();
       throw new AuditLogError(error);
     }
   }
 
-  /** So many calls are not on record since the log was opened. */
+  /** Number of entries that could not be written since the log was opened. */
   get gaps(): number {
     return this.#gaps;
   }
 
-  /** How many bytes are free on the disk of the file; null where that cannot be found out. */
+  /** Free bytes on the disk of the file; null where they cannot be read. */
   async diskFree(): Promise<number | null> {
     try {
       const { bavail, bsize } = await statfs(path.dirname(this.#path));
@@ -117,7 +123,17 @@ export class AuditLog {
     }
   }
 
-  /** Puts a call on record. Never throws: of a call that could not be recorded onFault hears. */
+  /** Writes the closing line and closes the file. Never rejects. */
+  close(): Promise<void> {
+    if (!this.#isClosed) {
+      this.#tryToAppendClosing(() => this.#write('closed', {}));
+      this.#release();
+    }
+    this.#isClosed = true;
+    return Promise.resolve();
+  }
+
+  /** Records a mutation. Never throws: an entry that could not be written is reported to onFault. */
   record(entry: AuditEntry): void {
     this.#recordOrReport('call', () => recordable(entry));
   }
@@ -137,84 +153,108 @@ export class AuditLog {
   }
 
   #recordOrReport(event: AuditLine['event'], build: () => object): void {
-    let line: object | undefined;
+    let fields: object | undefined;
     try {
-      line = build();
-      this.#write(event, line);
+      fields = build();
+      this.#write(event, fields);
     } catch (error) {
       this.#missed += 1;
       this.#gaps += 1;
-      this.#tell(`a call is not in the audit log (${reasonOf(error)})`, line);
+      this.#report(`an entry is not in the audit log (${reasonOf(error)})`, fields);
     }
   }
 
-  #write(event: AuditLine['event'], line: object): void {
+  #write(event: AuditLine['event'], fields: object): void {
     if (this.#isClosed) throw Object.assign(new Error(), { code: 'the audit log is closed' });
-    if (!this.#writer.isInPlace())
-      this.#moveOn('the file of the audit log was moved away or removed; a new one was begun');
-    else if (this.#writer.size >= this.#rotateAt) this.#rotate();
-    this.#writer.write({ event, missed: this.#missed || undefined, ...line });
+    this.#lock.hold(this.#file, () => {
+      if (!this.#file.isInPlace())
+        this.#moveOn('the file of the audit log was moved away or removed; lines continue in a new one');
+      else if (this.#file.size >= this.#rotateAt) this.#rotate();
+      if (!this.#own) this.#appendOpening();
+      this.#append({ event, missed: this.#missed || undefined, ...fields });
+    });
     this.#missed = 0;
   }
 
-  /** Ends the chain and lets the file go. Never rejects. */
-  close(): Promise<void> {
-    if (!this.#isClosed) this.#end(this.#missed || undefined);
-    this.#isClosed = true;
-    return Promise.resolve();
+  #appendOpening(): void {
+    this.#append({ event: 'opened', continues: this.#continues, pid: process.pid, host: hostName() });
   }
 
-  /** Moves the file away, with its chain closed, so that a reader that follows it misses no line. */
+  /** Appends a line. Throws where that fails; the chain stays as it was. */
+  #append(fields: object): void {
+    const isTorn = this.#readOthers();
+    const seq = this.#last.seq + 1;
+    const { text, hash } = lineOf(
+      { writer: this.#writer, seq, torn: isTorn || undefined, ...fields },
+      this.#last.hash,
+      this.#options.key,
+    );
+    this.#file.append(isTorn ? `\n${text}` : text);
+    this.#last = { seq, hash };
+    this.#own = { hash, end: this.#file.size };
+  }
+
+  /** Reads the last line where other processes have written. Returns whether the file ends with a partial line. */
+  #readOthers(): boolean {
+    const { size } = this.#file;
+    if (size === (this.#own?.end ?? 0)) return false;
+    const ending = `${this.#own?.hash}"}\n`;
+    const isIntact = !this.#own || this.#file.readBefore(this.#own.end, ending.length) === ending;
+    const tail = this.#file.readBefore(size, TAIL_BYTES);
+    const lines = tail
+      .split('\n')
+      .filter((text) => text !== '')
+      .map(readLine);
+    // If the last line of this process is gone, the chain continues after it, so that verification finds the gap.
+    if (isIntact) this.#last = lines.findLast((line) => line !== undefined) ?? this.#last;
+    return size > 0 && (!tail.endsWith('\n') || lines.at(-1) === undefined);
+  }
+
   #rotate(): void {
-    if (!this.#rotation) return;
-    const { maxBytes, keepFiles } = this.#rotation;
-    this.#endChain();
-    let message = 'the audit log could not be rotated';
+    if (!this.#options.rotation) return;
+    const { maxBytes, keepFiles } = this.#options.rotation;
     try {
-      const rotated = moveAway(this.#path, this.#writer.id);
-      this.#rotateAt = rotationSize(maxBytes, this.#writer.id);
-      message = `the audit log was rotated, to ${rotated}`;
+      const rotated = moveAway(this.#path, this.#writer);
+      this.#moveOn(`the audit log was rotated to ${rotated}`);
       const deleted = keepFiles === null ? [] : deleteOldest(this.#path, keepFiles);
-      if (deleted.length > 0) message += `; AUDIT_LOG_KEEP_FILES: deleted ${deleted.join(', ')}`;
+      if (deleted.length > 0) this.#report(`AUDIT_LOG_KEEP_FILES: deleted ${deleted.join(', ')}`);
     } catch (error) {
-      message += ` (${reasonOf(error)})`;
-      // Not tried again with every line.
-      if (this.#writer.isInPlace()) this.#rotateAt = this.#writer.size + maxBytes;
+      this.#report(`the audit log could not be rotated (${reasonOf(error)})`);
+      // Not with every line again.
+      this.#rotateAt = this.#file.size + maxBytes;
     }
-    this.#moveOn(message);
   }
 
-  /** The file was moved away, as when logs are rotated, or removed: what comes goes into a new one. */
-  #moveOn(why: string): void {
-    const next = AppendFile.open(this.#path, this.#owner);
-    this.#tell(why);
-    this.#end();
-    this.#writer = new ChainWriter(next, this.#writer.last);
-    this.#writer.isInPlace();
+  /** Continues in the file that the path leads to, which another process may have created. */
+  #moveOn(message: string): void {
+    this.#readOthers();
+    const next = AuditFile.open(this.#path, this.#options.owner);
+    this.#report(message);
+    if (next.size === 0) this.#tryToAppendClosing(() => this.#append({ event: 'closed' }));
+    this.#file.close();
+    this.#file = next;
+    this.#own = undefined;
+    this.#continues = this.#last.hash;
   }
 
-  #endChain(missed?: number): void {
+  #tryToAppendClosing(append: () => void): void {
     try {
-      this.#writer.end(missed);
+      append();
     } catch (error) {
-      this.#tell(`the audit log has no closing line (${reasonOf(error)})`);
+      this.#report(`the audit log has no closing line (${reasonOf(error)})`);
     }
   }
 
-  #end(missed?: number): void {
-    this.#endChain(missed);
-    try {
-      this.#writer.close();
-    } catch (error) {
-      this.#tell(`the file of the audit log could not be closed (${reasonOf(error)})`);
-    }
+  #release(): void {
+    this.#lock.close();
+    this.#file.close();
   }
 
-  #tell(why: string, entry?: object): void {
+  #report(why: string, entry?: object): void {
     try {
       this.#onFault({ why, ...(entry && { entry }) });
     } catch {
-      // Nobody is left to hear of it.
+      // Nothing else can be notified.
     }
   }
 }

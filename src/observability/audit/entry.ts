@@ -1,8 +1,8 @@
 import { redactForAudit, scrubbedDecimal, scrubbedName } from '../../redaction/audit';
 
-/** A call that moves money, or that was to: who made it, and how it ended. */
+/** A mutation that moves money. */
 export interface AuditEntry {
-  /** The caller's id (Caller.id). */
+  /** The caller's id. */
   who: string;
   operation: 'createPayment' | 'confirmPayment' | 'createPayout';
   /** The idempotency key. */
@@ -12,113 +12,105 @@ export interface AuditEntry {
   amount: { currency: string; value: string } | null;
   /** The name of the result's type, or the code of the GraphQL error. */
   outcome: string;
-  /** Whether nothing was sent, as the key had been used for the same before. */
+  /** Whether nothing was sent, because the key had been used for the same input. */
   replayed?: boolean;
   transactionId: string | null;
   requestId: string;
-  /** Where the call came from. */
+  /** IP address of the caller. */
   ip?: string;
 }
 
-const orNull = (text: string | null | undefined, maxLength: number): string | null =>
-  text === null || text === undefined ? null : redactForAudit(text, maxLength);
-
-/** An entry as it may be put on record: nothing secret in it, and short enough for a line of less than 4096 bytes. */
-export function recordable(entry: AuditEntry): AuditEntry {
-  const { operation, amount, replayed, ip } = entry;
-  return {
-    who: scrubbedName(entry.who, 600),
-    operation,
-    key: nameOrUndefined(entry.key, 256) ?? null,
-    channel: redactForAudit(entry.channel, 64),
-    method: redactForAudit(entry.method, 128),
-    amount: amount && {
-      currency: redactForAudit(amount.currency, 16),
-      value: scrubbedDecimal(amount.value, 32),
-    },
-    outcome: redactForAudit(entry.outcome, 128),
-    ...(replayed !== undefined && { replayed }),
-    transactionId: orNull(entry.transactionId, 64),
-    requestId: redactForAudit(entry.requestId, 128),
-    ...(ip !== undefined && { ip: redactForAudit(ip, 64) }),
-  };
-}
-
-/** Audit entry of an outcome that was unknown when its call ended. */
+/** Audit entry of an outcome that was unknown when its mutation ended. */
 export type OutcomeEvent =
   /** An instance found it later. */
   | 'recovered'
   /** An operator decided it. Written before the journal is changed. */
   | 'settled'
-  /** The journal refused what the `settled` line before this one says. */
+  /** The journal rejected the `settled` line before this one. */
   | 'not_settled'
   /** An operator proposed it, and another one has to approve. */
   | 'proposed'
   /** A proposal was withdrawn. */
   | 'withdrawn';
 
-/** A journal attempt, as far as the audit log records it. */
-export interface RecordedAttempt {
-  id: string;
-  client: string;
-  key: string;
-  kind: 'payment' | 'payout';
-  channel: string;
-  method: string;
-  currency: string;
-  value: string;
-  outcome: string;
-}
-
-/** An outcome that was found or decided after its call had ended. */
+/** An outcome that was found or decided after its mutation had ended. */
 export interface OutcomeEntry {
   event: OutcomeEvent;
   /** `instance:<id>` or `operator:<user of the operating system>`. */
   who: string;
-  /** SUDO_USER of the operator's process; unlike `who` it is only what the environment claims. */
+  /** SUDO_USER of the operator's process: a claim of the environment. */
   sudoUser?: string | undefined;
-  /** The operator's name, as the operator gave it. */
+  /** The operator's name, as typed. */
   by?: string | undefined;
-  /** Why the operator decided so. */
   reason?: string | undefined;
-  attempt: RecordedAttempt;
+  attempt: {
+    id: string;
+    client: string;
+    key: string;
+    kind: 'payment' | 'payout';
+    channel: string;
+    method: string;
+    currency: string;
+    value: string;
+    outcome: string;
+  };
   /** The new outcome. */
   outcome: string;
   transactionId: string | null;
   /** The id of the proposal that this line proposes, carries out or withdraws. */
   proposal?: string | undefined;
-  /** The operator who made that proposal, where another one acts now. */
+  /** The operator who made that proposal. */
   proposedBy?: string | undefined;
-}
-
-/** An outcome entry as it may be recorded: nothing secret in it, and short enough for a line of less than 4096 bytes. */
-export function recordableOutcome(entry: OutcomeEntry): object {
-  const { attempt } = entry;
-  return {
-    who: scrubbedName(entry.who, 128),
-    sudoUser: nameOrUndefined(entry.sudoUser, 64),
-    by: nameOrUndefined(entry.by, 128),
-    reason: orUndefined(entry.reason, MAX_REASON_BYTES),
-    proposal: orUndefined(entry.proposal, 64),
-    proposedBy: nameOrUndefined(entry.proposedBy, 128),
-    attempt: redactForAudit(attempt.id, 64),
-    client: scrubbedName(attempt.client, 300),
-    operation: attempt.kind === 'payment' ? 'createPayment' : 'createPayout',
-    key: scrubbedName(attempt.key, 256),
-    channel: redactForAudit(attempt.channel, 64),
-    method: redactForAudit(attempt.method, 128),
-    amount: { currency: redactForAudit(attempt.currency, 16), value: scrubbedDecimal(attempt.value, 32) },
-    oldOutcome: redactForAudit(attempt.outcome, 32),
-    outcome: redactForAudit(entry.outcome, 32),
-    transactionId: orNull(entry.transactionId, 64),
-  };
 }
 
 /** 255 characters, each written as \uXXXX. */
 const MAX_REASON_BYTES = 255 * 6;
 
-const nameOrUndefined = (text: string | null | undefined, maxLength: number): string | undefined =>
-  text === undefined || text === null ? undefined : scrubbedName(text, maxLength);
+type Redact = (text: string, maxBytes: number) => string;
 
-const orUndefined = (text: string | undefined, maxLength: number): string | undefined =>
-  text === undefined ? undefined : redactForAudit(text, maxLength);
+/** Redacts a value that may be missing. Null and undefined stay as they are. */
+const optional = <T extends null | undefined>(
+  redact: Redact,
+  text: string | T,
+  maxBytes: number,
+): string | T => (typeof text === 'string' ? redact(text, maxBytes) : text);
+
+const redactAmount = (currency: string, value: string) => ({
+  currency: redactForAudit(currency, 16),
+  value: scrubbedDecimal(value, 32),
+});
+
+/** Redacts an entry and limits its line to less than 4096 bytes. */
+export const recordable = ({ amount, ...entry }: AuditEntry): object => ({
+  who: scrubbedName(entry.who, 600),
+  operation: entry.operation,
+  key: optional(scrubbedName, entry.key, 256),
+  channel: redactForAudit(entry.channel, 64),
+  method: redactForAudit(entry.method, 128),
+  amount: amount && redactAmount(amount.currency, amount.value),
+  outcome: redactForAudit(entry.outcome, 128),
+  replayed: entry.replayed,
+  transactionId: optional(redactForAudit, entry.transactionId, 64),
+  requestId: redactForAudit(entry.requestId, 128),
+  ip: optional(redactForAudit, entry.ip, 64),
+});
+
+/** Redacts an outcome and limits its line to less than 4096 bytes. */
+export const recordableOutcome = ({ attempt, ...entry }: OutcomeEntry): object => ({
+  who: scrubbedName(entry.who, 128),
+  sudoUser: optional(scrubbedName, entry.sudoUser, 64),
+  by: optional(scrubbedName, entry.by, 128),
+  reason: optional(redactForAudit, entry.reason, MAX_REASON_BYTES),
+  proposal: optional(redactForAudit, entry.proposal, 64),
+  proposedBy: optional(scrubbedName, entry.proposedBy, 128),
+  attempt: redactForAudit(attempt.id, 64),
+  client: scrubbedName(attempt.client, 300),
+  operation: attempt.kind === 'payment' ? 'createPayment' : 'createPayout',
+  key: scrubbedName(attempt.key, 256),
+  channel: redactForAudit(attempt.channel, 64),
+  method: redactForAudit(attempt.method, 128),
+  amount: redactAmount(attempt.currency, attempt.value),
+  oldOutcome: redactForAudit(attempt.outcome, 32),
+  outcome: redactForAudit(entry.outcome, 32),
+  transactionId: optional(redactForAudit, entry.transactionId, 64),
+});

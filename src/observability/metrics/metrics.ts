@@ -1,49 +1,75 @@
-import { Registry } from 'prom-client';
-import { showClientKeys, type ClientKeyState } from './client-keys';
-import { moneyMetrics, registerMoneyGauges, type MoneyListener, type MoneyState } from './money';
+import { Registry, collectDefaultMetrics } from 'prom-client';
+import { paymentMetrics, registerPaymentGauges, type PaymentMetrics, type PaymentState } from './money';
 import { operationMetrics, type OperationEnded } from './operations';
-import { processMetrics } from './process';
-import { serviceMetrics, registerServiceGauges, type ServiceListener, type ServiceState } from './service';
-import { registerWebGauges, webMetrics, type WebListener, type WebState } from './web';
+import { registerGauge } from './register';
+import { serviceMetrics, registerServiceGauges, type ServiceMetrics, type ServiceState } from './service';
+import {
+  registerClientKeyGauges,
+  registerServerGauges,
+  serverMetrics,
+  type ClientKeyState,
+  type ServerMetrics,
+  type ServerState,
+} from './web';
 
-/** A page of metrics as Prometheus reads it. */
-export interface MetricsPage {
+/** A page of metrics in the text format of Prometheus. */
+interface MetricsPage {
   contentType: string;
   text: string;
 }
 
+/** Default metrics of prom-client that are not exported: gauges named like counters, and values without a measurement. */
+const EXCLUDED =
+  /^nodejs_(active_(resources|handles|requests)(_total)?|eventloop_lag_(min|stddev|mean)_seconds)$/;
+
+let shared: Registry | undefined;
+
+/** Default metrics of the process, measured from the first call on. All gateways of a process share them. */
+function processMetrics(): Registry {
+  if (shared) return shared;
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  for (const metric of registry.getMetricsAsArray()) {
+    if (EXCLUDED.test(metric.name)) registry.removeSingleMetric(metric.name);
+  }
+  const help = 'System clock of this instance, in seconds since 1970.';
+  registerGauge(registry, 'paygraph_time_seconds', help, () => Date.now() / 1000);
+  shared = registry;
+  return registry;
+}
+
 /**
- * The metrics of one gateway (docs/observability.md). What happens is told to its listeners; what is, is read when somebody
- * wants to know. No label holds anything that a caller or a payer chose.
+ * The metrics of one gateway (docs/observability.md). Events are counted as they happen; states are read at each scrape. No
+ * label contains a value that a caller or payer chose, except the first names of operations.
  */
 export class Metrics {
   readonly #registry = new Registry();
   readonly #process = processMetrics();
   readonly operationEnded: OperationEnded = operationMetrics(this.#registry);
-  readonly service: ServiceListener = serviceMetrics(this.#registry);
-  readonly money: MoneyListener = moneyMetrics(this.#registry);
-  readonly web: WebListener = webMetrics(this.#registry);
+  readonly service: ServiceMetrics = serviceMetrics(this.#registry);
+  readonly money: PaymentMetrics = paymentMetrics(this.#registry);
+  readonly web: ServerMetrics = serverMetrics(this.#registry);
   #readJournal: () => Promise<void> = () => Promise.resolve();
   #page: Promise<MetricsPage> | undefined;
 
-  /** Shows the state of the way to the service; to be called once. */
+  /** Registers gauges of the connection to the payment service. Call it once. */
   showService(state: ServiceState): void {
     registerServiceGauges(this.#registry, state);
   }
 
-  /** Shows what the journal and the audit log say; to be called once. */
-  showMoney(state: MoneyState): void {
-    this.#readJournal = registerMoneyGauges(this.#registry, state);
+  /** Registers gauges of journal and audit log. Call it once. */
+  showMoney(state: PaymentState): void {
+    this.#readJournal = registerPaymentGauges(this.#registry, state);
   }
 
-  /** Shows what the web server holds open; to be called once. */
-  showWeb(state: WebState): void {
-    registerWebGauges(this.#registry, state);
+  /** Registers gauges of the HTTP server. Call it once. */
+  showWeb(state: ServerState): void {
+    registerServerGauges(this.#registry, state);
   }
 
-  /** Shows last use and expiry of client keys; to be called once. */
+  /** Registers last use and expiry of client keys. Call it once. */
   showClientKeys(read: () => readonly ClientKeyState[]): void {
-    showClientKeys(this.#registry, read);
+    registerClientKeyGauges(this.#registry, read);
   }
 
   /** The metrics in Prometheus text format. Concurrent calls share one page. */

@@ -1,80 +1,78 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import { boundedLabel } from './labels';
+import { boundedLabel, registerCounter, registerGauge } from './register';
 
-/** Hears of what happens to money, and of the journal that keeps it from happening twice. */
-export interface MoneyListener {
+/** Counts mutations that move money, journal calls and recovery. */
+export interface PaymentMetrics {
   /**
-   * A call that moves money has ended.
-   * @param outcome the name of the result's type, or of the fault
-   * @param replayed whether nothing was sent, as the key had been used for the same before
+   * A mutation that moves money has ended.
+   * @param outcome the name of the result's type, or the code of the error
+   * @param replayed whether nothing was sent, because the key had been used for the same input
    */
   moneyCall(call: string, outcome: string, replayed: boolean): void;
   /**
-   * The journal has done what it was asked, or has not.
-   * @param failure why not, as one of a few codes; null where it has
+   * A journal call has ended.
+   * @param failure one of a few codes; null on success
    */
   journalCall(call: string, failure: string | null, seconds: number): void;
-  /** An unknown outcome was looked for. */
+  /** A lookup for an unknown outcome has ended. */
   onRecovery(kind: string, result: string): void;
-  /** A round of the background has ended: all of it was done, or the journal failed. */
+  /** A run of the reconciler has ended; not done where the journal failed. */
   onReconcilerRun(done: boolean): void;
-  /** A clock has stepped: the machine's or the journal's. */
+  /** A clock has stepped: `system` or `journal`. */
   onClockStep(clock: string): void;
 }
 
-/** What the journal says of outcomes that nobody knows. */
-export interface UnknownOutcomes {
+/** Unknown outcomes in the journal. */
+interface UnknownOutcomes {
   kind: string;
   count: number;
-  /** When the oldest of them began, in milliseconds since 1970; null where there is none. */
+  /** When the oldest create began, in milliseconds since 1970; null where there is none. */
   oldestAt: number | null;
 }
 
-/** What can be found out about money at any time. */
-export interface MoneyState {
-  /** Whether the journal can be written, as of its last check. */
-  isJournalUp(): boolean;
+/** State of journal and audit log. */
+export interface PaymentState {
+  /** Whether the journal could be written at its last check. */
+  isJournalUp: () => boolean;
   /** One for each kind. Rejects where the journal cannot be read. */
-  unknownOutcomes(): Promise<readonly UnknownOutcomes[]>;
-  /** So many calls are not in the audit log. */
-  auditGaps(): number;
-  /** How many bytes are free on the disk of the audit log; null where that cannot be found out. Never rejects. */
-  auditDiskFree(): Promise<number | null>;
+  unknownOutcomes: () => Promise<readonly UnknownOutcomes[]>;
+  /** Number of entries that are missing in the audit log. */
+  auditGaps: () => number;
+  /** Free bytes on the disk of the audit log; null where they cannot be read. Never rejects. */
+  auditDiskFree: () => Promise<number | null>;
   /** Milliseconds since 1970. */
-  now(): number;
+  now: () => number;
 }
 
-/** The names of types and faults that end a call are the gateway's own; nothing else may make them many. */
 const MAX_OUTCOMES = 40;
 
-/** These may never have happened yet, and the first of them matters: it has to be seen as a step from 0. */
+/** These series start at 0, so that the first unknown outcome is an increase. */
 const MONEY_CALLS = ['createPayment', 'confirmPayment', 'createPayout'];
-const NOT_KNOWN = 'OutcomeUnknownError';
+const UNKNOWN = 'OutcomeUnknownError';
 
-/** Counts what happens to money. */
-export function moneyMetrics(registry: Registry): MoneyListener {
+export function paymentMetrics(registry: Registry): PaymentMetrics {
   const registers = [registry];
   const calls = new Counter({
     name: 'paygraph_mutations_total',
-    help: 'Calls that move money, by how they ended; replayed: it was there already, as the key had been used for the same.',
+    help: 'Mutations that move money, by outcome. replayed: the result of an earlier mutation with the same key.',
     labelNames: ['call', 'outcome', 'replayed'],
     registers,
   });
-  for (const call of MONEY_CALLS) calls.inc({ call, outcome: NOT_KNOWN, replayed: 'false' }, 0);
+  for (const call of MONEY_CALLS) calls.inc({ call, outcome: UNKNOWN, replayed: 'false' }, 0);
   const outcomeLabel = boundedLabel(MAX_OUTCOMES);
-  const followUps = new Counter({
+  const recoveries = new Counter({
     name: 'paygraph_reconciliations_total',
-    help: 'Looks for unknown outcomes, by what they found.',
+    help: 'Lookups for unknown outcomes, by result.',
     labelNames: ['kind', 'result'],
     registers,
   });
-  const rounds = new Counter({
+  const runs = new Counter({
     name: 'paygraph_reconciler_runs_total',
-    help: 'Rounds of the background, which follows unknown outcomes up; failed: the journal could not be used.',
+    help: 'Runs of the reconciler, which recovers unknown outcomes. failed: the journal failed.',
     labelNames: ['result'],
     registers,
   });
-  for (const result of ['done', 'failed']) rounds.inc({ result }, 0);
+  for (const result of ['done', 'failed']) runs.inc({ result }, 0);
   const steps = new Counter({
     name: 'paygraph_clock_steps_total',
     help: "Steps of more than a second of the machine's wall clock (system) or of the journal's clock (journal). After one no idempotency key is released for UNKNOWN_SETTLE_SECONDS.",
@@ -86,29 +84,29 @@ export function moneyMetrics(registry: Registry): MoneyListener {
     onClockStep: (clock) => steps.inc({ clock }),
     moneyCall: (call, outcome, replayed) =>
       calls.inc({ call, outcome: outcomeLabel(outcome), replayed: String(replayed) }),
-    onRecovery: (kind, result) => followUps.inc({ kind, result }),
-    onReconcilerRun: (done) => rounds.inc({ result: done ? 'done' : 'failed' }),
+    onRecovery: (kind, result) => recoveries.inc({ kind, result }),
+    onReconcilerRun: (done) => runs.inc({ result: done ? 'done' : 'failed' }),
     journalCall: journalMetrics(registers),
   };
 }
 
-function journalMetrics(registers: Registry[]): MoneyListener['journalCall'] {
+function journalMetrics(registers: Registry[]): PaymentMetrics['journalCall'] {
   const duration = new Histogram({
     name: 'paygraph_journal_call_duration_seconds',
-    help: 'How long the journal took, also where it failed.',
+    help: 'Duration of journal calls, including failed ones.',
     labelNames: ['call'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
     registers,
   });
   const errors = new Counter({
     name: 'paygraph_journal_errors_total',
-    help: 'What the journal was asked and did not do.',
+    help: 'Failed journal calls.',
     labelNames: ['call'],
     registers,
   });
   const failures = new Counter({
     name: 'paygraph_journal_failures_total',
-    help: 'What the journal was asked and did not do, by reason.',
+    help: 'Failed journal calls, by reason.',
     labelNames: ['reason'],
     registers,
   });
@@ -120,59 +118,48 @@ function journalMetrics(registers: Registry[]): MoneyListener['journalCall'] {
 }
 
 /**
- * Shows what is known of money. All who use one journal show the same: it is no sum over processes.
- * @returns what reads the journal, to be called before the page is made; never rejects
+ * Registers gauges of journal and audit log. All instances that share a journal show the same unknown outcomes.
+ * @returns reads the journal, to be called before each scrape; never rejects
  */
-export function registerMoneyGauges(registry: Registry, state: MoneyState): () => Promise<void> {
+export function registerPaymentGauges(registry: Registry, state: PaymentState): () => Promise<void> {
   const registers = [registry];
-  new Counter({
-    name: 'paygraph_audit_gaps_total',
-    help: 'Calls that move money, and recovered outcomes, that are not in the audit log.',
-    registers,
-    collect() {
-      this.reset();
-      this.inc(state.auditGaps());
-    },
-  });
-  new Gauge({
-    name: 'paygraph_audit_log_disk_free_bytes',
-    help: 'Bytes that are free on the disk of the audit log.',
-    aggregator: 'min',
-    registers,
-    async collect() {
-      const free = await state.auditDiskFree();
-      if (free === null) this.remove();
-      else this.set(free);
-    },
-  });
-  const isUp = new Gauge({
-    name: 'paygraph_journal_up',
-    help: '1 where the journal could be written when it was last checked. Where it cannot nothing is created.',
-    aggregator: 'min',
-    registers,
-  });
-  const open = new Gauge({
+  registerCounter(
+    registry,
+    'paygraph_audit_gaps_total',
+    'Mutations that move money, and recovered outcomes, that are missing in the audit log.',
+    state.auditGaps,
+  );
+  registerGauge(
+    registry,
+    'paygraph_audit_log_disk_free_bytes',
+    'Free bytes on the disk of the audit log.',
+    state.auditDiskFree,
+  );
+  registerGauge(
+    registry,
+    'paygraph_journal_up',
+    '1 if the journal could be written at its last check. If not, nothing is created.',
+    () => Number(state.isJournalUp()),
+  );
+  const unknown = new Gauge({
     name: 'paygraph_unknown_outcomes',
-    help: 'Creates whose outcome is not known. Of the whole journal.',
+    help: 'Creates with an unknown outcome in the whole journal.',
     labelNames: ['kind'],
-    aggregator: 'max',
     registers,
   });
   const age = new Gauge({
     name: 'paygraph_unknown_outcome_oldest_age_seconds',
-    help: 'How long ago the oldest create began whose outcome is not known; 0 where all are. Of the whole journal.',
+    help: 'Age of the oldest create with an unknown outcome in the whole journal; 0 if there is none.',
     labelNames: ['kind'],
-    aggregator: 'max',
     registers,
   });
   return async () => {
-    isUp.set(state.isJournalUp() ? 1 : 0);
-    const unknown = await state.unknownOutcomes().catch(() => null);
-    // What cannot be read now is not shown: the number of before would look like news.
-    open.reset();
+    const found = await state.unknownOutcomes().catch(() => []);
+    // Where the journal cannot be read, there is no value: the previous one would look current.
+    unknown.reset();
     age.reset();
-    for (const { kind, count, oldestAt } of unknown ?? []) {
-      open.set({ kind }, count);
+    for (const { kind, count, oldestAt } of found) {
+      unknown.set({ kind }, count);
       age.set({ kind }, oldestAt === null ? 0 : Math.max(0, state.now() - oldestAt) / 1000);
     }
   };

@@ -1,12 +1,12 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { boundedLabel, OTHER } from './labels';
+import { boundedLabel, OTHER } from './register';
 
 /**
- * Hears of an operation that has ended; nothing is waited for.
- * @param type query, mutation or subscription; undefined where it is not known which operation was meant
- * @param name of an operation that was found valid, in a form fit for logs
- * @param code of its first error
- * @param seconds undefined where its duration says nothing, as that of a subscription
+ * Counts an operation that has ended.
+ * @param type query, mutation or subscription; undefined where no operation of the document was selected
+ * @param name the name of a valid operation, in a form fit for logs
+ * @param code the code of its first error
+ * @param seconds undefined for subscriptions
  */
 export type OperationEnded = (
   type: string | undefined,
@@ -15,7 +15,7 @@ export type OperationEnded = (
   seconds: number | undefined,
 ) => void;
 
-/** Callers choose the names of their operations: so many are told apart. */
+/** Distinct operation names in labels; callers choose them. */
 const MAX_NAMES = 200;
 const MAX_OUTCOMES = 40;
 const ANONYMOUS = 'anonymous';
@@ -23,7 +23,7 @@ const UNKNOWN_TYPE = 'unknown';
 const OK = 'ok';
 const BUG = 'INTERNAL_SERVER_ERROR';
 
-/** What is counted of one operation. To find a series by its labels takes longer than to add to it, so they are kept. */
+/** The series of one operation. Finding a series by its labels takes longer than adding to it. */
 interface Series {
   name: string;
   observe(seconds: number): void;
@@ -31,35 +31,34 @@ interface Series {
   counts: Map<string, { inc(): void }>;
 }
 
-/** Counts operations and measures how long they took. */
 export function operationMetrics(registry: Registry): OperationEnded {
   const total = new Counter({
     name: 'paygraph_operations_total',
-    help: 'Operations that have ended, by how: ok, or the code of the first error.',
+    help: 'Operations that have ended, by outcome: ok, or the code of the first error.',
     labelNames: ['type', 'name', 'outcome'],
     registers: [registry],
   });
   const duration = new Histogram({
     name: 'paygraph_operation_duration_seconds',
-    help: 'How long queries and mutations took.',
+    help: 'Duration of queries and mutations.',
     labelNames: ['type', 'name'],
     buckets: [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [registry],
   });
-  // Of its own and without labels, as it is there from the start: what appears with its first increase shows none.
+  // Without labels, so that it starts at 0: the first increase of a new series is not visible as one.
   const bugs = new Counter({
     name: 'paygraph_internal_errors_total',
-    help: 'Operations that ended with INTERNAL_SERVER_ERROR: something happened that should not.',
+    help: 'Operations that ended with INTERNAL_SERVER_ERROR, a bug of the gateway.',
     registers: [registry],
   });
   const nameLabel = boundedLabel(MAX_NAMES);
   const outcomeLabel = boundedLabel(MAX_OUTCOMES);
   const all = new Map<string, Map<string, Series>>();
 
-  const seriesOf = (type: string, asked: string): Series => {
+  const seriesOf = (type: string, operationName: string): Series => {
     const ofType = all.get(type) ?? new Map<string, Series>();
     all.set(type, ofType);
-    const name = nameLabel(asked);
+    const name = nameLabel(operationName);
     const { observe } = duration.labels(type, name);
     const series = ofType.get(name) ?? { name, observe, counts: new Map() };
     ofType.set(name, series);
@@ -72,9 +71,9 @@ export function operationMetrics(registry: Registry): OperationEnded {
     return count;
   };
 
-  return (type = UNKNOWN_TYPE, asked = ANONYMOUS, code = OK, seconds) => {
-    // Of what could not be understood, not even its name is.
-    const name = type === UNKNOWN_TYPE ? OTHER : asked;
+  return (type = UNKNOWN_TYPE, operationName = ANONYMOUS, code = OK, seconds) => {
+    // The name of an operation that was not selected is not known.
+    const name = type === UNKNOWN_TYPE ? OTHER : operationName;
     const series = all.get(type)?.get(name) ?? seriesOf(type, name);
     if (seconds !== undefined) series.observe(seconds);
     if (code === BUG) bugs.inc();

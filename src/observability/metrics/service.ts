@@ -1,45 +1,46 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Histogram, type Registry } from 'prom-client';
+import { registerGauge, registerGauges } from './register';
 
-/** Hears of the calls to the payment service. */
-export interface ServiceListener {
-  /** A call has ended. Both words come from short lists of the gateway's own. */
+/** Counts requests to the payment service. */
+export interface ServiceMetrics {
+  /** A request has ended. `call` and `result` each have a few values. */
   ended(call: string, result: string, seconds: number): void;
-  /** A lookup is tried again. */
+  /** A lookup is retried. */
   retried(): void;
 }
 
-/** What is known at any time of the way to the service. */
+/** State of the connection to the payment service. */
 export interface ServiceState {
-  /** The circuit breakers by name: whether the service counts as down. */
+  /** The circuit breakers by name: whether they are open. */
   breakers(): Readonly<Record<string, boolean>>;
-  /** The lanes by name: calls that are under way, and calls that wait for their turn. */
+  /** The bulkheads by name: requests in flight and queued. */
   lanes(): Readonly<Record<string, { underWay: number; waiting: number }>>;
-  /** How far the service's clock is from ours, as far as it mattered, in seconds; never negative. */
-  clockSkew(): number;
+  /** Correction of the timestamps in signatures, in seconds; never negative. */
+  clockSkew: () => number;
 }
 
 const UNAUTHORIZED = 'unauthorized';
 
-/** Counts and measures the calls to the service. */
-export function serviceMetrics(registry: Registry): ServiceListener {
+export function serviceMetrics(registry: Registry): ServiceMetrics {
   const registers = [registry];
   const duration = new Histogram({
     name: 'paygraph_service_request_duration_seconds',
-    help: 'How long calls to the payment service took, by what became of them.',
+    help: 'Duration of requests to the payment service, by result.',
     labelNames: ['call', 'result'],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     registers,
   });
   const unauthorized = new Counter({
     name: 'paygraph_service_unauthorized_total',
-    help: 'Calls that the service refused with 401, also after what may mend it was tried.',
+    help: 'Requests to the payment service that ended with status 401, after retries with another key or clock.',
     registers,
   });
   const retries = new Counter({
     name: 'paygraph_service_retries_total',
-    help: 'Lookups that were tried again. Calls that move money never are.',
+    help: 'Retried lookups. Mutations are never retried.',
     registers,
   });
+  // Finding a series by its labels takes longer than adding to it.
   const observers = new Map<string, (seconds: number) => void>();
   return {
     ended: (call, result, seconds) => {
@@ -55,42 +56,40 @@ export function serviceMetrics(registry: Registry): ServiceListener {
 
 /** Registers gauges of the connection to the payment service. */
 export function registerServiceGauges(registry: Registry, state: ServiceState): void {
-  const registers = [registry];
-  new Gauge({
-    name: 'paygraph_service_breaker_open',
-    help: '1 while the service counts as down and calls are not sent; by what trips the breaker.',
-    labelNames: ['breaker'],
-    aggregator: 'max',
-    registers,
-    collect() {
-      for (const [breaker, isOpen] of Object.entries(state.breakers())) this.set({ breaker }, Number(isOpen));
+  const byLane = (countOf: (lane: { underWay: number; waiting: number }) => number): Record<string, number> =>
+    Object.fromEntries(Object.entries(state.lanes()).map(([name, lane]) => [name, countOf(lane)]));
+  registerGauges(
+    registry,
+    {
+      name: 'paygraph_service_breaker_open',
+      help: '1 while a circuit breaker is open: requests to the payment service are not sent.',
+      label: 'breaker',
     },
-  });
-  new Gauge({
-    name: 'paygraph_service_requests_in_flight',
-    help: 'Calls to the service that are under way, by lane.',
-    labelNames: ['lane'],
-    registers,
-    collect() {
-      for (const [lane, { underWay }] of Object.entries(state.lanes())) this.set({ lane }, underWay);
+    () =>
+      Object.fromEntries(Object.entries(state.breakers()).map(([name, isOpen]) => [name, Number(isOpen)])),
+  );
+  registerGauges(
+    registry,
+    {
+      name: 'paygraph_service_requests_in_flight',
+      help: 'Requests to the payment service in flight, by bulkhead.',
+      label: 'lane',
     },
-  });
-  new Gauge({
-    name: 'paygraph_service_requests_queued',
-    help: 'Calls to the service that wait for their turn, by lane.',
-    labelNames: ['lane'],
-    registers,
-    collect() {
-      for (const [lane, { waiting }] of Object.entries(state.lanes())) this.set({ lane }, waiting);
+    () => byLane(({ underWay }) => underWay),
+  );
+  registerGauges(
+    registry,
+    {
+      name: 'paygraph_service_requests_queued',
+      help: 'Requests to the payment service that wait in the queue of their bulkhead.',
+      label: 'lane',
     },
-  });
-  new Gauge({
-    name: 'paygraph_service_clock_skew_seconds',
-    help: "How far the service's clock is from this one, as far as calls had to be signed by it; else 0.",
-    aggregator: 'max',
-    registers,
-    collect() {
-      this.set(state.clockSkew());
-    },
-  });
+    () => byLane(({ waiting }) => waiting),
+  );
+  registerGauge(
+    registry,
+    'paygraph_service_clock_skew_seconds',
+    "Difference between the payment service's clock and this one, where signatures had to be corrected by it; else 0.",
+    state.clockSkew,
+  );
 }

@@ -1,125 +1,145 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
+import { registerCounter, registerGauge, registerGauges } from './register';
 
-/** Why a request was refused before anything of it was carried out. */
-export type RefusalReason = 'rate_limited' | 'overloaded' | 'no_seat' | 'unauthenticated';
+/** Why a request was rejected before execution. */
+const REASONS = ['rate_limited', 'overloaded', 'no_seat', 'unauthenticated'] as const;
 
-/** Hears of what the web server does besides operations. */
-export interface WebListener {
-  /** A request, or a connection, was refused before anything of it was carried out. */
-  refused(reason: RefusalReason): void;
-  /** A connection was refused. */
+/** Reasons of src/http/server/connections.ts, shown as 0 from the start. */
+const REJECTED_CONNECTIONS = ['limit', 'address_limit', 'dropped', 'accept_failed'];
+const CLOSED_CONNECTIONS = ['evicted', 'write_timeout', 'unread_limit', 'pipeline_limit'];
+
+/** Counts events of the HTTP server, besides operations. */
+export interface ServerMetrics {
+  /** A request or subscription was rejected before execution. */
+  refused(reason: (typeof REASONS)[number]): void;
+  /** A connection was rejected. */
   connectionRefused(reason: string): void;
   /** A connection was closed because of its client. */
   connectionEnded(reason: string): void;
-  /** A watch has looked at its transaction. */
+  /** A transaction was polled for subscriptions. */
   onPoll(kind: string, result: string): void;
 }
 
-/** What the web server holds open, at any time. */
-export interface WebState {
-  /** Subscriptions. */
-  watchers(): number;
-  /** How many subscriptions this process serves at most. */
+/** State of the HTTP server. */
+export interface ServerState {
+  /** Open subscriptions. */
+  watchers: () => number;
   maxWatchers: number;
   /** Connections for subscriptions, by transport. */
-  liveConnections(): Readonly<Record<string, number>>;
+  liveConnections: () => Readonly<Record<string, number>>;
   /** All connections of the server. */
-  connections(): number;
-  /** How many connections this process accepts at most. */
+  connections: () => number;
   maxConnections: number;
   /** Bytes that are buffered because clients do not read them. */
-  unreadBytes(): number;
-  /** How many operations were answered without Apollo. */
-  preparedOperations(): number;
+  unreadBytes: () => number;
+  /** Number of operations executed without Apollo Server. */
+  preparedOperations: () => number;
 }
 
-const REASONS: readonly RefusalReason[] = ['rate_limited', 'overloaded', 'no_seat', 'unauthenticated'];
+/** A client key. */
+export interface ClientKeyState {
+  /** The client's id in CLIENT_KEYS_FILE. */
+  client: string;
+  label: string;
+  /** In milliseconds since 1970; null: not used since the process started. */
+  lastUsedAt: number | null;
+  /** In milliseconds since 1970; null: the key does not expire. */
+  expiresAt: number | null;
+}
 
-/** Reasons of src/http/server/connections.ts, shown as 0 from the start. */
-const REFUSED_CONNECTIONS = ['limit', 'address_limit', 'dropped', 'accept_failed'];
-const ENDED_CONNECTIONS = ['evicted', 'write_timeout', 'unread_limit', 'pipeline_limit'];
-
-/** Counts what the web server refuses, and the looks of watches. */
-export function webMetrics(registry: Registry): WebListener {
-  const registers = [registry];
-  const refused = new Counter({
-    name: 'paygraph_requests_rejected_total',
-    help: 'Requests and connections that were refused before anything of them was carried out.',
-    labelNames: ['reason'],
-    registers,
-  });
-  for (const reason of REASONS) refused.inc({ reason }, 0);
-  const looks = new Counter({
+export function serverMetrics(registry: Registry): ServerMetrics {
+  const polls = new Counter({
     name: 'paygraph_polls_total',
-    help: 'Looks at transactions that somebody watches.',
+    help: 'Lookups of transactions for subscriptions, by result.',
     labelNames: ['kind', 'result'],
-    registers,
+    registers: [registry],
   });
-  const connectionRefused = countByReason(registry, REFUSED_CONNECTIONS, {
-    name: 'paygraph_connections_rejected_total',
-    help: 'Connections of clients that were not accepted.',
-  });
-  const connectionEnded = countByReason(registry, ENDED_CONNECTIONS, {
-    name: 'paygraph_connections_closed_total',
-    help: 'Connections that the gateway closed because they were idle at the limit, or because their clients did not read.',
-  });
+  /** A counter by reason, which starts at 0 for each of them. */
+  const countByReason = (name: string, help: string, reasons: readonly string[]) => {
+    const counter = new Counter({ name, help, labelNames: ['reason'], registers: [registry] });
+    for (const reason of reasons) counter.inc({ reason }, 0);
+    return (reason: string): void => counter.inc({ reason });
+  };
   return {
-    connectionRefused,
-    connectionEnded,
-    refused: (reason) => refused.inc({ reason }),
-    onPoll: (kind, result) => looks.inc({ kind, result }),
+    refused: countByReason(
+      'paygraph_requests_rejected_total',
+      'Requests and subscriptions that were rejected before execution.',
+      REASONS,
+    ),
+    connectionRefused: countByReason(
+      'paygraph_connections_rejected_total',
+      'Connections of clients that were not accepted.',
+      REJECTED_CONNECTIONS,
+    ),
+    connectionEnded: countByReason(
+      'paygraph_connections_closed_total',
+      'Connections that the gateway closed because they were idle at the limit, or because their clients did not read.',
+      CLOSED_CONNECTIONS,
+    ),
+    onPoll: (kind, result) => polls.inc({ kind, result }),
   };
 }
 
-/** Registers a counter by reason. Returns how to increment it. */
-function countByReason(
-  registry: Registry,
-  reasons: readonly string[],
-  named: { name: string; help: string },
-): (reason: string) => void {
-  const counter = new Counter({ ...named, labelNames: ['reason'], registers: [registry] });
-  for (const reason of reasons) counter.inc({ reason }, 0);
-  return (reason) => counter.inc({ reason });
-}
-
-/** Shows what the web server holds open. */
-export function registerWebGauges(registry: Registry, state: WebState): void {
-  const gauge = (name: string, help: string, read: () => number): void => {
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(read());
-      },
-    });
-  };
-  gauge('paygraph_watchers', 'Subscriptions that are open.', state.watchers);
-  gauge('paygraph_watchers_max', 'How many may be open: MAX_SUBSCRIPTIONS.', () => state.maxWatchers);
-  gauge('paygraph_connections', 'Connections of clients, of any kind.', state.connections);
-  gauge('paygraph_connections_max', 'How many connections are accepted.', () => state.maxConnections);
+/** Registers gauges of the HTTP server. */
+export function registerServerGauges(registry: Registry, state: ServerState): void {
+  const gauge = (name: string, help: string, read: () => number): void =>
+    registerGauge(registry, name, help, read);
+  gauge('paygraph_watchers', 'Open subscriptions.', state.watchers);
+  gauge(
+    'paygraph_watchers_max',
+    'Maximum of open subscriptions (MAX_SUBSCRIPTIONS).',
+    () => state.maxWatchers,
+  );
+  gauge('paygraph_connections', 'Client connections of any kind.', state.connections);
+  gauge('paygraph_connections_max', 'Maximum of client connections.', () => state.maxConnections);
   gauge(
     'paygraph_unread_response_bytes',
     'Bytes that are buffered because clients do not read them.',
     state.unreadBytes,
   );
-  new Gauge({
-    name: 'paygraph_subscription_connections',
-    help: 'Connections for subscriptions, by transport.',
-    labelNames: ['transport'],
-    registers: [registry],
-    collect() {
-      for (const [transport, count] of Object.entries(state.liveConnections()))
-        this.set({ transport }, count);
+  registerGauges(
+    registry,
+    {
+      name: 'paygraph_subscription_connections',
+      help: 'Connections for subscriptions, by transport.',
+      label: 'transport',
     },
-  });
-  new Counter({
-    name: 'paygraph_compiled_operations_total',
-    help: 'Operations that were answered without Apollo Server, as it had answered them before.',
-    registers: [registry],
-    collect() {
-      this.reset();
-      this.inc(state.preparedOperations());
-    },
-  });
+    state.liveConnections,
+  );
+  registerCounter(
+    registry,
+    'paygraph_compiled_operations_total',
+    'Operations that were executed as compiled operations, without Apollo Server.',
+    state.preparedOperations,
+  );
+}
+
+/** Registers last use and expiry of client keys. Both labels are names that the operator chose in CLIENT_KEYS_FILE. */
+export function registerClientKeyGauges(registry: Registry, read: () => readonly ClientKeyState[]): void {
+  const gauge = (name: string, help: string, timeOf: (key: ClientKeyState) => number | null): void => {
+    new Gauge({
+      name,
+      help,
+      labelNames: ['client', 'key'],
+      registers: [registry],
+      collect() {
+        // Keys are revoked while the gateway runs.
+        this.reset();
+        for (const key of read()) {
+          const ms = timeOf(key);
+          if (ms !== null) this.set({ client: key.client, key: key.label }, ms / 1000);
+        }
+      },
+    });
+  };
+  gauge(
+    'paygraph_client_key_last_used_timestamp_seconds',
+    'Last use of a client key, in seconds since 1970. No value for a key not used since the process started.',
+    ({ lastUsedAt }) => lastUsedAt,
+  );
+  gauge(
+    'paygraph_client_key_expiry_timestamp_seconds',
+    'Expiry of a client key, in seconds since 1970. No value for a key that does not expire.',
+    ({ expiresAt }) => expiresAt,
+  );
 }

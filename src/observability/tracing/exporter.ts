@@ -1,32 +1,54 @@
+import { randomUUID } from 'node:crypto';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
+import process from 'node:process';
 import { ExportResultCode, type ExportResult } from '@opentelemetry/core';
 import { OTLPExporterBase } from '@opentelemetry/otlp-exporter-base';
 import { createOtlpHttpExportDelegate } from '@opentelemetry/otlp-exporter-base/node-http';
 import { ProtobufTraceSerializer, TraceExporterMetricsHelper } from '@opentelemetry/otlp-transformer';
-import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
+import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+  type ReadableSpan,
+  type Sampler,
+  type SpanExporter,
+} from '@opentelemetry/sdk-trace';
 import type { TracingSettings } from '../../config/types';
 
-/** How long the sending of spans may take in all, tries and pauses between them included. */
-export const EXPORT_TIMEOUT_MS = 8000;
-/** So many requests to the collector at a time: what waits in the queue at the end goes in fewer. */
+/** Timeout of an export, including retries, in milliseconds. */
+const EXPORT_TIMEOUT_MS = 8000;
+/** Concurrent requests to the collector. */
 const MAX_REQUESTS = 8;
-const WARN_EVERY_MS = 60_000;
+/** Spans that wait for export; more are dropped. */
+const MAX_QUEUED = 2048;
+const MAX_BATCH = 512;
+const WARN_INTERVAL_MS = 60_000;
 
-/** Spans that nobody has got, and why in one word. */
+/** Spans that were not exported, and the reason in one word. */
 export interface Lost {
   spans: number;
   why: string;
 }
 
-/**
- * The exporter of the SDK, put together here and not by `OTLPTraceExporter`: that one reads the environment too, and sends
- * headers that it finds there along with ours.
- */
-function otlpExporter({ url, headers }: TracingSettings, agent: HttpAgent): SpanExporter {
-  const revealed = Object.entries(headers).map(([name, value]) => [name, value.reveal()] as const);
-  return new OTLPExporterBase(
-    createOtlpHttpExportDelegate(
+/** Exports spans to the collector, and reports those that could not be exported. */
+export class CollectorExporter extends OTLPExporterBase<ReadableSpan[]> implements SpanExporter {
+  readonly #agent: HttpAgent;
+  readonly #warn: (lost: Lost) => void;
+  readonly #now: () => number;
+  #lost = 0;
+  #warnedAt = -Infinity;
+
+  /** @param warn called at most once a minute */
+  constructor({ url, headers }: TracingSettings, now: () => number, warn: (lost: Lost) => void) {
+    const agent = new (url.startsWith('https:') ? HttpsAgent : HttpAgent)({ keepAlive: true });
+    const revealed = Object.entries(headers).map(([name, value]) => [name, value.reveal()] as const);
+    // Not OTLPTraceExporter, which adds headers and compression from the environment.
+    const delegate = createOtlpHttpExportDelegate(
       {
         url,
         headers: async () => ({ ...Object.fromEntries(revealed), 'content-type': 'application/x-protobuf' }),
@@ -39,61 +61,72 @@ function otlpExporter({ url, headers }: TracingSettings, agent: HttpAgent): Span
       'otlp_http_span_exporter',
       TraceExporterMetricsHelper,
       undefined,
-    ),
-  );
-}
-
-/** Sends spans to the collector, and tells now and then of those that it could not. */
-export class CollectorExporter implements SpanExporter {
-  readonly #inner: SpanExporter;
-  readonly #agent: HttpAgent;
-  readonly #warn: (lost: Lost) => void;
-  readonly #now: () => number;
-  #lost = 0;
-  #warnedAt = -Infinity;
-
-  /** @param warn hears of lost spans, at most once a minute */
-  constructor(settings: TracingSettings, now: () => number, warn: (lost: Lost) => void) {
-    const Agent = settings.url.startsWith('https:') ? HttpsAgent : HttpAgent;
-    this.#agent = new Agent({ keepAlive: true });
-    this.#inner = otlpExporter(settings, this.#agent);
+    );
+    super(delegate);
+    this.#agent = agent;
     this.#now = now;
     this.#warn = warn;
   }
 
-  export(spans: ReadableSpan[], done: (result: ExportResult) => void): void {
-    this.#inner.export(spans, (result) => {
-      if (result.code !== ExportResultCode.SUCCESS) this.#lose(spans.length, result.error);
+  override export(spans: ReadableSpan[], done: (result: ExportResult) => void): void {
+    super.export(spans, (result) => {
+      if (result.code !== ExportResultCode.SUCCESS) this.#addLost(spans.length, result.error);
       done(result);
     });
   }
 
-  async forceFlush(): Promise<void> {
-    await this.#inner.forceFlush?.();
-  }
-
-  shutdown(): Promise<void> {
-    return this.#inner.shutdown();
-  }
-
-  /** Ends the connections to the collector, also those that something is sent over. */
+  /** Closes the connections to the collector, including those in use. */
   destroy(): void {
     this.#agent.destroy();
   }
 
-  #lose(spans: number, error: unknown): void {
+  #addLost(spans: number, error: unknown): void {
     this.#lost += spans;
     const now = this.#now();
-    if (now - this.#warnedAt < WARN_EVERY_MS) return;
+    if (now - this.#warnedAt < WARN_INTERVAL_MS) return;
     this.#warnedAt = now;
-    this.#warn({ spans: this.#lost, why: wordOf(error) });
+    this.#warn({ spans: this.#lost, why: errorWord(error) });
     this.#lost = 0;
   }
 }
 
-/** The status of HTTP, or the system's word. Never the message: a collector writes into it what it likes. */
-function wordOf(error: unknown): string {
+/** The HTTP status or the system error code. Never the message, which the collector chooses. */
+function errorWord(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (typeof code === 'number') return `HTTP ${code}`;
   return typeof code === 'string' && /^\w{1,64}$/.test(code) ? code : 'UNAVAILABLE';
+}
+
+const PARENT_BASED = 'parentbased_';
+
+/** @param name a value of OTEL_TRACES_SAMPLER */
+function samplerOf(name: string, ratio: number): Sampler {
+  if (name.startsWith(PARENT_BASED))
+    return new ParentBasedSampler({ root: samplerOf(name.slice(PARENT_BASED.length), ratio) });
+  if (name === 'traceidratio') return new TraceIdRatioBasedSampler(ratio);
+  return name === 'always_off' ? new AlwaysOffSampler() : new AlwaysOnSampler();
+}
+
+/** Creates a tracer provider from the settings; the environment is not read. */
+export function tracerProvider(settings: TracingSettings, exporter: SpanExporter): TracerProvider {
+  const ownAttributes = {
+    'service.instance.id': randomUUID(),
+    'process.pid': process.pid,
+    'process.runtime.name': 'nodejs',
+    'process.runtime.version': process.versions.node,
+    ...settings.resource,
+    'service.name': settings.serviceName,
+  };
+  const processor = new BatchSpanProcessor({
+    exporter,
+    maxQueueSize: MAX_QUEUED,
+    maxExportBatchSize: MAX_BATCH,
+    exportTimeoutMillis: EXPORT_TIMEOUT_MS + 2000,
+  });
+  return new TracerProvider({
+    resource: defaultResource().merge(resourceFromAttributes(ownAttributes)),
+    sampler: samplerOf(settings.sampler, settings.ratio),
+    spanLimits: { attributeValueLengthLimit: 256 },
+    spanProcessors: [processor],
+  });
 }

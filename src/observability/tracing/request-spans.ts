@@ -3,47 +3,43 @@ import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { fail, type Spans } from './spans';
 
-/** An operation that has ended, without anything that its caller wrote but its name. */
+/** The result of an operation; of what the caller wrote it contains the name only. */
 export interface EndedOperation {
-  /** Undefined where it is not known which operation was meant. */
+  /** Undefined where no operation of the document was selected. */
   type: string | undefined;
-  /** Fit to be shown; undefined where there is none. */
+  /** Fit for logs; undefined where there is none. */
   name: string | undefined;
-  /** Of its errors. */
+  /** The codes of its errors. */
   codes: readonly unknown[];
 }
 
-/** So many names of operations are told apart in the names of spans; others have their type alone. */
+/** Distinct operation names in span names; further ones are named by their type. */
 const MAX_NAMES = 200;
-/** What an operation is called while, or where, it is not known which was meant. */
 const UNNAMED = 'GraphQL Operation';
 const MAX_CODES = 8;
 
-/** Faults of the gateway and of what is behind it: others are answers to what callers got wrong. */
-const isFault = (code: string): boolean => /^(SERVICE_|INTERNAL_)/.test(code);
+/** Errors of the gateway and of the systems behind it; other codes are errors of the caller. */
+const isServerError = (code: string): boolean => /^(SERVICE_|INTERNAL_)/.test(code);
 
-/** Spans of operations that come by HTTP, and what spans say of any operation. */
+/** Spans of GraphQL operations. */
 export class RequestSpans {
   readonly #spans: Spans;
   readonly #names = new Set<string>();
   readonly #open = new WeakMap<FastifyRequest, Span>();
-  readonly #told = new WeakSet<Span>();
+  readonly #annotated = new WeakSet<Span>();
   readonly #propagator = new W3CTraceContextPropagator();
 
   constructor(spans: Spans) {
     this.#spans = spans;
   }
 
-  /**
-   * Begins a span for each operation that an app is asked for by somebody who may ask: below the caller's own, where a
-   * traceparent names it. To be called before routes are added.
-   */
-  follow(app: FastifyInstance): void {
+  /** Adds a span for each authenticated operation, below the traceparent of its caller. Call it before routes are added. */
+  instrument(app: FastifyInstance): void {
     app.addHook('preHandler', (request, _reply, done) => {
       const { caller, headers, method, routeOptions } = request;
       if (!caller) return done();
       const parent = this.#propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
-      // A stream is a subscription, which has a span that does not wait for its end.
+      // Other routes are subscriptions, whose span does not last until the response ends.
       if (routeOptions.url !== '/graphql') return this.#spans.inside(parent, done);
       const attributes = { 'http.request.method': method, 'http.route': routeOptions.url };
       const span = this.#spans.begin(UNNAMED, { attributes }, parent);
@@ -55,22 +51,34 @@ export class RequestSpans {
       if (span) {
         this.#open.delete(request);
         span.setAttribute('http.response.status_code', statusCode);
-        if (statusCode >= 500 && !this.#told.has(span)) fail(span, String(statusCode));
+        if (statusCode >= 500 && !this.#annotated.has(span)) fail(span, String(statusCode));
         span.end();
       }
       done();
     });
   }
 
-  /** Tells the span that is open here what has been asked, and how it ended. */
-  ended(operation: EndedOperation): void {
-    const span = this.#spans.current;
-    if (span?.isRecording()) this.tell(span, operation);
+  /** Begins the span of a subscription. It ends with the first result, because spans are exported when they end. */
+  subscription() {
+    const span = this.#spans.beginHere('subscription');
+    return {
+      within: <T>(work: () => T): T => this.#spans.within(span, work),
+      settled: (name: string | undefined, codes: readonly unknown[]): void => {
+        if (!span.isRecording()) return;
+        this.#annotate(span, { type: 'subscription', name, codes });
+        span.end();
+      },
+    };
   }
 
-  /** Tells a span what has been asked, and how it ended. */
-  tell(span: Span, { type, name, codes }: EndedOperation): void {
-    this.#told.add(span);
+  /** Adds the operation and its result to the active span. */
+  ended(operation: EndedOperation): void {
+    const span = this.#spans.current;
+    if (span?.isRecording()) this.#annotate(span, operation);
+  }
+
+  #annotate(span: Span, { type, name, codes }: EndedOperation): void {
+    this.#annotated.add(span);
     const attributes: Attributes = {};
     if (type !== undefined) {
       span.updateName(this.#nameOf(type, name));
@@ -80,8 +88,8 @@ export class RequestSpans {
     const words = [...new Set(codes.filter((code) => typeof code === 'string'))].slice(0, MAX_CODES);
     if (words.length > 0) attributes['paygraph.error.codes'] = words;
     span.setAttributes(attributes);
-    const fault = words.find(isFault);
-    if (fault !== undefined) fail(span, fault);
+    const error = words.find(isServerError);
+    if (error !== undefined) fail(span, error);
   }
 
   #nameOf(type: string, name: string | undefined): string {

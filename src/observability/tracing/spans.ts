@@ -10,71 +10,69 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 
-/** What a span may say of a fault: the code or the class of an error. Its message may hold anything. */
+/** The code or class of an error. Its message may contain anything. */
 export function codeOf(error: unknown): string {
   const { code, name } = error instanceof Error ? (error as Error & { code?: unknown }) : {};
   const word = typeof code === 'string' ? code : name;
   return word !== undefined && /^[A-Za-z]\w{0,63}$/.test(word) ? word : '_OTHER';
 }
 
-/** Says of a span that it went wrong, and how in one word. */
+/** Sets the error status of a span. */
 export const fail = (span: Span, code: string): Span =>
   span.setAttribute('error.type', code).setStatus({ code: SpanStatusCode.ERROR });
 
-/** The spans of this process, and which of them is open where. */
+/** Starts spans and keeps the active one. */
 export class Spans {
   readonly #tracer: Tracer;
-  readonly #here = new AsyncLocalStorage<Context>();
+  readonly #active = new AsyncLocalStorage<Context>();
 
   constructor(tracer: Tracer) {
     this.#tracer = tracer;
   }
 
-  /** The span to which belongs what is done here; undefined outside of all. It may have ended. */
+  /** The active span, which may have ended; undefined where there is none. */
   get current(): Span | undefined {
-    const context = this.#here.getStore();
+    const context = this.#active.getStore();
     return context && trace.getSpan(context);
   }
 
-  /** Begins a span of the gateway's own: below what a context says, or below nothing. */
   begin(name: string, options: SpanOptions, parent: Context = ROOT_CONTEXT): Span {
     return this.#tracer.startSpan(name, { kind: SpanKind.SERVER, ...options }, parent);
   }
 
-  /** Begins a span below what whoever asks has sent along, if that was kept by `inside`. */
+  /** Begins a span below the caller's context that `inside` has set. */
   beginHere(name: string): Span {
-    return this.begin(name, {}, this.#here.getStore());
+    return this.begin(name, {}, this.#active.getStore());
   }
 
-  /** Does something inside a context. */
+  /** Runs a function in a context. */
   inside<T>(context: Context, work: () => T): T {
-    return this.#here.run(context, work);
+    return this.#active.run(context, work);
   }
 
-  /** Does something as a part of a span. */
+  /** Runs a function with a span as the active one. */
   within<T>(span: Span, work: () => T): T {
-    return this.#here.run(trace.setSpan(ROOT_CONTEXT, span), work);
+    return this.#active.run(trace.setSpan(ROOT_CONTEXT, span), work);
   }
 
   /**
-   * A call to others as a span below the one that is open here. Where none is, or what is open is not kept, or has ended
-   * already, it is a call like any other.
-   * @param options made only where there is a span
-   * @param answered tells the span of the answer
+   * Runs a function as a client span below the active span; without a span where none is active or recorded.
+   * @param options called only where there is a span
+   * @param onResult adds the result to the span
    */
   async call<T>(
     name: string,
     options: () => SpanOptions,
     work: () => Promise<T>,
-    answered?: (span: Span, answer: T) => void,
+    onResult?: (span: Span, result: T) => void,
   ): Promise<T> {
-    const context = this.#here.getStore();
+    const context = this.#active.getStore();
     if (!context || !trace.getSpan(context)?.isRecording()) return work();
     const span = this.#tracer.startSpan(name, { kind: SpanKind.CLIENT, ...options() }, context);
     try {
-      const answer = await work();
-      answered?.(span, answer);
-      return answer;
+      const result = await work();
+      onResult?.(span, result);
+      return result;
     } catch (error) {
       fail(span, codeOf(error));
       throw error;

@@ -1,78 +1,66 @@
 import { isSpanContextValid } from '@opentelemetry/api';
 import type { FastifyInstance } from 'fastify';
 import { pino, type Logger } from 'pino';
-import { JournalSpans, type BackgroundWork } from './journal-spans';
-import { CollectorExporter } from './exporter';
-import { tracerProvider } from './provider';
-import { RequestSpans, type EndedOperation } from './request-spans';
-import { ServiceCalls } from './service-calls';
+import { JournalSpans, ServiceSpans, type TracedService } from './client-spans';
+import { CollectorExporter, tracerProvider } from './exporter';
+import { RequestSpans } from './request-spans';
 import type { TracingSettings } from '../../config/types';
+import { withTimeout } from '../../shared/timeout';
 import { Spans } from './spans';
-import { beginSubscription, type SubscriptionSpan } from './subscriptions';
 
-/** What the gateway tells of itself to whoever makes spans of it. */
+/** Tracing of the gateway (docs/tracing.md). */
 export interface Tracing {
-  /** The same log; its lines name the span in which they were written. */
+  /** The same log, whose lines contain the ids of the active span. */
   named(log: Logger): Logger;
-  /** Begins a span for each operation that an app is asked for. To be called before routes are added. */
+  /** Adds a span for each operation of an app. Call it before routes are added. */
   follow(app: FastifyInstance): void;
-  /** Tells the span that is open here what has been asked, and how it ended. */
-  ended(operation: EndedOperation): void;
-  /** Begins the span of a subscription. */
-  subscription(): SubscriptionSpan;
-  /** Sends a request to the payment service as a span. */
-  send: ServiceCalls['send'];
-  /** The same journal; what an operation asks of it is a span. */
+  ended: RequestSpans['ended'];
+  subscription: RequestSpans['subscription'];
+  send: ServiceSpans['send'];
   journal: JournalSpans['journal'];
-  /** Does something that belongs to no request, as a trace of its own. */
-  background<T>(what: BackgroundWork, work: () => Promise<T>): Promise<T>;
-  /** Sends what is left, and waits for the collector no longer than it may. */
+  background: JournalSpans['background'];
+  /** Exports the remaining spans, for flushMs at most. */
   close(): Promise<void>;
 }
 
 interface TracingOptions {
   settings: TracingSettings;
-  service: { baseUrl: string; notFoundStatus: number };
+  service: TracedService;
   log: Logger;
   /** Milliseconds since 1970. */
   now(): number;
-  /** How long the last sending may take, in milliseconds. */
+  /** Timeout of the last export in milliseconds. */
   flushMs: number;
 }
 
-/** Starts to make spans. What is known of them goes to the collector of the settings, and to nobody else. */
+/** Starts to export spans to the collector of the settings. */
 export function startTracing({ settings, service, log, now, flushMs }: TracingOptions): Tracing {
   const exporter = new CollectorExporter(settings, now, (lost) =>
-    log.warn(lost, 'the collector has not taken traces'),
+    log.warn({ event: 'trace_export_failed', ...lost }, 'export of traces to the collector failed'),
   );
   const provider = tracerProvider(settings, exporter);
   const spans = new Spans(provider.getTracer('paygraph'));
   const requests = new RequestSpans(spans);
   const attempts = new JournalSpans(spans);
-  const calls = new ServiceCalls({ spans, ...service });
+  const calls = new ServiceSpans(spans, service);
   return {
-    named: (named) => withSpans(named, spans),
-    follow: (app) => requests.follow(app),
+    named: (plain) => withTraceIds(plain, spans),
+    follow: (app) => requests.instrument(app),
     ended: (operation) => requests.ended(operation),
-    subscription: () => beginSubscription(spans, requests),
+    subscription: () => requests.subscription(),
     send: (call, exchange) => calls.send(call, exchange),
     journal: (journal, system) => attempts.journal(journal, system),
     background: (what, work) => attempts.background(what, work),
     close: async () => {
-      let patience: NodeJS.Timeout | undefined;
-      const tooLong = new Promise<void>((resolve) => {
-        patience = setTimeout(resolve, flushMs);
-      });
-      // What could not be sent is told of where it fails.
-      await Promise.race([provider.shutdown().catch(() => undefined), tooLong]);
-      clearTimeout(patience);
+      // Failures are reported by the exporter.
+      await withTimeout(flushMs, provider.shutdown()).catch(() => undefined);
       exporter.destroy();
     },
   };
 }
 
-/** By the names that OpenTelemetry gives these fields in logs. */
-function withSpans(log: Logger, spans: Spans): Logger {
+/** Adds trace ids to log lines, in fields named by OpenTelemetry's conventions. */
+function withTraceIds(log: Logger, spans: Spans): Logger {
   const mixin = (): object => {
     const context = spans.current?.spanContext();
     if (!context || !isSpanContextValid(context)) return {};

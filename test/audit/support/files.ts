@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { AuditLog, type AuditEntry, type AuditFault } from '../../../src/observability/audit/audit-log';
-import { readLines } from '../../../src/observability/audit/lines';
 import type { Rotation } from '../../../src/observability/audit/rotation';
 import { Verifier, type Finding } from '../../../src/observability/audit/verifier';
 import { CHANNEL } from '../../support/caller';
@@ -28,17 +27,18 @@ export const entry = (facts: Partial<AuditEntry> = {}): AuditEntry => ({
   ...facts,
 });
 
-/** An open log, and all that it told about itself. */
+/** An open log, and the problems that it has reported. */
 export function openLog(
   file: string,
   rotation: Rotation | null = null,
+  key: string | null = null,
 ): { log: AuditLog; faults: AuditFault[] } {
   const faults: AuditFault[] = [];
-  return { log: AuditLog.open(file, (fault) => faults.push(fault), { rotation }), faults };
+  return { log: AuditLog.open(file, (fault) => faults.push(fault), { rotation, key }), faults };
 }
 
-/** Writes calls with these keys, in one chain with its beginning and end. */
-export async function writeChain(file: string, ...keys: string[]): Promise<void> {
+/** Opens a log, records calls with these keys, and closes it. */
+export async function writeLog(file: string, ...keys: string[]): Promise<void> {
   const { log, faults } = openLog(file);
   keys.forEach((key) => log.record(entry({ key })));
   await log.close();
@@ -65,14 +65,11 @@ export const callsOf = (file: string): Line[] => objectsOf(file).filter(({ event
 export async function verify(
   files: string | readonly string[],
   expected: readonly string[] = [],
+  key: string | null = null,
 ): Promise<{ verifier: Verifier; faults: Finding[]; notes: Finding[] }> {
   const findings: Finding[] = [];
-  const verifier = new Verifier((finding) => findings.push(finding), expected);
-  for (const file of [files].flat()) {
-    verifier.beginFile(file);
-    await readLines(file, verifier.take);
-    verifier.endFile();
-  }
+  const verifier = new Verifier((finding) => findings.push(finding), key, expected);
+  for (const file of [files].flat()) await verifier.readFile(file);
   return {
     verifier,
     faults: findings.filter(({ isFault }) => isFault),

@@ -1,0 +1,91 @@
+import { createHmac, hash } from 'node:crypto';
+import type { OutcomeEvent } from './entry';
+
+/** How every line begins. It is nowhere else in a line, because quotation marks inside strings are escaped. */
+const LINE_START = '{"audit":1,';
+
+/** The fields of a line that verification uses. */
+export interface AuditLine {
+  /** Id of the process start that wrote the line. */
+  writer: string;
+  /** Position in the chain, from 0. Rotated files continue the count. */
+  seq: number;
+  event: 'opened' | 'call' | OutcomeEvent | 'closed';
+  time: string;
+  /** In an `opened` line after rotation: the hash of the last line of the older file. */
+  continues?: string;
+  /** The text before this line was a partially written line. */
+  torn?: true;
+  /** Number of entries that could not be written before this line. */
+  missed?: number;
+  /** In an `opened` line: process id and host name of the writer. */
+  pid?: number;
+  host?: string;
+  /** The bytes that `hash` covers, besides the hash of the previous line. */
+  body: string;
+  hash: string;
+}
+
+/** The hash before the first line of a chain. */
+export const NO_HASH = '';
+
+/**
+ * The hash of a line: HMAC-SHA256 with AUDIT_LOG_KEY, else SHA-256.
+ * @param previous the hash of the previous line
+ */
+export function hashOf(previous: string, body: string, key: string | null): string {
+  const text = `${previous}\n${body}`;
+  return key === null ? hash('sha256', text) : createHmac('sha256', key).update(text).digest('hex');
+}
+
+/** Serializes one line. Characters outside printable ASCII are escaped, as editors and terminals interpret some of them. */
+export function lineOf(fields: object, previous: string, key: string | null): { text: string; hash: string } {
+  const json = JSON.stringify({ audit: 1, time: new Date().toISOString(), ...fields });
+  const body = json
+    .slice(0, -1)
+    .replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  const lineHash = hashOf(previous, body, key);
+  return { text: `${body},"hash":"${lineHash}"}\n`, hash: lineHash };
+}
+
+const WHOLE = /^(.+),"hash":"[0-9a-f]{64}"\}$/;
+const HASH = /^[0-9a-f]{64}$/;
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const EVENT = /^(opened|call|recovered|settled|not_settled|proposed|withdrawn|closed)$/;
+
+const isText = (value: unknown, shape: RegExp): boolean => typeof value === 'string' && shape.test(value);
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
+
+/** All of these are checked, because verification prints some of them. */
+const FIELDS: Record<keyof Omit<AuditLine, 'body'>, (value: unknown) => boolean> = {
+  writer: (value) => isText(value, /^[0-9a-f]{16}$/),
+  seq: isCount,
+  event: (value) => isText(value, EVENT),
+  time: (value) => isText(value, TIME),
+  continues: (value) => value === undefined || isText(value, HASH),
+  torn: (value) => value === undefined || value === true,
+  missed: (value) => value === undefined || isCount(value),
+  pid: (value) => value === undefined || isCount(value),
+  host: (value) => value === undefined || isText(value, /^[\w.-]{1,255}$/),
+  hash: (value) => isText(value, HASH),
+};
+
+/** Parses a line without its line feed. Undefined where it is not a complete line. */
+export function readLine(text: string): AuditLine | undefined {
+  const [, body] = (text.startsWith(LINE_START) && WHOLE.exec(text)) || [];
+  if (body === undefined) return undefined;
+  try {
+    const value = JSON.parse(text) as Record<string, unknown>;
+    const isValid = Object.entries(FIELDS).every(([name, check]) => check(value[name]));
+    return isValid ? ({ ...value, body } as AuditLine) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a text can be the beginning of a line whose write was interrupted. A power failure may leave NUL bytes. */
+export function isCutOff(text: string): boolean {
+  const written = text.replaceAll('\0', '');
+  if (WHOLE.test(written)) return false;
+  return written.startsWith(LINE_START) || LINE_START.startsWith(written);
+}
