@@ -1,12 +1,10 @@
-/** What can be wrong with an answer or a log line of the gateway, whatever was asked. */
-
-/** An answer of any kind. */
+/** A response of any kind, with the parts that the checks look at. */
 export interface Judged {
   status: number;
   body: string;
 }
 
-/** A stack trace, a file or a library: what an answer of a program that failed shows of it. */
+/** Patterns that reveal the inside of the program: stack traces, file paths, libraries. */
 const INSIDES: readonly (readonly [string, RegExp])[] = [
   ['a stack trace', /\n\s*at |\\n\s+at | at [\w.<>]+ \(/],
   [
@@ -39,11 +37,10 @@ function readJson(text: string): unknown {
   }
 }
 
-/** What the answer shows of the program's insides. */
 const insidesIn = (body: string): string[] =>
   INSIDES.flatMap(([what, pattern]) => (pattern.test(body) ? [`the answer shows ${what}`] : []));
 
-/** What is wrong with an answer to a GraphQL request; nothing where it is as it should be. */
+/** Problems of a response to a GraphQL request; empty when it is safe. */
 export function faultsOfGraphql({ status, body }: Judged): string[] {
   const faults = insidesIn(body);
   if (status >= 500 && status !== 503) faults.push(`status ${status}`);
@@ -55,7 +52,7 @@ export function faultsOfGraphql({ status, body }: Judged): string[] {
   return [...faults, ...errors.flatMap((error) => faultOfError(error) ?? [])];
 }
 
-/** What is wrong with an answer to something that need not be GraphQL or HTTP: it may be short, but not show anything. */
+/** Problems of a response to any HTTP request: it may be short, but must not reveal anything. */
 export function faultsOfHttp({ status, body }: Judged): string[] {
   const faults = insidesIn(body);
   if (status >= 500 && ![501, 503, 505].includes(status)) faults.push(`status ${status}`);
@@ -63,10 +60,10 @@ export function faultsOfHttp({ status, body }: Judged): string[] {
   return faults;
 }
 
-/** A line of a log that nobody wrote. */
+/** A forged log line. */
 const FAKE = '{"level":30,"msg":"FORGED"}';
 
-/** What a terminal, an editor or a log shipper takes for more than text, with a line of its own behind it. */
+/** Characters that terminals, editors or log shippers interpret, each followed by a forged line. */
 export const LOG_BREAKS: readonly string[] = [
   `x\r\n${FAKE}`,
   `x\n${FAKE}\n`,
@@ -83,10 +80,10 @@ export const LOG_BREAKS: readonly string[] = [
   'x","level":60,"msg":"FORGED',
 ];
 
-/** Anything that is not seen as what it is; the end of the line is to be taken off before. */
+/** Characters that are not displayed as themselves. The line break at the end is removed before. */
 const HIDDEN = /[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]/;
 
-/** What is wrong with a line of a log: undefined where it is one JSON object without a character that hides something. */
+/** The problem of a log line; undefined when it is one JSON object without hidden characters. */
 export function faultOfLine(line: string): string | undefined {
   const text = line.replace(/\n$/, '');
   if (HIDDEN.test(text)) return 'a character that hides something';

@@ -6,7 +6,7 @@ import { OURS, OWN_CHANNEL, READER, THEIRS, Tries, bearer, type Attack } from '.
 
 const LOOKUP = `query ($c: UUID!, $e: String) { payment(channel: $c, externalId: $e) { ... on PaymentResource { transactionId } } }`;
 
-/** Why an answer is not that of a gateway that does not know who is asking. */
+/** Problems of a response to a caller without valid credentials. */
 const faultsOfStranger = ({ status, body }: Judged) => [
   status !== 401 && `status ${status}`,
   !body.includes('"UNAUTHENTICATED"') && 'not UNAUTHENTICATED',
@@ -15,7 +15,7 @@ const faultsOfStranger = ({ status, body }: Judged) => [
 
 const { key } = OWN_CHANNEL;
 const KEYS = ['', ' ', 'null', '*', 'pgk_', `${key}x`, key.slice(0, -1), key.toUpperCase(), `${key} x`];
-/** Whole header values that are no credentials. */
+/** Header values that are not valid credentials. */
 const HEADERS = [
   ...['', 'Bearer', key, `Token ${key}`, `Basic ${Buffer.from(`own:${key}`).toString('base64')}`],
   ...[`Bearer ${key}, Bearer ${key}`, `Bearer Bearer ${key}`],
@@ -34,17 +34,17 @@ const forgeries = (forger: Forger): Attack => ({
         ...faultsOfStranger(await ask({ authorization })),
       );
     tries.add('nothing', ...faultsOfStranger(await ask({})));
-    // Not a way in, but what shows that the others were tried at an open door.
+    // Control: shows that the attacks reached a gateway that accepts a good token.
     const { status } = await ask(bearer(forger.good()));
     tries.add('a good token', status !== 200 && `was refused with ${status}`);
     return tries;
   },
 });
 
-/** Something that may not be asked by a client with few rights. */
+/** An operation that a client with few rights must not run. */
 type Forbidden = readonly [what: string, query: string, variables: object];
 
-/** All that reads or changes what is another merchant's. */
+/** Operations that read or change transactions of another merchant. */
 function ofOthers(id: string, e: string): Forbidden[] {
   const t = { c: THEIRS, t: id };
   const reads = ([kind, type]: readonly ['payment' | 'payout', string]): Forbidden[] => {

@@ -11,10 +11,9 @@ const faultsOfBomb = (answer: Judged) => [
   answer.body.startsWith('{"data":{') && 'was carried out',
 ];
 
-/** Rounds, so that what is only slow the first time is seen as well as what is slow always. */
+/** Several rounds, because the first run of new code is slower. */
 const ROUNDS = 3;
 
-/** Longer addresses are refused before anybody reads them. */
 const LONGEST_ADDRESS = 12_000;
 
 const bombs: Attack = {
@@ -25,7 +24,7 @@ const bombs: Attack = {
     for (let round = 0; round < ROUNDS; round += 1)
       for (const [what, query] of BOMBS) {
         const startedAt = performance.now();
-        // A comment makes it another document: what was decided before is not known of it.
+        // A comment makes it a new document, which no cache has.
         const answer = await target.ask(`${query}\n#${round}`);
         const ms = performance.now() - startedAt;
         if (ms > slowest.ms) slowest = { ms, what };
@@ -35,7 +34,7 @@ const bombs: Attack = {
     for (const [what, query] of BOMBS) {
       const text = encodeURIComponent(query);
       if (text.length > LONGEST_ADDRESS) continue;
-      // Comments that decoders understand in their own ways.
+      // Comments that decoders interpret differently.
       for (const comment of ['', '%23%ff%0A', '%23%zz%0A', '%23%c0%af%0A'])
         tries.add(
           `GET: ${comment}${what}`,
@@ -48,7 +47,7 @@ const bombs: Attack = {
   },
 };
 
-/** Sends what comes at random until the time is over. */
+/** Sends random bodies until the time is over. */
 const fuzz = (name: string, bodies: fc.Arbitrary<string>): Attack => ({
   name,
   share: 0.05,
@@ -69,14 +68,14 @@ const fuzz = (name: string, bodies: fc.Arbitrary<string>): Attack => ({
 const calls = fc.oneof(...MUTATIONS.map(mutationCall));
 const documents = fc.oneof(anyDocument, brokenDocument).map((query) => ({ query }));
 
-/** A card number in each spelling, and how it would be found again. */
+/** A card number in several spellings. */
 const CARDS = ['5555555555554444', '5555 5555 5555 4444', '5555-5555-5555-4444'];
 const CARD = /5555[ ._-]?5555[ ._-]?5555[ ._-]?4444/;
 
 const CREATE =
   'mutation ($i: CreatePaymentInput!) { createPayment(input: $i) { ... on UserError { message } } }';
 
-/** A create that is refused, with the card number in that field. */
+/** A create with the card number in a field that refuses it. */
 const createWith = (field: string, card: string): object => ({
   query: CREATE,
   variables: {
@@ -84,7 +83,6 @@ const createWith = (field: string, card: string): object => ({
   },
 });
 
-/** Bodies in which a caller has put a card number by mistake. */
 const mistakes = (card: string): object[] => [
   { query: `{ node(id: ${JSON.stringify(card)}) { id } }` },
   { query: `mutation { createPayment(input: { method: { card: { pan: "${card}" } } }) { __typename } }` },

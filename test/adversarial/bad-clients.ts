@@ -1,6 +1,6 @@
 import { Wire, postText, requestText, type WireAnswer } from '../support/wire';
 
-/** How a client leaves: it closes its end, or breaks the connection. */
+/** How a client disconnects: with FIN or with RST. */
 export type Leave = (wire: Wire) => void;
 
 export const LEAVES: readonly (readonly [string, Leave])[] = [
@@ -8,12 +8,12 @@ export const LEAVES: readonly (readonly [string, Leave])[] = [
   ['resets', (wire) => void wire.socket.resetAndDestroy()],
 ];
 
-/** A point at which a client can leave. */
+/** A point of a request at which a client disconnects. */
 export interface Departure {
   name: string;
-  /** What it has sent by then, of a whole request. */
+  /** The part of the request that it has sent by then. */
   sends(request: string): string;
-  /** Whether it waits for the first byte of the answer. */
+  /** Whether it waits for the first byte of the response. */
   waits?: boolean;
 }
 
@@ -28,7 +28,7 @@ export const DEPARTURES: readonly Departure[] = [
   { name: 'with ten requests under way', sends: (request) => request.repeat(10) },
 ];
 
-/** Comes, sends as much of a POST of that body as the departure says, and leaves. */
+/** Connects, sends the part of a POST that the departure names, and disconnects. */
 export async function comeAndLeave(
   url: string,
   { sends, waits = false }: Departure,
@@ -43,19 +43,19 @@ export async function comeAndLeave(
   await wire.closed;
 }
 
-/** A client that takes its time. */
+/** A client that sends slowly. */
 export interface SlowClient {
   name: string;
-  /** What it sends at once. */
+  /** Sent at once. */
   first: string;
-  /** What it sends again and again after that; nothing where it only waits. */
+  /** Sent repeatedly after that; undefined when it only waits. */
   drip?: string;
 }
 
 const head = (...more: string[]): string =>
   requestText('POST /graphql HTTP/1.1', ['Host: a', 'Content-Type: application/json', ...more]);
 
-/** Clients that never come to the end of their request, by where they stop. */
+/** Clients that never complete their request, by the point where they stop. */
 export const slowClients = (authorization: string): readonly SlowClient[] => [
   { name: 'connects and says nothing', first: '' },
   { name: 'sends the first line letter by letter', first: 'POST /', drip: 'a' },
@@ -84,7 +84,7 @@ export const slowClients = (authorization: string): readonly SlowClient[] => [
 
 const DRIP_MS = 20;
 
-/** Plays a slow client until the server has had enough of it; resolves to what it was told. */
+/** Acts as a slow client until the server ends the connection; resolves with the response. */
 export async function playSlowly(url: string, { first, drip }: SlowClient): Promise<WireAnswer[]> {
   const wire = (await Wire.open(url)).write(first);
   const timer = drip === undefined ? undefined : setInterval(() => wire.write(drip), DRIP_MS);

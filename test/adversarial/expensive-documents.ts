@@ -6,7 +6,7 @@ const times = (count: number, text: (place: number) => string): string =>
 const ids = times(100, () => `"${OURS}"`);
 const CREATE = `createPayment(input: { idempotencyKey: "bomb", channel: "${OURS}", amount: { currency: INR, value: "1.00" }, method: { upi: { email: "a@example.com" } } })`;
 
-/** Documents that are cheap to send and dear to serve. None of them may be carried out. */
+/** Documents that are small and expensive to process. All must be refused. */
 export const BOMBS: readonly (readonly [string, string])[] = [
   [
     '101 aliased lookups',

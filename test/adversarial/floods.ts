@@ -6,14 +6,14 @@ import { Wire, postText } from '../support/wire';
 import { OURS, OWN_CHANNEL, READER, Tries, bearer, type Attack, type Target } from './target';
 import { flood, type FloodFigures } from './threads';
 
-/** The least that has to be left of the useful throughput. */
+/** Minimum share of the useful throughput during a flood. */
 const LEAST_SHARE = 0.8;
 const OVERLOAD = 10;
-/** So many callers keep one gateway busy without a queue that matters. */
+/** Concurrent callers that use one gateway fully without a queue. */
 const CALLERS = 64;
 const QUICK_MS = 100;
 
-/** A lookup that is another one each time: the thread writes a number in the place of the signs. */
+/** A different lookup each time: the worker replaces the placeholder by a number. */
 const lookup = ({ host }: Target, key: string): string =>
   postText(
     JSON.stringify({ query: `{ payment(channel: "${OURS}", externalId: "flood-########") { __typename } }` }),
@@ -26,7 +26,7 @@ const whole = (number: number): string => String(Math.round(number));
 const mean = (numbers: readonly number[]): number =>
   numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
 
-/** What callers of a flood have left behind is still worked on when they are gone. Resolves when answers are quick again. */
+/** Resolves when responses are fast again, as work of an earlier flood may still be in progress. */
 async function recovered(target: Target): Promise<void> {
   for (let quick = 0; quick < 5;) {
     const startedAt = performance.now();
@@ -36,10 +36,7 @@ async function recovered(target: Target): Promise<void> {
   }
 }
 
-/**
- * Ten times as many questions a second as the gateway can answer: what is still of use to somebody? Calm and flood take
- * turns, so that whatever else the machine does meanwhile falls on both.
- */
+/** Ten times the capacity in requests per second. Calm and flood alternate, so that other load on the machine affects both. */
 export const overload: Attack = {
   name: 'a flood of 10 × the capacity',
   share: 0.5,
@@ -50,7 +47,7 @@ export const overload: Attack = {
       const options = { request, ms: ms * share, warmUpMs: ms * share * 0.4, callers: CALLERS };
       return perSecond(await flood(target.url, options));
     };
-    // A new process is slow at first: what is called often has not been compiled yet.
+    // Warm-up: code of a new process is not compiled yet.
     await calm(0.2);
     const peaks = [await calm(0.12)];
     const floods: FloodFigures[] = [];
@@ -74,7 +71,7 @@ export const overload: Attack = {
   },
 };
 
-/** One client asks for far more than its share; another one asks as it always does. */
+/** One client sends far more than its share, while another one calls normally. */
 export const greed: Attack = {
   name: 'a flood from one client',
   share: 0.06,
@@ -92,13 +89,12 @@ export const greed: Attack = {
   },
 };
 
-/** The shipped memory limit of a pod, in megabytes. */
+/** Memory limit of a pod in the manifests, in MB. */
 const POD_LIMIT_MB = 1024;
-/** Requests that one connection sends without waiting for a response. */
 const PIPELINED = 4;
 const PAUSE_MS = 250;
 
-/** 500 lookups of one payment with 90 aliases of its longest field: some 10 MB of response for 500 points. */
+/** 500 lookups of one payment with 90 aliases of its longest field: about 10 MB of response for 500 points. */
 function largeQuery(transactionId: string): string {
   const times = (count: number, write: (place: number) => string): string =>
     Array.from({ length: count }, (_, place) => write(place)).join(' ');
@@ -110,10 +106,7 @@ function largeQuery(transactionId: string): string {
   });
 }
 
-/**
- * Two callers ask, within their rate limits, for the largest responses that there are and never read them; another one asks
- * for a small one now and then. The memory of the process has to stay below that of a pod.
- */
+/** Two callers request the largest responses within their rate limits and never read them. Memory has to stay below a pod's. */
 export const unreadResponses: Attack = {
   name: 'responses that nobody reads',
   share: 0.3,

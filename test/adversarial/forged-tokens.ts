@@ -5,7 +5,6 @@ import { OURS } from './target';
 
 export type Json = Record<string, unknown>;
 
-/** A pair of keys that signs tokens. */
 export interface ForgeryKey {
   kid: string;
   alg: string;
@@ -25,7 +24,6 @@ const ALGORITHMS: Record<string, { hash: string | null; options?: object }> = {
   ES384: { hash: 'sha384', options: EC },
 };
 
-/** The keys of an issuer, by the algorithms that the gateway accepts and one that it does not, and a stranger's key. */
 export const newForgeryKeys = () => {
   const named = (alg: string, kid: string, pair: Pick<ForgeryKey, 'privateKey' | 'publicKey'>): ForgeryKey =>
     Object.assign(pair, { alg, kid });
@@ -41,7 +39,6 @@ export const newForgeryKeys = () => {
 
 export type ForgeryKeys = ReturnType<typeof newForgeryKeys>;
 
-/** A key as its issuer publishes it. */
 export const publishedKey = ({ kid, alg, publicKey }: ForgeryKey): Json => ({
   ...publicKey.export({ format: 'jwk' }),
   kid,
@@ -53,13 +50,12 @@ const part = (value: unknown): string =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
 
 interface Signing {
-  /** Fields of the header, beside or in the place of alg and kid; undefined leaves one out. */
+  /** Header fields that are added to alg and kid or replace them; undefined removes one. */
   header?: Json;
-  /** How it is signed, whatever the header says. */
+  /** The algorithm of the signature, whatever the header has. */
   alg?: string;
 }
 
-/** A token of any payload and header by that key. */
 export function signed(key: ForgeryKey, payload: unknown, { header, alg = key.alg }: Signing = {}): string {
   const text = `${part({ alg, kid: key.kid, ...header })}.${part(payload)}`;
   // Ed25519 hashes by itself.
@@ -69,15 +65,14 @@ export function signed(key: ForgeryKey, payload: unknown, { header, alg = key.al
 
 interface Forging {
   keys: ForgeryKeys;
-  /** The claims of a good token. */
   claims: Json;
-  /** An address under the stranger's control. */
+  /** A URL that the attacker controls. */
   strangerUrl: string;
 }
 
 type Row = [why: string, token: string];
 
-/** Tokens that claim what a good one does, and that the issuer did not sign in a way that is accepted. */
+/** Tokens with the claims of a good one that the issuer did not sign in an accepted way. */
 export function forgedTokens({ keys, claims, strangerUrl }: Forging): Row[] {
   const { rsa, ec, ed, ec384, stranger } = keys;
   const good = signed(ec, claims);
@@ -171,7 +166,7 @@ export function forgedTokens({ keys, claims, strangerUrl }: Forging): Row[] {
 const DAY_S = 86_400;
 const YEAR_3000_S = Date.UTC(3000, 0, 1) / 1000;
 
-/** Claims in the place of good ones, for a token that is not meant for this gateway or not valid now. */
+/** Claims for a token that is not meant for this gateway or not valid now. */
 export const wrongClaims = ({ iss, aud }: { iss: string; aud: string }, nowS: number): [string, Json][] => [
   ['expired beyond any leeway', { exp: nowS - 61 }],
   ['expired a year ago', { exp: nowS - 31_536_000 }],
@@ -201,18 +196,15 @@ export const wrongClaims = ({ iss, aud }: { iss: string; aud: string }, nowS: nu
   ].map((sub): [string, Json] => [`of the subject ${JSON.stringify(sub)?.slice(0, 40)}`, { sub }]),
 ];
 
-/** The issuer of an attacked gateway. */
 export interface Forger {
-  /** The settings of the gateway. */
   env: Record<string, string>;
-  /** A token that the gateway accepts. */
   good(): string;
-  /** Tokens that it must refuse, and why. */
+  /** Tokens to refuse, with the reason. */
   forged(): Row[];
   close(): void;
 }
 
-/** Publishes the public keys of an issuer, and makes good and bad tokens. */
+/** Publishes the public keys of an issuer, and creates good and forged tokens. */
 export async function startForger(): Promise<Forger> {
   const keys = newForgeryKeys();
   const { stranger: _, ...published } = keys;
@@ -236,7 +228,7 @@ export async function startForger(): Promise<Forger> {
     close: () => server.close(),
     forged: () => [
       ...forgedTokens({ keys, claims: claims(), strangerUrl: 'https://evil.example/keys' }),
-      // 30 seconds ahead: they are to be wrong still when the gateway reads them.
+      // 30 seconds ahead, so that they are still invalid when the gateway verifies them.
       ...wrongClaims(names, nowS() + 30).map(([why, more]): Row => [
         why,
         signed(keys.ec, { ...claims(), ...more }),

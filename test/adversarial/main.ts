@@ -10,7 +10,6 @@ import { watchHealth } from './threads';
 
 const say = (line = ''): void => void process.stdout.write(`${line}\n`);
 
-/** A client is given up after this, so that the slow ones do not take the whole time. */
 const CLIENT_TIMEOUT_MS = 1000;
 
 const COLUMNS = [34, 9, 12, 18, 16] as const;
@@ -22,7 +21,7 @@ const line = (cells: readonly string[]): string =>
 
 type Options = Parameters<Attack['run']>[1];
 
-/** Runs one attack, looks at the gateway from outside meanwhile, and prints what came of it. */
+/** Runs one attack, monitors the health of the gateway meanwhile, and prints the result. */
 async function attack(target: Target, { name, share = 0, run }: Attack, options: Options): Promise<Outcome> {
   const watch = await watchHealth(target.base);
   const before = target.memory();
@@ -41,7 +40,7 @@ async function attack(target: Target, { name, share = 0, run }: Attack, options:
   }
 }
 
-/** A gateway as it would be, and what is tried against it; then it is told to end, and has to do so in order. */
+/** Starts a gateway, runs attacks against it, and expects it to stop gracefully. */
 async function against(env: Record<string, string>, attacks: readonly Attack[], options: Options) {
   const target = await Target.start(env);
   const outcomes: Outcome[] = [];
@@ -57,7 +56,7 @@ async function against(env: Record<string, string>, attacks: readonly Attack[], 
   }
 }
 
-/** Tries everything; resolves to the exit code. */
+/** Runs all attacks; resolves with the exit code. */
 export async function main(args: string[]): Promise<number> {
   const { values } = parseArgs({
     args,
@@ -72,7 +71,7 @@ export async function main(args: string[]): Promise<number> {
   say(line(['what was tried', 'times', 'got through', 'slowest /healthz', 'memory']));
   const forger = await startForger();
   const lagging = { MAX_EVENT_LOOP_LAG_MS: '1000' };
-  // Without a limit on how often: what is wrong must not be hidden by a 429.
+  // Without a rate limit, because a 429 would hide problems.
   const unlimited = { RATE_LIMIT_PER_MINUTE: '0' };
   try {
     const outcomes = [

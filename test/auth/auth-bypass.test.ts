@@ -35,7 +35,6 @@ const post = (body: object | string, headers: Record<string, string> = READER): 
 const get = (search: string, headers: Record<string, string> = READER): Promise<RawResult> =>
   raw(`${rig.client.url}?${search}`, { headers: { ...PREFLIGHT, ...headers } });
 
-/** The code is one of these, no value came back, and nothing was sent to the service. */
 function expectRefused({ errors, data }: RawResult, ...codes: string[]): void {
   expect(codes).toContain(errors?.[0]?.extensions['code']);
   for (const value of Object.values(Object(data) as object))

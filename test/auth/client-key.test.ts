@@ -9,14 +9,13 @@ import { expectUnauthenticated } from './support/responses';
 import { fileOf, sha256, temporaryFolder } from '../support/manifests';
 import { bearer } from './support/harness';
 
-/** `npm run client-key -- …` in this process. */
 const clientKey = (...args: string[]): Promise<Ran> => run(['client-key', ...args]);
 
 type Entry = Omit<TestClientKey, 'key'> & { keySha256: string };
 
 const DAY_MS = 86_400_000;
 const aTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT/) as string;
-/** How long after its creation the key expires, in days. */
+/** Lifetime in days. */
 const lifetimeOf = ({ createdAt = '', expiresAt = '' }: Entry): number =>
   (Date.parse(expiresAt) - Date.parse(createdAt)) / DAY_MS;
 

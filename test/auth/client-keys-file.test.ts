@@ -11,7 +11,7 @@ import { testSettings } from '../support/gateway';
 import { fileOf } from '../support/manifests';
 import { OURS, THEIRS, bearer, clientOf, keyOf } from './support/harness';
 
-/** The faults with which a start with this file ends, one per line. */
+/** The startup errors for this file, one per line. */
 function faultsWith(file: string): string {
   try {
     readStartConfig({ ...testSettings(), CLIENT_KEYS_FILE: file });
@@ -25,7 +25,7 @@ function faultsWith(file: string): string {
 const GOOD = { id: 'shop', keySha256: 'a'.repeat(64), scopes: ['payments:read'], channels: [OURS] };
 const OTHER = 'c'.repeat(64);
 
-/** A file with the good entry, each time with these changes; a list stands there as it is. */
+/** A file with several copies of the good entry, each changed; an array is used as it is. */
 const listOf = (...changes: object[]): string =>
   fileOf(JSON.stringify(changes.map((change) => (Array.isArray(change) ? change : { ...GOOD, ...change }))));
 
@@ -56,7 +56,6 @@ describe('A CLIENT_KEYS_FILE is refused at start, without its contents in the me
   test('may not be read', async () => {
     const file = fileOf('[]');
     chmodSync(file, 0o000);
-    // The superuser may read everything.
     if (process.getuid?.() !== 0) expect(faultsWith(file)).toMatch(/^CLIENT_KEYS_FILE: .*EACCES/);
   });
 
@@ -120,7 +119,6 @@ describe('A CLIENT_KEYS_FILE that changes', () => {
   const isKnown = (id: string): boolean => callerOf(id) !== undefined;
   const events = (): unknown[] => logLines.map((line) => (JSON.parse(line) as { event: unknown }).event);
 
-  /** Lets time pass until the file was read once more. */
   async function readAgain(): Promise<void> {
     const before = logLines.length;
     const deadline = performance.now() + 20_000;

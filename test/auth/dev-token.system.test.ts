@@ -13,7 +13,6 @@ import { bearer } from './support/harness';
 const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-dev-token-'));
 symlinkSync(path.join(CHECKOUT, 'bin'), path.join(folder, 'bin'));
 
-// The command keeps its key below the working directory.
 const checkout = process.cwd();
 process.chdir(folder);
 
@@ -22,7 +21,6 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** `npm run dev-token -- …` in this process. */
 const devToken = (args: readonly string[], settings: Record<string, string> = {}): Promise<Ran> =>
   run(['dev-token', ...args], settings);
 

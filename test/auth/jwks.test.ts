@@ -11,15 +11,13 @@ import { Issuer, goodClaims, newKey, tokenBy, type SigningKey } from '../support
 import { movedClock } from '../support/fake-clock';
 import { OURS, bearer, clientOf, keyOf } from './support/harness';
 
-/** A token with an unknown key causes a request at most this often. */
+/** Minimum time between two loads that are caused by unknown keys. */
 const COOLDOWN_MS = 30_000;
-/** The pause after a failed request. */
 const RETRY_MS = 5_000;
 /** Older keys are loaded again before they are used. */
 const MAX_UNCHECKED_MS = 60_000;
-/** Keys serve so long when they cannot be loaded again. */
+/** Maximum age of keys while they cannot be loaded. */
 const MAX_STALE_MS = 3_600_000;
-/** How long a token waits for a load. */
 const MAX_WAIT_MS = 1000;
 
 let first: SigningKey;
@@ -30,7 +28,7 @@ beforeAll(async () => {
   [first, second, stranger] = await Promise.all([newKey('ES256'), newKey('ES256'), newKey('ES256')]);
 });
 
-/** A token that is valid for a day, with the key id of another key where one is given. */
+/** A token that is valid for a day; `kid` may name another key. */
 const tokenOf = (key: SigningKey, kid = key.kid): Promise<string> =>
   tokenBy(key, { claims: { exp: (goodClaims().exp ?? 0) + 80_000 }, header: { kid } });
 
@@ -40,7 +38,7 @@ const unknownTokens = (count: number): Promise<string[]> =>
 const open: Authenticator[] = [];
 afterEach(() => open.splice(0).forEach((authenticator) => authenticator.close()));
 
-/** Who checks tokens against the keys of an issuer, and a clock that only the test moves. */
+/** A JWT verifier, with a fake clock. */
 class Bench {
   readonly clock: AdvancingClock = movedClock(Date.now());
   readonly logLines: string[] = [];
@@ -54,7 +52,7 @@ class Bench {
     open.push(this.#authenticator);
   }
 
-  /** `accepted`, or why the credentials were not. */
+  /** `accepted`, or the reason of the refusal. */
   async outcome(credentials: string): Promise<string> {
     try {
       await this.#authenticator.identify(bearer(credentials).authorization);
@@ -132,7 +130,7 @@ describe('The keys of an issuer', () => {
     let setBackMs = 0;
     const { now } = b.clock;
     jest.spyOn(b.clock, 'now').mockImplementation(() => now.call(b.clock) - setBackMs);
-    // Without iat, which would lie in the future.
+    // Without iat, which would be in the future.
     const [old, fresh] = await Promise.all(
       [first, second].map((key) => tokenBy(key, { claims: { iat: undefined } })),
     );
@@ -256,7 +254,7 @@ describe('An issuer', () => {
     await until(() => held.length);
     b.clock.advance(MAX_WAIT_MS);
     expect(await waiting).toBe('BAD_CREDENTIALS');
-    // From here on no outcome needs the clock to be moved: none waits.
+    // From here on the clock does not advance: no outcome may wait.
     expect([await b.outcome(good), await b.outcome(bad)]).toEqual(['accepted', 'BAD_CREDENTIALS']);
     b.clock.advance(MAX_UNCHECKED_MS);
     await until(() => b.failures);

@@ -21,7 +21,6 @@ beforeAll(async () => {
 
 beforeEach(() => clear(rig));
 
-/** The lines of a POST without its length, each header as it is given. */
 const headOf = (...headers: string[]): string[] => [
   'POST /graphql HTTP/1.1',
   'Host: gateway.example',
@@ -34,7 +33,7 @@ const post = (headers: readonly string[], body = BODY, target = '/graphql'): Pro
   return exchange(url, [`POST ${target} HTTP/1.1`, ...lines], body);
 };
 
-/** 401 without a trace of a key in response and log, and nothing is sent. */
+/** Expects 401 without any part of a key in response and log, and no request to the service. */
 function expectRefused(answer: WireAnswer | undefined): void {
   const { status = 0, headers = {}, body = '{}' } = answer ?? {};
   expectUnauthenticated({

@@ -9,14 +9,14 @@ import { OURS } from './support/harness';
 const LOOKUP = `{ payment(channel: "${OURS}", transactionId: "${TRANSACTION_ID}") { __typename } }`;
 const BROWSER = { 'apollo-require-preflight': 'true', authorization: '' };
 
-/** A gateway in front of its sandbox, as `npm start` makes it without a real service. */
+/** A gateway with the sandbox, as `npm start` runs it without a real service. */
 const sandboxGateway = async (env: Record<string, string> = {}): Promise<TestClient> =>
   testGateway((await testSandbox()).url, { inSandbox: true, env });
 
 const get = ({ url }: TestClient, search: Record<string, string>, headers: object): Promise<RawResult> =>
   raw(`${url}?${new URLSearchParams(search)}`, { headers: { ...BROWSER, ...headers } });
 
-/** The page names its own scripts by numbers that are new every time. */
+/** Removes the nonces of scripts, which are new in every response. */
 const withoutNonces = (page: string): string => page.replaceAll(/[0-9a-f]{64}/g, '<nonce>');
 
 describe('With the sandbox and client keys', () => {
@@ -36,7 +36,7 @@ describe('With the sandbox and client keys', () => {
     }
   });
 
-  // They ask for a page by one reading of the header, and for a result by another.
+  // Content negotiation could select the page or a GraphQL response for these.
   test.each([
     'text/html;q=0.1, application/json',
     'text/html; q=0.0001, */*',

@@ -6,12 +6,11 @@ import { DOCUMENTS, redirectCall, validCall, type MoneyCall } from '../support/c
 import { OURS, accessRig, bearer, clear, clientOf, keyOf, type Rig } from './support/harness';
 import { GATEWAY_CALLS, askRoot, byName, unusedNames, type RootCall } from './support/root-calls';
 
-/** A client for every scope, with no other. */
 const SCOPES = [...ALL_SCOPES, ...OWN_SCOPES];
 const SINGLE = SCOPES.map((scope) => clientOf(`only-${scope.replaceAll(':', '-')}`, { scopes: [scope] }));
 const EVERYTHING_BUT_CARDS = ALL_SCOPES.filter((scope) => scope !== 'cards:direct');
 
-/** Scopes of a key, and which attempts of its client it sees. */
+/** Scopes of a key, and the kinds of attempts that it sees. */
 const ATTEMPT_READERS: [string[], ('payment' | 'payout')[]][] = [
   [['payouts:read'], ['payout']],
   [['payments:read:own'], ['payment']],
@@ -52,7 +51,7 @@ async function expectAllowed(id: string, call: RootCall): Promise<void> {
   else expect(rig.service.requests).toHaveLength(1);
 }
 
-/** It may ask, and what it asks for does not exist for it: it has created nothing. */
+/** The scope is sufficient, and the caller owns no transaction. */
 async function expectNothingThere(id: string, call: RootCall): Promise<void> {
   const { errors = [] } = await ask(id, call);
   expect(errors.map(({ extensions }) => extensions['code'])).toEqual(

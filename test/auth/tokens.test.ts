@@ -16,7 +16,7 @@ import { OURS, THEIRS, accessRig, bearer, clear, clientOf, keyOf, type Rig } fro
 
 const LOOKUP = 'query Q($c: UUID!, $t: UUID!) { payment(channel: $c, transactionId: $t) { __typename } }';
 
-// The gateway's clock stands still: the seconds of leeway are exact then.
+// A fixed clock makes the leeway exact.
 const NOW = Date.now();
 const S = Math.floor(NOW / 1000);
 const DAY_S = 86_400;
@@ -25,11 +25,11 @@ const keys = newForgeryKeys();
 const { rsa, ec, ed, ec384, stranger } = keys;
 const published = (key: ForgeryKey): PublishedKey => ({ jwk: publishedKey(key) as PublishedKey['jwk'] });
 
-/** A token with good claims but for these; undefined leaves a claim out. */
+/** A token with changed claims; undefined removes a claim. */
 const tokenBy = (key: ForgeryKey, more: Json = {}, header?: Json): string =>
   signed(key, { ...goodClaims(NOW), ...more }, { header });
 
-/** Tokens to refuse, and why. Some name an address under a stranger's control. */
+/** Tokens to refuse, with the reason. Some name a URL that the attacker controls. */
 const refusedTokens = (strangerUrl: string): [string, string][] => [
   ...forgedTokens({ keys, claims: goodClaims(NOW), strangerUrl }),
   ...wrongClaims({ iss: ISSUER, aud: AUDIENCE }, S).map(([why, more]): [string, string] => [

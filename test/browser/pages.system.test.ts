@@ -13,15 +13,12 @@ import { Shop } from './shop';
 
 jest.setTimeout(240_000);
 
-/** The samples of docs/live-updates.md that send a token. */
 const WITH_TOKEN = ['apollo-client', 'urql', 'graphql-sse', 'eventsource'];
-/** The one that runs in browsers alone, and sends none. */
+/** The sample that runs in browsers only and sends no token. */
 const WITHOUT_TOKEN = 'browser';
 
 inBrowser('Pages', (browser) => {
-  /** A shop whose gateway requires credentials. */
   let shop: Shop;
-  /** A gateway that requires none, and its sandbox. */
   let open: Gateway;
   let openSandbox: Sandbox;
   let ownPages: LivePages;
@@ -73,7 +70,7 @@ inBrowser('Pages', (browser) => {
       for (const shown of ['10.00 EUR', 'card', CHANNEL, 'order 4711']) expect(text).toContain(shown);
       await page.keyboard.press('Tab');
       await page.keyboard.press('Enter');
-      // Without a return URL the result is shown on the page itself.
+      // Without a return URL the page itself shows the result.
       await page.getByRole('button').first().waitFor({ state: 'detached' });
       expect(page.url()).toBe(redirectUrl);
       expect(await shop.lookUp(transactionId)).toMatchObject({ status: 'COMPLETED' });
@@ -95,7 +92,7 @@ inBrowser('Pages', (browser) => {
   });
 
   describe("The sandbox's console", () => {
-    /** Requests that are aborted because the page is left. */
+    /** Requests that are aborted when the page is left. */
     const ABORTED = /\/_sandbox\/(events)? net::ERR_ABORTED$/;
     const errorsOf = ({ faults }: Opened) => faults.filter((fault) => !ABORTED.test(fault));
 
@@ -239,9 +236,8 @@ inBrowser('Pages', (browser) => {
   describe('The landing page', () => {
     afterEach(() => browser.closePages());
 
-    /** Where the scripts of Apollo Sandbox come from. */
     const CDN = /^https:\/\/([\w-]+\.)*(apollographql|googleapis|gstatic)\.com\//;
-    /** Stands in for the script of Apollo Sandbox, and keeps its options. */
+    /** Replaces the script of Apollo Sandbox and records its options. */
     const RECORDER = 'window.EmbeddedSandbox = class { constructor(given) { window.given = given; } };';
 
     test('starts Apollo Sandbox with the starter document, which runs from the page', async () => {
@@ -289,11 +285,9 @@ inBrowser('Pages', (browser) => {
   });
 
   describe('The explorer', () => {
-    /** Reports every violation of the content policy. */
     const REPORT_VIOLATIONS = `document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
       console.error('policy: ' + violatedDirective + ' ' + blockedURI));`;
 
-    /** Waits until a tab is the active one and its operation is in the editor. */
     async function shows(page: Page, name: string): Promise<void> {
       await page.locator('.graphiql-tab[aria-selected="true"]', { hasText: name }).waitFor();
       await page.locator('.graphiql-query-editor .view-lines', { hasText: `${name}(` }).waitFor();
@@ -301,11 +295,10 @@ inBrowser('Pages', (browser) => {
 
     const run = (page: Page): Promise<void> => page.getByRole('button', { name: /^Execute query/ }).click();
 
-    /** Waits until the response contains that. */
     const answered = (page: Page, text: string | RegExp): Promise<void> =>
       page.locator('.result-window .view-lines', { hasText: text }).waitFor();
 
-    /** Chooses a tab, runs its operation, and waits until the response contains that. */
+    /** Selects a tab, runs its operation, and waits until the response contains `text`. */
     async function runTab(page: Page, name: string, text: string | RegExp): Promise<void> {
       await page.locator('.graphiql-tab-button', { hasText: name }).last().click();
       await shows(page, name);
@@ -315,7 +308,6 @@ inBrowser('Pages', (browser) => {
 
     const status = (word: string): RegExp => new RegExp(`"status":\\s"${word}"`);
 
-    /** Opens the explorer of a gateway and waits until it is ready. */
     async function explore(base: string, width = 1440): Promise<Opened & { requested: string[] }> {
       const opened = await browser.open({ viewport: { width, height: 900 } });
       const { page } = opened;
@@ -328,7 +320,6 @@ inBrowser('Pages', (browser) => {
       return { ...opened, requested };
     }
 
-    /** The width of the operation's editor in pixels, without its toolbar. */
     const editorWidth = async (page: Page): Promise<number> =>
       (await page.locator('.graphiql-query-editor > .graphiql-editor').boundingBox())?.width ?? 0;
 
@@ -347,12 +338,11 @@ inBrowser('Pages', (browser) => {
         await answered(page, status('PENDING'));
         const [{ transactionId = '' } = {}] = openSandbox.control.transactions(1);
         await page.evaluate('globalThis.isSamePage = true');
-        // A long line of the response is wrapped.
         await runTab(page, 'WatchPayment', transactionId.slice(0, 8));
         await answered(page, status('PENDING'));
         openSandbox.control.settle(transactionId);
         await answered(page, status('COMPLETED'));
-        // The subscription has ended: the button runs again, and does not stop.
+        // The subscription has ended: the button shows "execute" again.
         await page.getByRole('button', { name: /^Execute query/ }).waitFor();
         expect(await page.evaluate('globalThis.isSamePage')).toBe(true);
 
@@ -439,7 +429,7 @@ inBrowser('Pages', (browser) => {
       await runTab(page, 'CreateRedirect', 'UNAUTHENTICATED');
       await page.getByLabel('Key or token').fill(CLIENT_KEY);
       await page.getByRole('button', { name: 'Use', exact: true }).click();
-      // With the key the schema is loaded, and with it the documentation.
+      // The documentation needs the schema, which is loaded with the key.
       await page.locator('.methods').first().getByRole('button', { name: 'docs' }).first().waitFor();
       await run(page);
       await answered(page, status('PENDING'));
@@ -455,10 +445,10 @@ inBrowser('Pages', (browser) => {
   describe('The samples of docs/live-updates.md', () => {
     afterEach(() => browser.closePages());
 
-    /** How a client leaves a stream that is complete. */
+    /** An aborted request of a stream that was complete. */
     const LEFT = /\/graphql\/stream\S* net::ERR_ABORTED$/;
 
-    /** What the page has shown, in order; the same twice counts once. */
+    /** The statuses that the page has shown, in order, without repetitions. */
     const states = async (page: Page): Promise<string[]> => {
       const shown: string[] = await page.evaluate('globalThis.states');
       return shown.filter((state, place) => state !== shown[place - 1]);
@@ -467,14 +457,13 @@ inBrowser('Pages', (browser) => {
     const showing = (page: Page, word: string): Promise<void> =>
       page.locator('output', { hasText: word }).waitFor();
 
-    /** A page with a sample, which watches a payment. */
     async function openSample(pages: LivePages, sample: string, watched: Watched): Promise<Opened> {
       const opened = await browser.open();
       await opened.page.goto(pages.urlOf(sample, watched));
       return opened;
     }
 
-    /** A page for each sample: with a token at the shop's gateway, without one at the open gateway. */
+    /** Opens a page for each sample: with a token at the shop's gateway, without one at the open gateway. */
     async function openAll(pages: LivePages) {
       const [guarded, unguarded] = [await shop.sell(), await shop.sell({}, new TestClient(open))];
       const opened: Opened[] = [];

@@ -10,7 +10,6 @@ const tokens = new CallbackTokens(SECRET);
 const hex = (length: number) =>
   fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: length, maxLength: length });
 
-/** Any UUID, whatever its version. */
 const attemptId = fc.tuple(hex(8), hex(4), hex(4), hex(4), hex(12)).map((parts) => parts.join('-'));
 const token = attemptId.map((id) => tokens.of(id));
 

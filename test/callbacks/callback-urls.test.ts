@@ -21,7 +21,6 @@ const withOwn = (call: MoneyCall, callbackUrl: string | null): MoneyCall => ({
   input: withValue(call.input, ['callbackUrl'], callbackUrl),
 });
 
-/** Makes the calls and returns the requests to the service. */
 async function requestsOf({ client, service }: Rig, calls: readonly MoneyCall[]) {
   const before = service.requests.length;
   for (const call of calls) await make(client, call);
@@ -133,7 +132,7 @@ describe('The callbacks of the sandbox', () => {
     return data['done']![kind]!;
   }
 
-  /** Does something and resolves when the subscription has ended. Timers due now fire; the clock stands. */
+  /** Does something and resolves when the subscription has ended. Due timers fire; the clock does not advance. */
   async function endedAfter(watching: Watching, act: () => Promise<unknown>) {
     clock.advance(1000);
     const [before, now] = [sandbox.control.counts().payment.lookups, clock.now()];

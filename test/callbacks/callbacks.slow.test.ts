@@ -90,7 +90,6 @@ describeSqlite('Without polling, a callback', (rigs) => {
         reply: (connection, answer) => {
           rig.service.created(key)[0]!.status = 'completed';
           called.open();
-          // The response is older than the callback.
           void answered.opened.then(() => connection.send(answer));
         },
       });
@@ -114,7 +113,7 @@ describeSqlite('A callback after a lost response to a create', (rigs) => {
     ['payment', 'was cut off', reset],
     ['payout', 'ended at once', hangUp],
   ])('resolves the unknown %s at once when the response %s', async (kind, _how, reply) => {
-    // Nothing periodic happens while this clock stands.
+    // A fixed clock stops periodic work.
     const rig = await rigs.start({ env: HINTED, clock: movedClock(Date.now()) });
     const { key, entry, address } = await lose(rig, kind, reply);
     expect(await rig.attempt(key)).toMatchObject({ outcome: 'UNKNOWN', [kind]: null });
@@ -138,7 +137,7 @@ describeSqlite('A callback after a lost response to a create', (rigs) => {
     entry.hiddenLookups = 0;
     await callBack(rig, address);
     await until(async () => {
-      // Less than half a second of this clock lies between the two.
+      // Less than half a second of the fake clock is between them.
       clock.advance(100);
       return (await rig.attempt(key))?.outcome === 'SUCCEEDED';
     });
@@ -163,7 +162,7 @@ describeSqlite('While the service is down', (rigs) => {
   });
 });
 
-/** Almost the token: cut, longer, respelled, by another key, and the attempt's own id. */
+/** Strings similar to the token: cut, longer, respelled, of another secret, and the attempt's own id. */
 const forgeriesOf = (token: string, attemptId: string): string[] => [
   (token.startsWith('A') ? 'B' : 'A') + token.slice(1),
   ...[token.slice(0, 42), token.slice(1), `${token}A`, `${token}=`, `${token}%00`],
@@ -238,7 +237,6 @@ describeSqlite('Many callbacks', (rigs) => {
   });
 
   test('for 200 transactions leave lookups for callers, and later callbacks work again', async () => {
-    /** The most lookups in flight of a gateway. */
     const IN_FLIGHT = 128;
     const sold: Sold[] = [];
     for (const _ of times(10)) sold.push(...(await Promise.all(times(20).map(() => sell(rig)))));
@@ -261,12 +259,12 @@ describeSqlite('Many callbacks', (rigs) => {
       };
     });
     await Promise.all(sold.map(({ address }) => callBack(rig, address)));
-    // No lookup caused by a callback is answered; that of a caller is.
+    // Lookups caused by callbacks get no response; the caller's lookup does.
     await until(() => most > 0);
     expect(await shown(rig, caller)).toBe('PROCESSING');
     expect(most).toBeLessThan(IN_FLIGHT);
     released.open();
-    // Callbacks for others are dropped as long as those of the flood are remembered: a second.
+    // Callbacks for other transactions are dropped while the flood is remembered: one second.
     for (const one of [sold[0]!, await sell(rig)]) {
       const watching = await watch(rig, one);
       one.entry.status = 'completed';

@@ -20,7 +20,6 @@ import {
   watch,
 } from './support/harness';
 
-/** A journal that records the names of the methods called. */
 function recording(journal: Journal, calls: string[]): Journal {
   return new Proxy(journal, {
     get: (target, name) => {

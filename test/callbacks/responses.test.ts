@@ -12,7 +12,6 @@ const tokens = new CallbackTokens('a secret');
 const SMALL = 64 * 1024;
 const MEGABYTE = 1024 * 1024;
 
-/** How many bodies were parsed. */
 let parsed = 0;
 let listener: Listener;
 
@@ -29,7 +28,7 @@ beforeAll(async () => {
       app.get('/broken', () => {
         throw new Error('a bug');
       });
-      // What @fastify/cors adds: it takes every OPTIONS that no other route takes.
+      // As @fastify/cors does: a route for every OPTIONS that no other route accepts.
       void app.register(async (scope) => {
         scope.options('*', (_request, reply) => reply.code(200).send('preflight'));
       });
@@ -41,10 +40,9 @@ beforeEach(() => {
   for (const list of [listener.hints, listener.sockets, listener.logLines]) list.length = 0;
 });
 
-/** How many requests are pipelined: a connection on which more wait is closed. */
 const PIPELINED = 8;
 
-/** Sends requests on one connection, and returns what came back, byte for byte. */
+/** Sends requests on one connection, and returns all received bytes. */
 async function exchange(requests: readonly string[]): Promise<{ statuses: number[]; received: string }> {
   const wire = await Wire.open(listener.base);
   let answers: Awaited<ReturnType<Wire['answers']>> = [];
@@ -56,7 +54,7 @@ async function exchange(requests: readonly string[]): Promise<{ statuses: number
   return { statuses: answers.map(({ status }) => status), received: wire.received };
 }
 
-/** Sends that on a connection of its own, and returns the responses until the server ends it. */
+/** Sends text on a new connection, and returns the responses until the server ends it. */
 async function untilEnd(text: string, base = listener.base) {
   const wire = await Wire.open(base);
   return wire.write(text).end();
@@ -64,7 +62,7 @@ async function untilEnd(text: string, base = listener.base) {
 
 const serves = async (): Promise<boolean> => (await fetch(`${listener.base}/callbacks/next`)).status === 204;
 
-/** CONNECT asks for a tunnel, and Node.js ends such a connection without a response. */
+/** CONNECT asks for a tunnel: Node.js ends the connection without a response. */
 const ANSWERED = METHODS.filter((method) => method !== 'CONNECT');
 
 const BODIES = [
@@ -94,7 +92,7 @@ describe('A request to /callbacks/<token> is answered with 204 without a body', 
       const requests = [bare(line), ...(method === 'POST' ? every : some)];
       const { statuses, received } = await exchange(requests);
       expect([method, statuses]).toEqual([method, requests.map(() => 204)]);
-      // Nothing but heads: a body would stand between two of them, or at the end.
+      // Only heads: a body would appear between two of them or at the end.
       expect(received.match(/HTTP\/1\.1 204 No Content\r\n(?:[^\r\n]+\r\n)+\r\n/g)?.join('')).toBe(received);
       expect(received).not.toMatch(/^(?:content-length|content-type|transfer-encoding):/im);
       expect(listener.hints).toEqual(requests.map(() => token));
@@ -188,7 +186,7 @@ describe('A client that asks for a WebSocket', () => {
 });
 
 describe('A long body', () => {
-  /** Sends that again and again until the server ends the connection, or far more of it than a server should take. */
+  /** Sends text repeatedly until the server ends the connection, or accepts far more than it should. */
   async function sendWithoutEnd(wire: Wire, piece: string): Promise<number> {
     const bytes = Buffer.from(piece);
     let sent = 0;
@@ -211,7 +209,7 @@ describe('A long body', () => {
     const sent = await sendWithoutEnd(wire, part);
     const answers = await wire.end();
     expect(answers.map(({ status, headers }) => [status, headers['connection']])).toEqual([[204, 'close']]);
-    // What the operating systems on both sides hold counts as sent.
+    // Buffers of the operating system count as sent.
     expect(sent).toBeLessThan(64 * MEGABYTE);
     const [socket] = listener.sockets;
     await until(() => socket?.destroyed);
@@ -254,7 +252,7 @@ describe('A client that stops', () => {
     const all = await Promise.all(started.map((text) => untilEnd(text, impatient.base)));
     for (const [first, ...more] of all) {
       expect(first?.status).toBe(204);
-      // A connection that was kept for the rest gets the reason for its end.
+      // A connection that is kept for the rest of the body gets the reason for its end.
       expect([[], [408]]).toContainEqual(more.map(({ status }) => status));
     }
     expect(impatient.hints).toEqual(started.map(() => 'token'));

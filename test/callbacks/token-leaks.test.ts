@@ -28,7 +28,7 @@ import type {
 } from '../support/payment-service/fake-payment-service';
 import { HINTED, callBack, tokenIn } from './support/harness';
 
-/** Types with texts in free fields, in fields that the payer pays to, and in unknown fields. */
+/** Methods with texts in free fields, in fields that the payer pays to, and in unknown fields. */
 const TYPES = ['card', 'upi', 'c2c', 'qris', 'other'];
 
 type Respond = (request: ReceivedRequest) => Reply;
@@ -45,7 +45,7 @@ const about =
 
 const AMOUNT = { currency: 'INR', value: '10.00' };
 
-/** A response with the text in every place where the response is still accepted. */
+/** A response with the text in every place that is still accepted. */
 const echoOf = (type: string, text: string): Json => ({
   ...echoEverywhere({ type, text, paidTo: true }),
   amount: AMOUNT,
@@ -62,7 +62,6 @@ let service: FakePaymentService;
 let client: TestClient;
 let onPost: Respond;
 let onGet: Respond;
-/** The addresses named to the service in this test, in order. */
 let addresses: string[];
 const allTokens: string[] = [];
 
@@ -97,7 +96,7 @@ beforeEach(() => {
 
 const lastAddress = (): string => addresses.at(-1) ?? '';
 
-/** The spellings of this test's tokens in a text, digests excepted: they do not give the token away. */
+/** The spellings of this test's tokens in a text. Digests do not count: they do not reveal the token. */
 function found(bytes: Buffer | string): string[] {
   const text = Buffer.from(bytes).toString('latin1');
   return addresses.flatMap((address) =>
@@ -114,7 +113,6 @@ async function ask(query: string, variables: object): Promise<string> {
   return text;
 }
 
-/** Creates a payment whose lookups the test answers. */
 async function paid(): Promise<{ input: Json; ids: { channel: string; transactionId: string } }> {
   const [input, transactionId] = [newPayment(), randomUUID()];
   onPost = about({ status: 'processing' }, transactionId);
@@ -162,7 +160,7 @@ describe.each<[string, (address: string) => string]>([
     );
     expect(answers.join()).toContain('"RejectedByServiceError"');
     expect(answers.join()).toContain('"OutcomeUnknownError"');
-    // So many broken responses in a row may have opened the circuit breaker.
+    // So many broken responses may have opened the circuit breaker.
     onPost = about({ status: 'processing' });
     const create = (): Promise<string> => ask(createPayment('{ __typename }'), { input: newPayment() });
     await until(create, (text) => text.includes('"PaymentSuccess"'));

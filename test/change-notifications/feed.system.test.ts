@@ -48,19 +48,18 @@ async function openProxy(): Promise<TcpProxy> {
   return proxy;
 }
 
-/** A proxy to the database that refuses connections. */
 async function closedProxy(): Promise<TcpProxy> {
   const proxy = await openProxy();
   await proxy.refuse();
   return proxy;
 }
 
-/** The intervals of the feed: how soon others are told, an answer is missed, a connection is asked. */
+/** Intervals of the feed: batch window, response timeout, health check. */
 const TOGETHER_MS = 10;
 const ANSWER_MS = 5_000;
 const CHECK_MS = 30_000;
 
-/** A clock that a test moves, and how long the feed waits before it opens another connection. */
+/** A fake clock, and the delays before new connections. */
 function recordingClock() {
   const clock = movedClock(0);
   const waits: number[] = [];
@@ -84,7 +83,7 @@ describePostgres('A change', () => {
     await until(() => one.has(second) && three.has(second));
     three.feed.publish(third);
     await until(() => one.has(third) && two.has(third));
-    // Its own would have come before the others' answers.
+    // The sender's own change would have arrived before the others'.
     expect(one.received).toEqual([second, third]);
     expect(two.received).toEqual([first, third]);
     expect(three.received).toEqual([first, second]);
@@ -115,7 +114,6 @@ describePostgres('A change', () => {
     const last = newChange();
     one.feed.publish(last);
     await until(() => two.has(last));
-    // The last occurrence counts.
     expect(two.received).toEqual([second, first, last]);
   });
 
@@ -220,7 +218,7 @@ describePostgres('The connection of a feed', () => {
   });
 
   test('is kept when it answers its health checks', async () => {
-    // A clock that only this moves: a check and the end of its patience must not fall due together.
+    // Advanced by this test only: a health check and its timeout must not fall due together.
     const clock = movedClock(0);
     const [one, two] = [start(store.url, clock), start(store.url, clock)];
     const bothWere = (asked: string) => async () =>
@@ -252,7 +250,7 @@ describePostgres('The connection of a feed', () => {
     expect(one.reached).toEqual([]);
     clock.advance(ANSWER_MS);
     await until(() => one.reached.length === 1);
-    // What is there stays silent for ever: only a new connection helps.
+    // The open connection stays silent: only a new one helps.
     proxy.resumeNewConnections();
     clock.advance(1_000);
     await connected(one, two);
@@ -344,7 +342,7 @@ describePostgres('Closing a feed', () => {
     proxy.pause();
     const late = start(url, clock);
     one.feed.publish(newChange());
-    // One is told nothing of what it sent, two is idle, and late has no connection yet.
+    // One sends, two is idle, and late has no connection yet.
     clock.advance(10);
     await Promise.all([one.feed.close(), two.feed.close(), late.feed.close()]);
     await proxy.close();

@@ -8,7 +8,7 @@ if (noPostgres) console.warn(noPostgres);
 const KINDS: StoreKind[] = noPostgres ? ['SQLite'] : ['SQLite', 'PostgreSQL'];
 
 describe('After random calls, faults and kills', () => {
-  /** A few seconds of what `npm run chaos` does for a minute. */
+  /** A short version of `npm run chaos`. */
   test.each(KINDS)('every invariant holds (%s)', async (kind) => {
     const store = await openStore(kind);
     try {

@@ -9,33 +9,32 @@ import { SETTLE_SECONDS, TIMEOUT_MS, calm, trouble } from './faults';
 export interface ChaosOptions {
   seed: number;
   store: Store;
-  /** How long calls are made while everything fails, in milliseconds; longer until `leastCreated` is reached. */
+  /** Duration of calls under faults, in ms; longer until `leastCreated` is reached. */
   trafficMs: number;
-  /** How many payments and payouts the service has to create at least. */
+  /** Minimum number of payments and payouts that the service has to create. */
   leastCreated?: number;
-  /** How long everything may take to come to rest then. */
+  /** Time limit for recovery afterwards, in ms. */
   restMs: number;
   gateways?: number;
   callers?: number;
-  /** The pause between two accidents, at most. */
   accidentMs?: number;
 }
 
 export interface Report {
-  /** Of each invariant, what breaks it. */
+  /** Violations by invariant. */
   violations: Record<string, string[]>;
   figures: Record<string, string>;
 }
 
 const OPEN = "SELECT key, kind, outcome FROM attempts WHERE outcome IN ('in_progress', 'unknown')";
 
-/** Payouts that were never made stay unknown: nothing can be found. */
+/** Payouts that were never created stay unknown, because lookups cannot find them. */
 const canBeFound =
   (service: FakePaymentService) =>
   ({ key, outcome, kind }: Row): boolean =>
     outcome === 'in_progress' || kind === 'payment' || service.created(String(key)).length > 0;
 
-/** Calls, faults and kills at random, then rest, then the balance. */
+/** Random calls, faults and kills, then recovery, then the invariants. */
 export async function chaos(options: ChaosOptions): Promise<Report> {
   const { seed, store, trafficMs, leastCreated = 0 } = options;
   const { gateways: count = 2, callers = 40, accidentMs = 2500 } = options;
@@ -87,7 +86,7 @@ export async function chaos(options: ChaosOptions): Promise<Report> {
   }
 }
 
-/** Ends all trouble, and lets callers ask again for what they do not know; resolves when all is known that can be. */
+/** Ends all faults and lets callers retry; resolves when every outcome is known that can be known. */
 async function rest(
   { store, restMs }: ChaosOptions,
   service: FakePaymentService,

@@ -2,9 +2,9 @@ import { LOST_ANSWERS, html, reset, silence, status } from '../support/payment-s
 import type { Fault, FakePaymentService, Endpoint } from '../support/payment-service/fake-payment-service';
 import { pause, type Random, type Tally } from './random';
 
-/** The gateway's deadline for a call to the service. */
+/** The gateway's timeout of a request to the service. */
 export const TIMEOUT_MS = 800;
-/** The longest that the service acts after it was asked, that a lookup does not show what is there, and then some. */
+/** Longer than the service delays a create plus the time that lookups hide it. */
 export const SETTLE_SECONDS = 6;
 const LATEST_MS = 1500;
 const LONGEST_LAG_MS = 1500;
@@ -41,7 +41,6 @@ function lookupFault(random: Random): Named {
   ]);
 }
 
-/** Lets the service fail at random from now on. */
 export function trouble(service: FakePaymentService, random: Random, faults: Tally): void {
   service.plan((purpose: Endpoint) => {
     const isLookup = purpose.startsWith('look-up');
@@ -54,7 +53,6 @@ export function trouble(service: FakePaymentService, random: Random, faults: Tal
   });
 }
 
-/** From now on the service does as it should, and shows everything that it made. */
 export function calm(service: FakePaymentService): void {
   service.plan(() => undefined);
   service.ledger.lag = { ms: 0, lookups: 0 };

@@ -2,9 +2,9 @@ import { Program, type ProgramOptions } from '../support/program';
 import type { Store } from '../support/stores';
 import { pause, type Random, type Tally } from './random';
 
-/** Several gateways on one journal, which are killed, stopped and started again at random. */
+/** Several gateways on one journal, which are killed, suspended and restarted at random. */
 export class Gateways {
-  /** What those said last that did not end in order when they were asked to. */
+  /** The last output of gateways that did not stop gracefully. */
   readonly badEnds: string[] = [];
   #running: (Program | undefined)[] = [];
 
@@ -20,7 +20,6 @@ export class Gateways {
     for (let place = 0; place < count; place += 1) this.#running[place] = await Program.start(this.options);
   }
 
-  /** One of those that run; waits while none does. */
   async any(): Promise<Program> {
     for (;;) {
       const running = this.#running.filter((program) => program !== undefined);
@@ -29,7 +28,7 @@ export class Gateways {
     }
   }
 
-  /** Something that happens to machines. */
+  /** A random fault of a machine. */
   async accident(): Promise<void> {
     const place = this.random.between(0, this.#running.length - 1);
     await this.random.weighted<() => Promise<void>>([
@@ -40,7 +39,6 @@ export class Gateways {
     ])();
   }
 
-  /** Ends all of them. */
   async close(): Promise<void> {
     const running = this.#running.splice(0);
     await Promise.all(running.map(async (program) => program?.kill()));
@@ -68,7 +66,7 @@ export class Gateways {
     return program;
   }
 
-  /** Long enough for the others to believe that it is dead. */
+  /** Long enough for the other gateways to take over. */
   async #freeze(place: number): Promise<void> {
     const program = this.#running[place];
     this.accidents.add('frozen');

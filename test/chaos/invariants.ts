@@ -2,15 +2,11 @@ import type { Entry } from '../support/payment-service/ledger';
 import type { Row } from '../support/stores';
 import type { Told } from './traffic';
 
-/** What is compared when everything has come to rest. */
+/** The final state that is compared. */
 export interface Remains {
-  /** What the service made. */
   entries: readonly Entry[];
-  /** What the journal says. */
   attempts: readonly Row[];
-  /** What callers were told. */
   told: readonly Told[];
-  /** What gateways said last that did not end in order. */
   badEnds: string[];
 }
 
@@ -46,7 +42,7 @@ const whatIsThereIsKnown: Check = ({ entries, attempts }) => {
   });
 };
 
-/** Not of safety but of progress: what can be found has been found. */
+/** Progress, not safety: everything that can be found has been found. */
 const whatIsThereIsFound: Check = (remains) => {
   const created = new Set(remains.entries.map(({ description }) => description));
   return remains.attempts
@@ -70,7 +66,7 @@ const callersHeardTheTruth: Check = ({ entries, told }) => {
   });
 };
 
-/** No call here breaks a rule, and no two keys share an external id. */
+/** No call of a chaos run breaks a rule, and no two keys share an external id. */
 const nobodyIsRefused: Check = ({ told }) =>
   told.flatMap(({ key, ends }) =>
     ends
@@ -78,7 +74,7 @@ const nobodyIsRefused: Check = ({ told }) =>
       .map(({ result, error, message }) => `a caller of ${key} heard ${result ?? error}: ${message}`),
   );
 
-/** What must hold whatever failed, and how it is said. */
+/** Invariants by description. */
 export const INVARIANTS: Record<string, Check> = {
   'creates at the service per key: at most one': createsPerKey,
   'what is SUCCEEDED in the journal exists at the service': succeededIsThere,

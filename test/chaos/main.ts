@@ -4,7 +4,7 @@ import { chaos, type Report } from './chaos';
 
 const say = (line = ''): void => void process.stdout.write(`${line}\n`);
 
-/** Of the time given, so much is kept for coming to rest, and for starting. */
+/** Reserved for recovery and start. */
 const REST_MS = 20_000;
 
 function print({ figures, violations }: Report): boolean {
@@ -17,7 +17,7 @@ function print({ figures, violations }: Report): boolean {
   return Object.values(violations).every((found) => found.length === 0);
 }
 
-/** Runs against each store in turn; resolves to the exit code. */
+/** Runs against each store; resolves with the exit code. */
 export async function main(args: string[]): Promise<number> {
   const { values } = parseArgs({
     args,

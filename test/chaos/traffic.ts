@@ -2,14 +2,13 @@ import type { End, Json, Kind } from '../support/caller';
 import type { Gateways } from './gateways';
 import { pause, type Random, type Tally } from './random';
 
-/** Everything that callers were told of one key. */
+/** All results that callers got for one key. */
 export interface Told {
   kind: Kind;
   key: string;
-  /** What was asked for first. */
+  /** The input of the first call. */
   over: Json;
   ends: End[];
-  /** Whether a caller has the answer that it wanted. */
   known: boolean;
 }
 
@@ -17,23 +16,21 @@ interface TrafficOptions {
   gateways: Gateways;
   random: Random;
   results: Tally;
-  /** Tells this run's keys from those of others. */
   name: string;
 }
 
-/** Longer than any call takes: only a gateway that is frozen or gone does not answer by then. */
+/** Longer than any call takes: only a suspended or killed gateway does not respond within it. */
 const PATIENCE_MS = 5000;
 const MAX_TRIES = 12;
 
 const isKnown = ({ result = '' }: End): boolean => /Success|Rejected|InvalidInput|Conflict/.test(result);
 
-/** Callers that double-click, leave, time out, and try again with the same key. */
+/** Callers that call twice, disconnect, time out, and retry with the same key. */
 export class Traffic {
   readonly told: Told[] = [];
 
   constructor(private readonly options: TrafficOptions) {}
 
-  /** Makes calls until `isOver` returns true. */
   async run(callers: number, isOver: () => boolean): Promise<void> {
     const call = async (): Promise<void> => {
       while (!isOver()) await this.#act(isOver);
@@ -41,7 +38,6 @@ export class Traffic {
     await Promise.all(Array.from({ length: callers }, call));
   }
 
-  /** The same call again; everything that was told is kept. */
   async ask(told: Told, over: Json = told.over): Promise<End> {
     const { gateways, results } = this.options;
     const program = await gateways.any();
@@ -88,7 +84,6 @@ export class Traffic {
     return told;
   }
 
-  /** Calls and does not wait for the answer. */
   #leave(told: Told): void {
     const call = this.options.gateways
       .any()
@@ -103,7 +98,7 @@ export class Traffic {
     if (this.told.length > 0) await this.ask(this.options.random.one(this.told));
   }
 
-  /** Another amount under a key that was used: a conflict, unless the key is free again. */
+  /** Another amount under a used key: a conflict, unless the key was released. */
   async #changeInput(): Promise<void> {
     const told = this.told.length > 0 ? this.options.random.one(this.told) : undefined;
     if (told) await this.ask(told, { ...told.over, amount: { currency: 'INR', value: '777.00' } });

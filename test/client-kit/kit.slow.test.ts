@@ -65,7 +65,6 @@ const operationsIn = (document: DocumentNode) =>
   document.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION);
 const OPERATIONS = DOCUMENTS.filter((document) => operationsIn(document).length > 0);
 
-/** Operations that were sent. */
 const sent = new Set<DocumentNode>();
 
 test('The kit has thirteen operations, which fit the schema, and the possible types', () => {
@@ -79,7 +78,6 @@ test('The kit has thirteen operations, which fit the schema, and the possible ty
   expect(possibleTypes).toEqual(committed.possibleTypes);
 });
 
-/** Sends typed documents with a client, and throws the errors of a response. */
 function sender(client: AnyClient) {
   const fail = (errors: readonly unknown[]): never => {
     throw new Error(JSON.stringify(errors));
@@ -261,7 +259,7 @@ describe('The fragments', () => {
 test('The subscriptions watch a payment and a payout', async () => {
   const apollo = sender(CLIENTS[0]![1](url));
   const stream = createClient({ url: `${url}/stream`, headers: AUTHORIZED });
-  /** The last state that is delivered; the transaction is settled after the first. */
+  /** The last delivered state; `look` settles the transaction after the first one. */
   const watched = async (document: DocumentNode, transactionId: string, look: () => Promise<unknown>) => {
     sent.add(document);
     const variables = { channel: CHANNEL, transactionId };
@@ -304,11 +302,11 @@ const createUpi = async (client: ApolloClient, input = upiInput()) => {
 
 describe('Apollo Client', () => {
   test('caches a payment once, by its interface, and updates the screen when it is confirmed', async () => {
-    // The sandbox of the other tests may still be asked about payments that they watched.
+    // Other tests' watched payments may still cause requests to the shared sandbox.
     const unshared = await testSandbox();
     const client = apollo((await testGateway(unshared.url)).url);
     const { id, __typename, transactionId } = await createUpi(client);
-    // Its document holds the fragments that it uses as well.
+    // Its document also contains the fragments that it uses.
     const cached = client.cache.readFragment({
       id: `${__typename}:${id}`,
       fragment: PaymentFieldsDocument,
@@ -344,7 +342,6 @@ type Ask = (
   headers?: Record<string, string>,
 ) => Promise<unknown>;
 
-/** How the errors of a lookup are read with each client. */
 const READERS: [name: string, ask: Ask][] = [
   [
     'Apollo Client',
@@ -474,7 +471,6 @@ describe('confirmationFor', () => {
     const made = confirmationFor({ confirmWith }, '123456');
     expect(Object.keys(made)).toEqual([confirmWith]);
     if (!isInputType(input)) throw new Error('It is no input.');
-    // Throws where it does not fit.
     coerceInputValue(made, input);
   });
 

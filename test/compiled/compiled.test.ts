@@ -34,7 +34,7 @@ const ATTEMPT = {
   ...{ seq: 1, outcome: 'in_progress', transactionId: null, settledAt: null },
 };
 
-/** What the resolvers of one operation share: a caller with all scopes, and one attempt. */
+/** The context of one operation: a caller with all scopes, and one attempt. */
 const context = (): OperationContext =>
   ({
     requestId: 'request',
@@ -50,14 +50,12 @@ function knownOf({ query }: { query: string }) {
 }
 
 describe('Variables of a prepared operation', () => {
-  /** JSON values: mostly those that fit some type. */
   const ANY: Arbitrary<unknown> = fc.oneof(
     fc.constantFrom<unknown>(CHANNEL, CHANNEL.toUpperCase(), '10.00', 'INR', '', 7, 1.5, true, null),
     fc.constantFrom<unknown>([], {}, [[]], [null], { nosuch: 1 }, { '0': 'x' }),
     fc.jsonValue({ maxDepth: 2 }),
   );
 
-  /** Values that fit a scalar. */
   const FITTING: Readonly<Record<string, unknown[]>> = {
     UUID: [CHANNEL, CHANNEL.toUpperCase()],
     CurrencyCode: ['INR', 'EUR'],
@@ -152,7 +150,7 @@ describe('Variables of a prepared operation', () => {
 });
 
 describe('Memory for prepared operations', () => {
-  /** Prepared operations without a server: the test calls the plugin in Apollo's place. */
+  /** Compiled operations without a server: the test calls the plugin in place of Apollo. */
   class Plugin {
     readonly #log = pino({ level: 'silent' });
     readonly #operations = new CompiledOperationCache({

@@ -16,7 +16,7 @@ import type { Asked } from './support/exchange';
 import { ATTEMPT_KEYS, operationOf } from './support/generated-operations';
 import { FAILING, FOUND, MISSING, nodeId, tellTransaction } from './support/transactions';
 
-/** Differential tests: Apollo Server's path is the specification of the prepared path. */
+/** Differential tests: Apollo Server's path is the specification of the compiled path. */
 
 const ORIGIN = 'https://shop.example';
 const clientOf = (id: string): { id: string; key: string } => ({ id, key: `pgk_${id}-0123456789abcdef0123` });
@@ -32,7 +32,7 @@ let ways: BothWays;
 const startWith = (mode: string, services = mode): Promise<BothWays> =>
   BothWays.start({
     ...issuer.settings,
-    // What becomes of a lost response is looked up until shortly before this.
+    // The recovery of a lost response takes nearly this long.
     SERVICE_TIMEOUT_MS: '1000',
     CORS_ORIGINS: ORIGIN,
     CLIENT_KEYS_FILE: clientKeysFile(
@@ -53,7 +53,7 @@ beforeAll(async () => {
   ways = await startWith('allow');
 });
 
-/** Sends the same request both ways and expects the same of both. Apollo goes first: it teaches media types. */
+/** Sends the same request by both paths and expects the same effects. Apollo goes first: its response adds the media type. */
 async function expectSame(asked: Asked): Promise<Told & { isPrepared: boolean }> {
   const byApollo = await ways.askApollo(asked);
   const { told, isPrepared } = await ways.ask(asked);
@@ -61,7 +61,7 @@ async function expectSame(asked: Asked): Promise<Told & { isPrepared: boolean }>
   return { ...told, isPrepared };
 }
 
-/** What was observed, with errors and log lines sorted: their order depends on which of several lookups fails first. */
+/** The effects with sorted errors and log lines: their order depends on which lookup fails first. */
 const withSortedErrors = (told: Told): Told => {
   const { errors = [], data } = JSON.parse(told.body) as { errors?: unknown[]; data: unknown };
   const texts = (values: readonly unknown[]): string[] => values.map((value) => JSON.stringify(value)).sort();
@@ -269,7 +269,6 @@ describe('A random operation', () => {
 
   beforeAll(async () => {
     plain = await BothWays.start();
-    // Two attempts in the journal, for attempt and attempts.
     const unused = [...FOUND.payment];
     plain.service.respond((request) =>
       request.method === 'POST'
@@ -290,7 +289,7 @@ describe('A random operation', () => {
     const property = fc.asyncProperty(fc.gen(), async (g) => {
       const question = operationOf(schema, g, options);
       const { told: byApollo } = await plain.ask({ body: { ...question, query: asNew(question.query) } });
-      // Apollo never teaches an operation that it refuses, for example one beyond the limits.
+      // Operations that Apollo refuses are never compiled, for example those beyond the limits.
       if (byApollo.status !== 200) return;
       await plain.prepare(question);
       expect(withSortedErrors(await plain.byPrepared(question))).toEqual(withSortedErrors(byApollo));
@@ -370,7 +369,7 @@ describe('A failing lookup', () => {
     await failing.prepare({ query });
     const byPrepared = await failing.byPrepared({ query });
     expect(withSortedErrors(byPrepared)).toEqual(withSortedErrors(byApollo));
-    // Where one lookup fails, the order of the errors is that of the fields.
+    // With one failing lookup the errors have the order of the fields.
     if (new Set(byPrepared.calls).size === 1) expect(byPrepared.body).toBe(byApollo.body);
     expect(new Set(byPrepared.calls).size).toBe(byPrepared.calls.length);
   });
@@ -396,7 +395,7 @@ describe('Rate limiting', () => {
     c: CHANNEL,
     ids: Array.from({ length: count }, () => MISSING),
   });
-  /** Refused by a validation rule, which costs the same. */
+  /** An input that a validation rule refuses, which costs the same. */
   const badInput = (): object => ({ input: { ...createInput('payment', randomUUID()), externalId: '' } });
 
   const SPENDINGS: [string, { query: string; variables: () => object; points: number }][] = [
@@ -416,7 +415,6 @@ describe('Rate limiting', () => {
     });
   });
 
-  /** The credentials of another client, which has that many points left. */
   async function clientWith(points: number): Promise<{ authorization: string }> {
     const headers = bearer(unused.pop()?.key ?? '');
     const { told } = await limited.ask({
@@ -441,7 +439,7 @@ describe('Rate limiting', () => {
           ? { told: await limited.askApollo(asked), isPrepared: false }
           : await limited.ask(asked);
         expect(told.status).toBe(count < 5 ? 200 : 429);
-        // Two requests teach it, and Apollo refuses the last.
+        // Two requests compile it, and Apollo refuses the last.
         expect(isPrepared).toBe(!isApollo && count > 1 && count < 5);
         if (count === 5) last.push(withoutClient(told));
       }
@@ -475,7 +473,6 @@ describe('Mutations', () => {
   const byLedger = (request: ReceivedRequest): Reply =>
     request.method === 'POST' ? accepted(request) : tell(request);
 
-  /** A valid input with a transaction of its own. */
   const inputOf = (mutation: Mutation): { input: Record<string, unknown> } =>
     mutation === 'confirmPayment'
       ? { input: { ...validCall(mutation, 'upi').input, transactionId: randomUUID() } }
@@ -490,10 +487,7 @@ describe('Mutations', () => {
 
   beforeEach(() => ways.service.respond(byLedger));
 
-  /**
-   * What was observed, without the keys, ids and lengths of this call, lookups that follow up earlier calls, and the number
-   * of tries of a lookup, which is random.
-   */
+  /** The effects without keys, ids, lengths, lookups of earlier calls, and the random number of retries. */
   function comparable(told: Told, input: Record<string, unknown>): unknown {
     const headers = told.headers.filter(([name]) => !/content-length/i.test(name));
     const own = [input['idempotencyKey'], input['externalId']].map(String).filter((text) => text !== '');

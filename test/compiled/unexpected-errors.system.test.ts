@@ -8,7 +8,7 @@ import { FAILING, tellTransaction } from './support/transactions';
 
 const READER = { authorization: 'Bearer pgk_reader-0123456789abcdef0123' };
 
-/** An unhandled rejection ends a process, but not a test: the gateway runs in a process of its own. */
+/** An unhandled rejection ends a process, but not a test: the gateway runs in its own process. */
 describe('A gateway process', () => {
   let service: FakePaymentService;
   let program: ChildProgram;

@@ -6,10 +6,10 @@ import { each, type Obligations, type Run, type Service } from './service';
 import type { Answer, WireObject } from './wire';
 
 const UTR = '412345678901';
-/** A payer's answer that is approved only later, where outcomes can be forced. */
+/** A confirmation value that the sandbox approves later. */
 const APPROVED_LATER = '111111';
 
-/** The body field that carries the payer's answer (spec 3.4, 4.5), and one; of c2c only `id` is sent. */
+/** Field and example of the confirmation value (spec 3.4, 4.5); of c2c only `id` is sent. */
 const ANSWERS = {
   upi: { utr: UTR },
   dcb: { code: '482913' },
@@ -23,20 +23,19 @@ type Confirmable = keyof typeof ANSWERS;
 
 export const isConfirmable = (type: PaymentType): type is Confirmable => type in ANSWERS;
 
-/** The good confirm of a payment; `given` stands in for the payer's answer. */
+/** A valid confirm of a payment; `given` replaces the confirmation value. */
 export function confirmBody(type: Confirmable, id: string, given?: string): WireObject {
   const fields = Object.entries<string>(ANSWERS[type]);
   return { id, ...Object.fromEntries(fields.map(([field, answer]) => [field, given ?? answer])) };
 }
 
-/** The request and the answer of a payment that waits for its confirmation. */
 async function waiting(service: Service, type: PaymentType) {
   const request = paymentRequest(service, type, { flow: 'direct' });
   const payment = await created(service, 'payment', request);
   return { request, payment, id: payment.transaction_id };
 }
 
-/** The short answer that keeps `processing` (spec 2.3, 4.5). */
+/** The short response with status `processing` (spec 2.3, 4.5). */
 function staysProcessing(answer: WireObject, id: string, type: PaymentType): void {
   assert.equal(answer.status, 'processing', 'status');
   assert.equal(answer.transaction_id, id, 'transaction_id');
@@ -46,7 +45,7 @@ function staysProcessing(answer: WireObject, id: string, type: PaymentType): voi
   lacks(answer, 'amount', 'error');
 }
 
-/** The answer of a payment that the confirmation completed (spec 4.5). */
+/** The response for a payment that the confirm completed (spec 4.5). */
 function isCompleted(answer: WireObject, payment: WireObject, request: WireObject): void {
   assert.equal(answer.status, 'completed', 'status');
   assert.equal(answer.transaction_id, payment.transaction_id, 'transaction_id');
@@ -55,7 +54,7 @@ function isCompleted(answer: WireObject, payment: WireObject, request: WireObjec
   lacks(answer, 'payment_method', 'error');
 }
 
-/** The status code of a confirm is not shown: that of a look-up and that of a creation are both good. */
+/** The specification does not give the status code of a confirm: those of a lookup and of a create are accepted. */
 const accepted = (answer: Answer): WireObject => answer.having(200, 201).body();
 
 const answersShortly =
@@ -100,7 +99,7 @@ const needsTheAnswer =
     assert.equal(state, objectIn(payment, 'payment_method').state, 'the state moved');
   };
 
-/** Error answers of the confirm endpoint are not shown, so that no status code can be required. */
+/** The specification does not show errors of the confirm endpoint, so that no status code can be required. */
 const refuses =
   (body: (service: Service) => Promise<WireObject>): Run =>
   async (service) =>

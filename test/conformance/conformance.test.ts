@@ -7,7 +7,6 @@ import { hasForcedOutcomes, openSubject, remoteAccess, type Subject } from './ta
 const ONE_OBLIGATION_WITHIN_MS = 180_000;
 const LISTED = /^((?:AUTH|PAY|CNF|OUT|LOOK|ERR|LIM)-\d{3}) ((?:MUST|SHOULD|RETIRED) .+)$/;
 
-/** Each id with its sentence. */
 const listed = readFileSync(join(__dirname, 'permanent-ids.txt'), 'utf8')
   .split('\n')
   .filter((line) => line !== '' && !line.startsWith('#'))

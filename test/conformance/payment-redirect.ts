@@ -26,7 +26,6 @@ const acceptsEach =
     }
   };
 
-/** A type whose fields the specification does not show. */
 const acceptsUnshown =
   (method: WireObject): Run =>
   async (service) => {

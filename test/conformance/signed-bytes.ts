@@ -26,7 +26,7 @@ async function finds(service: Service, sent: string, id: string): Promise<void> 
   assert.equal(found.transaction_id, id, 'the look-up found another payment');
 }
 
-/** The query string is signed as it was sent, however it is spelled. */
+/** The query string is signed as it was sent, whatever its encoding. */
 const findsSpelled =
   (spell: (value: string) => string): Run =>
   async (service) => {
@@ -35,7 +35,7 @@ const findsSpelled =
     await finds(service, query(service, spell(externalId)), payment);
   };
 
-/** What a careless signer would sign instead of the query string that it sends. */
+/** The signature of a re-encoded query string is refused. */
 const refusesSigned =
   (careless: (sent: string) => string): Run =>
   async (service) => {
@@ -47,7 +47,7 @@ const refusesSigned =
     for (const resource of RESOURCES) (await service.query(resource, sent, { data })).having(401);
   };
 
-/** The same JSON value in other bytes: what is sent is what is signed. */
+/** The same JSON value in other bytes: the bytes sent are signed. */
 const acceptsBody =
   (write: (value: object) => string): Run =>
   async (service) => {

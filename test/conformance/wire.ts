@@ -5,19 +5,16 @@ import { request as tlsRequest } from 'node:https';
 
 const ANSWER_WITHIN_MS = 20_000;
 
-/** A JSON object as it stands on the wire. */
 export type WireObject = Record<string, unknown>;
 
 export function isWireObject(value: unknown): value is WireObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A request to the byte: nothing in it is escaped, sorted or re-serialised on its way. */
+/** A request byte for byte: nothing is escaped, sorted or re-serialised. */
 export interface WireRequest {
   method: 'GET' | 'POST';
-  /** Below the base address, without the query string. */
   path: string;
-  /** Without the leading `?`. */
   query?: string;
   headers: Record<string, string>;
   body?: string;
@@ -31,7 +28,6 @@ export class Answer {
     readonly text: string,
   ) {}
 
-  /** The body, which has to be a JSON object. */
   body(): WireObject {
     let value: unknown;
     try {
@@ -43,7 +39,7 @@ export class Answer {
     return value;
   }
 
-  /** The same answer, once it has one of these status codes. */
+  /** Throws unless the response has one of these status codes. */
   having(...statuses: number[]): this {
     const expected = statuses.join(' or ');
     const heading = `${this.asked} answered ${this.status}, expected ${expected}`;
@@ -51,7 +47,7 @@ export class Answer {
     return this;
   }
 
-  /** The same answer, once it refuses a well-signed request as the client's mistake. */
+  /** Throws unless the response reports a client error other than 401. */
   refused(): this {
     const heading = `${this.asked} answered ${this.status}, expected a refusal (4xx, not 401)`;
     const refusal = this.status >= 400 && this.status < 500 && this.status !== 401;
@@ -60,7 +56,7 @@ export class Answer {
   }
 }
 
-/** `node:http` rather than `fetch`, because a URL object would re-spell the query string. */
+/** `node:http` instead of `fetch`, because a URL object would re-encode the query string. */
 export async function send(baseUrl: string, request: WireRequest): Promise<Answer> {
   const base = new URL(baseUrl);
   const body = request.body === undefined ? undefined : Buffer.from(request.body, 'utf8');

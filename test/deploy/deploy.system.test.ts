@@ -25,7 +25,6 @@ import { imageSays } from './support/dockerfile';
 import { describeWhere, lacking, openFolder, textOf, yamlOf } from './support/files';
 import { buildImage, runInImage, type Container } from './support/image';
 
-// Programs are started, beside other tests.
 jest.setTimeout(180_000);
 
 interface Workload {
@@ -114,7 +113,6 @@ describeWhere(lacking('bwrap'), 'The image, made as the Dockerfile says and run 
 const noCompose =
   spawnSync('docker', ['compose', 'version']).status === 0 ? undefined : 'SKIPPED: no `docker compose` here';
 
-/** The systemd unit, with a path of Node.js that exists here. */
 function unitHere(): string {
   const file = path.join(openFolder(), 'paygraph.service');
   writeFileSync(file, textOf('deploy/systemd/paygraph.service').replace('/usr/bin/node', process.execPath));
@@ -125,7 +123,7 @@ const VALIDATIONS: [lack: string | undefined, program: string, accepts: string, 
   [noCompose, 'docker', 'compose.yaml', () => ['compose', '--profile', 'watch', 'config', '--quiet']],
   [lacking('kubectl'), 'kubectl', 'the manifests', () => ['kustomize', 'deploy/kubernetes']],
   [lacking('systemd-analyze'), 'systemd-analyze', 'the unit', () => ['verify', '--man=no', unitHere()]],
-  // Of 100; a unit without any sandboxing has 96.
+  // Out of 100; a unit without any sandboxing has 96.
   [
     lacking('systemd-analyze'),
     'systemd-analyze',
@@ -162,7 +160,7 @@ test('The audit sidecar of Kubernetes prints every line of the audit log, whenev
   const { log } = openLog(file, { maxBytes: 6000, keepFiles: 2 });
   for (let call = 0; call < 300; call += 1) {
     log.record(entry({ key: `order-${call}` }));
-    // Fewer lines than are kept of rotated files.
+    // Fewer lines than rotated files keep.
     if (call > 0 && call % 12 !== 11) continue;
     await until(
       () => printed,
@@ -188,7 +186,6 @@ function commands(name: string): string {
   return text;
 }
 
-/** Runs commands as they stand in the guide. */
 function run(text: string, cwd: string, env: Record<string, string> = {}): string {
   const { PATH = '', HOME = '' } = process.env;
   return execFileSync('bash', ['-euo', 'pipefail', '-c', text], {

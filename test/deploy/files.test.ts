@@ -19,7 +19,6 @@ describe('The Dockerfile', () => {
   const all = stages.flatMap(({ instructions }) => instructions);
 
   test('builds from all that the build reads, which .dockerignore admits', () => {
-    // What the build reads, by its own list.
     const [, sources = ''] = /const sources = \[([^\]]*)\]/.exec(textOf('scripts/build.mjs')) ?? [];
     const read = [...sources.matchAll(/'([^'/]+)[^']*'/g)].map(([, name = '']) => name);
     expect(read).toContain('src');
@@ -77,7 +76,6 @@ describe('compose.yaml', () => {
       mem_limit: expect.stringMatching(/^\d+[mg]$/) as unknown,
     });
     expect(service.pids_limit).toBeGreaterThan(0);
-    // Gateways may use all processors.
     if (/^(gateway|migrate)/.test(name)) expect(service.cpus).toBeUndefined();
     else expect(service.cpus).toBeGreaterThan(0);
   });
@@ -187,7 +185,7 @@ describe('The Kubernetes manifests', () => {
 
   test('keep the audit log well below the size at which the pod is evicted', () => {
     const { AUDIT_LOG_ROTATE_MB, AUDIT_LOG_KEEP_FILES } = podSettings;
-    // A tenth more at most, and the file that is written to.
+    // 10 % for rotation delays, and the current file.
     const most = Number(AUDIT_LOG_ROTATE_MB) * 1.1 * (Number(AUDIT_LOG_KEEP_FILES) + 1) * 1e6;
     const [, gibibytes] =
       /^(\d+)Gi$/.exec(pod.volumes.find(({ name }) => name === 'data')?.emptyDir?.sizeLimit ?? '') ?? [];
@@ -198,7 +196,6 @@ describe('The Kubernetes manifests', () => {
 
 const UNIT = 'deploy/systemd/paygraph.service';
 
-/** What a line of the unit sets, in order. */
 const values = (name: string): string[] =>
   [...textOf(UNIT).matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value);
 
@@ -218,7 +215,7 @@ describe('The systemd unit', () => {
   });
 });
 
-/** For each way of deployment, the settings of a gateway, and after how many seconds it is killed. */
+/** Settings and kill timeout in seconds of the gateway, by way of deployment. */
 const DEPLOYMENTS = [
   ...gateways.map(([name, { environment = {}, stop_grace_period = '' }]) => ({
     name: `compose.yaml: ${name}`,

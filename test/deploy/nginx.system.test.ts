@@ -22,10 +22,7 @@ import {
   type Nginx,
 } from './support/nginx';
 
-/**
- * How often both gateways are restarted. ROLLING_RESTARTS=20 is the long run of CONTRIBUTING.md, with the delays of the
- * deployment. Otherwise nginx keeps idle connections for 1 s and a gateway serves for 5 s, nearly the same margin.
- */
+/** Restarts of both gateways. ROLLING_RESTARTS=20 is the long run of CONTRIBUTING.md, with the delays of the deployment. */
 const ROUNDS = Number(process.env['ROLLING_RESTARTS'] ?? 0);
 const { SHUTDOWN_DELAY_MS = '', SHUTDOWN_GRACE_MS = '' } = envOf('deploy/systemd/paygraph.env');
 
@@ -83,7 +80,6 @@ describeWhere(
 
     const statusOf = async (place: string): Promise<number> => (await fetch(`${nginx.url}${place}`)).status;
 
-    /** The response to these bytes, of nginx or of a gateway. */
     const exchange = async (text: string): Promise<{ status?: number; type?: string; errors?: Json[] }> => {
       const wire = await Wire.open(nginx.url);
       const [answer] = await wire.write(text).answers(1);
@@ -162,7 +158,7 @@ describeWhere(
       expect(created).toMatchObject({ result: 'PaymentSuccess', replayed: false });
       first.signal('SIGTERM');
       expect(await first.exited).toBe(0);
-      // nginx first finds its connections to the stopped one closed.
+      // nginx notices here that its connections to the stopped gateway are closed.
       expect(await statusOf('/healthz')).toBe(200);
       for (const _ of gateways) {
         const again = await caller.create('payment', key);

@@ -5,7 +5,7 @@ import { TOP, codesIn, isThere, readPage, readPages, type Page } from './support
 const pages = readPages();
 const isOutside = (href: string): boolean => /^[a-z][a-z+.-]*:/i.test(href);
 
-/** What a link of a page leads to: a path from the top folder, and an anchor in it. */
+/** The file and the anchor of a link. */
 function target(page: Page, href: string): { file: string; anchor: string } {
   const [to = '', anchor = ''] = href.split('#').map(decodeURIComponent);
   const file = to === '' ? page.file : path.posix.join(path.posix.dirname(page.file), to);

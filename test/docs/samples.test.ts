@@ -22,14 +22,14 @@ import { CHANNEL, testGateway, testSandbox } from '../support/gateway';
 import { TOP, codesIn, isThere, readPage, readPages, type Fence } from './support/markdown';
 import { isProgram, typeFaults } from './support/type-check';
 
-/** Languages that are shown and not checked here. */
+/** Languages without a check. */
 const SHOWN = ['text', 'mermaid', 'nginx', 'ini', 'dockerfile', 'promql', 'http', 'diff'];
 const CHECKED = ['graphql', 'json', 'yaml', 'sh', 'ts', 'tsx', 'js', 'python'];
 
-/** Pages whose samples need more than this repository around them: tests of their own run every one. */
+/** Pages whose samples have tests of their own. */
 const RUN_ELSEWHERE = ['docs/clients.md', 'docs/federation.md'];
 
-/** What pages name that a reader makes. */
+/** Files that a reader of the docs creates. */
 const MADE_BY_READERS = ['src/schema/methods/pay-now.ts', 'test/methods/golden/pay_now.json'];
 
 const schema = gatewaySchema();
@@ -37,11 +37,10 @@ const pages = readPages();
 const fences = pages.flatMap((page) => page.fences);
 const where = ({ file, line }: Fence): string => `${file}:${line}`;
 const of = (language: string): Fence[] => fences.filter((fence) => fence.language === language);
-/** Those that are not run elsewhere. */
 const here = (samples: readonly Fence[]): Fence[] =>
   samples.filter(({ file }) => !RUN_ELSEWHERE.includes(file));
 
-/** The places of samples for which a check throws, and what it says. */
+/** The locations and errors of samples for which `check` throws. */
 const faultsOf = (samples: readonly Fence[], check: (code: string) => unknown): string[] =>
   samples.flatMap((sample) => {
     try {
@@ -58,7 +57,7 @@ test('every block says its language, and each is checked or known to be only sho
 });
 
 describe('GraphQL', () => {
-  /** A page may show a fragment alone, or a part of another schema, as that of a neighbour in a federation. */
+  /** A page may show a single fragment, or a part of another schema. */
   function check(code: string): void {
     const document = parse(code);
     if (!document.definitions.every(isExecutableDefinitionNode)) return;
@@ -74,7 +73,6 @@ describe('GraphQL', () => {
   });
 
   const KNOWN: Readonly<Record<string, unknown>> = { ...STARTER_VARIABLES, channel: CHANNEL };
-  /** Whether a sample is one query or mutation whose variables, if any, can be filled in. */
   function canRun({ code }: Fence): boolean {
     const document: DocumentNode = parse(code);
     const operations = document.definitions.flatMap((node) =>
@@ -119,7 +117,7 @@ test('every sample of Python is a part of the example, which a test of its own r
 });
 
 test('every program type-checks', () => {
-  // What a tutorial saves has files beside it: its own test compiles all of them.
+  // The files of a tutorial depend on each other: its own test compiles them.
   const isOfTutorial = ({ file, words }: Fence): boolean =>
     file.startsWith('docs/start-') && Boolean(words[0]?.startsWith('file='));
   const programs = here(fences).filter(isProgram);
@@ -127,7 +125,7 @@ test('every program type-checks', () => {
   const code = "import { gql } from '@apollo/client';\nexport const document: number = gql`{ payment }`;\n";
   const wrong: Fence = { file: 'x.md', line: 1, language: 'ts', words: [], code };
   const checked = programs.filter((sample) => sample.language === 'js' || !isOfTutorial(sample));
-  // The one that is wrong shows that faults are found, at their lines.
+  // The invalid one shows that errors are found with their line.
   expect(typeFaults([...checked, wrong])).toEqual([expect.stringMatching(/^x\.md:3 /)]);
 }, 120_000);
 
@@ -181,7 +179,7 @@ test('every file of the project that is named exists', () => {
       .filter((text) => /^(src|test|scripts|bench|docs|deploy|client|explorer)\/[\w./*-]*$/.test(text))
       .map((text) => [file, text] as const),
   );
-  // Of a pattern, the folder.
+  // The folder of a pattern.
   const isReal = (text: string): boolean =>
     MADE_BY_READERS.includes(text) || isThere(text.replace(/\/[^/]*\*.*$/, ''));
   expect(named.length).toBeGreaterThan(20);
@@ -213,7 +211,6 @@ describe('docs/results.md', () => {
     const explained = rows
       .filter(({ under }) => under.at(-1) === heading)
       .flatMap(({ columns, cells }) => codesIn(cells[columns.indexOf(column)]));
-    // A next action may be beside more than one status, and among other words.
     if (column === '`nextAction`') expect(explained).toEqual(expect.arrayContaining([...words]));
     else expect(explained.sort()).toEqual([...new Set(words)].sort());
   });

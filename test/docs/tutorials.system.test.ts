@@ -4,10 +4,9 @@ import { emptyPostgres, noPostgres, type Store } from '../support/stores';
 import type { Terminal } from './support/terminal';
 import { Tutorial } from './support/tutorial';
 
-// Programs start and compile, beside other tests.
 jest.setTimeout(300_000);
 
-/** Opens the address that was printed last, and presses Pay as the form of the page does. */
+/** Opens the last printed address, and submits Pay like the form of the page. */
 async function pay(terminal: Terminal): Promise<void> {
   const [, page = ''] = [...terminal.output.matchAll(/Pay at (\S+)/g)].at(-1) ?? [];
   await fetch(page);

@@ -30,7 +30,7 @@ describeSqlite('The list of attempts', (rigs) => {
       keys[name] = newKey();
       if (reply) rig.service.next(`create-${kind}`, { acts: false, reply });
       await rig.create(kind, keys[name]);
-      // No two attempts begin at the same time.
+      // All start times differ.
       rig.clock.advance(1000);
     };
     await create('payment', 'paid');

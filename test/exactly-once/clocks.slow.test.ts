@@ -27,7 +27,7 @@ import {
   untilSent,
 } from './support/creates';
 
-/** The machine's clock, whose wall time is ahead by `aheadMs`; timers and the monotonic time go on as they do. */
+/** The system clock with an offset of the wall time; timers and the monotonic time do not change. */
 const steppingClock = () => ({
   ...systemClock,
   aheadMs: 0,
@@ -36,7 +36,6 @@ const steppingClock = () => ({
   },
 });
 
-/** A refusal with 401 and that Date. */
 const refusing =
   (date: string): FaultReply =>
   (connection) =>
@@ -143,15 +142,15 @@ const clockCheck = async ({ parts }: Rig): Promise<unknown> => {
   return checks.clock;
 };
 
-/** Whether the journal has the clock of the gateway's machine, as SQLite does, or one that does not step, as PostgreSQL does. */
+/** Whether the journal shares the clock of the gateway's machine (SQLite) or has one that does not step (PostgreSQL). */
 const JOURNAL_CLOCKS = [true, false];
 
 describeSqlite('After a step of the wall clock', (rigs) => {
   describe.each(JOURNAL_CLOCKS)('(which the journal shares: %s)', (isShared) => {
-    // With a clock that does not step, a small step is like a large one.
+    // With a clock that does not step, a small step has the effect of a large one.
     const steps = isShared ? STEPS : STEPS.slice(1);
 
-    /** A gateway whose wall clock can step. The service has a clock of its own. */
+    /** A gateway whose wall clock can step. The service has its own clock. */
     const start = async ({ aheadMs = 0, ...rest }: { service?: Rig['service']; aheadMs?: number } = {}) => {
       const wall = steppingClock();
       wall.aheadMs = aheadMs;
@@ -160,7 +159,7 @@ describeSqlite('After a step of the wall clock', (rigs) => {
       const service = rest.service ?? (await FakePaymentService.start(steady.now));
       if (!rest.service) rigs.closeAtEnd(() => service.close());
       const rig = await rigs.start({ clock, journalClock: isShared ? clock : steady, service });
-      // A response, so that the gateway knows the time of the service.
+      // A response tells the gateway the time of the service.
       await rig.create('payment', newKey());
       return { rig, wall };
     };
@@ -270,7 +269,7 @@ describeSqlite('When the clock of the journal steps', (rigs) => {
   });
 });
 
-/** Suspends an instance, that is all its further calls of the journal, once it has recorded a create. */
+/** Suspends an instance, that is all its further journal calls, after it has recorded a create. */
 function suspendedAfterBegin(journal: Journal, resumed: Promise<unknown>): Journal {
   const begin = journal.insertAttempt.bind(journal);
   const renew = journal.renew.bind(journal);
@@ -325,7 +324,7 @@ describeSqlite('Another gateway', (rigs) => {
     other = await rigs.start({ env, service: rig.service, clock: rig.clock });
   });
 
-  /** Moves the clock second by second. After each the leases of what is in flight have been renewed. */
+  /** Advances the clock second by second, so that leases of work in flight are renewed. */
   async function pass(seconds: number): Promise<void> {
     const leases = `SELECT lease_until FROM attempts WHERE outcome = 'in_progress'
       UNION ALL SELECT lease_until FROM confirms WHERE lease_until > 0`;

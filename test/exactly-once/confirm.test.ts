@@ -12,7 +12,6 @@ const CONFIRM = `mutation ($input: ConfirmPaymentInput!) {
 
 const utr = (value: string): Json => ({ upi: { utr: value } });
 
-/** The lookups of payments fail. */
 const lookupsDown: FaultPlan = (endpoint) =>
   endpoint === 'look-up-payment' ? { acts: false, reply: status(503) } : undefined;
 
@@ -36,7 +35,7 @@ describeSqlite('A confirm', (rigs) => {
   });
 
   const sent = (): number => rig.service.requestsTo('confirm').filter(({ json }) => json['id'] === id).length;
-  /** How often it was sent, and how often the service carried it out. */
+  /** Confirms that were sent, and that the service carried out. */
   const counts = (): unknown[] => [sent(), rig.service.ledger.byId('payment', id)?.confirms];
   const success = (replayed: boolean): End => ({ result: 'PaymentSuccess', replayed, transactionId: id });
   const refused = { result: 'RejectedByServiceError', httpStatus: 400 };
@@ -270,10 +269,7 @@ describeSqlite('A confirm', (rigs) => {
   );
 });
 
-/**
- * Confirms payments with UTRs of their own, each four times: twice concurrently, where half of the first callers disconnect,
- * and twice more; a third of the responses of the service are lost. Returns how the later calls ended.
- */
+/** Confirms payments with own UTRs, four times each: twice concurrently with some callers disconnecting, then twice more. */
 async function storm(gateways: readonly [Rig, Rig], payments: number): Promise<End[]> {
   const [{ service }] = gateways;
   let count = 0;

@@ -20,9 +20,9 @@ import {
   untilSent,
 } from './support/creates';
 
-/** A refusal comes within half a second; without a deadline a call would take as long as the outage. Allowance for a busy machine. */
+/** A create is refused within half a second; the rest is allowance for a busy machine. */
 const SOON_MS = 5_000;
-/** Longer than that of the gateway, so that a busy machine does not look like an outage before and after it. */
+/** Longer than in production, so that a busy machine does not cause refusals outside the outage. */
 const DEADLINE_MS = 1_000;
 
 async function timed(call: Promise<End>): Promise<End & { ms: number }> {
@@ -49,7 +49,6 @@ describeStores('While the journal is unreachable', (rigs) => {
       expect(ms).toBeLessThan(SOON_MS);
     };
 
-    /** Repeats a call until the journal is back. */
     const untilBack = (call: () => Promise<End>): Promise<End> =>
       until(
         call,
@@ -181,7 +180,7 @@ describeSqlite('The purge of the journal', (rigs) => {
   const count = async ({ store }: Rig, table: string): Promise<number> =>
     (await store.rows(`SELECT 1 FROM ${table}`)).length;
 
-  /** Starts a gateway that calls `before` before each step of its purge, and whose payout was settled long ago. */
+  /** Starts a gateway that calls `before` before each purge step, and whose payout was settled long ago. */
   async function startWithOld(before?: (step: PurgeStep) => Promise<unknown>): Promise<Rig> {
     const rig = await rigs.start({
       env: { JOURNAL_RETENTION_DAYS: '30' },
@@ -229,7 +228,6 @@ describeSqlite('The purge of the journal', (rigs) => {
     rig.clock.advance(10 * SECOND);
     for (let failures = 1; failures <= 3; failures += 1) {
       await until(() => steps >= failures);
-      // The timer is set after the step has failed.
       await new Promise(setImmediate);
       rig.clock.advance(MINUTE);
     }
@@ -262,7 +260,6 @@ const CVC = '8417';
 const UTR = '749302847561';
 const ACCOUNT = '000987612345';
 
-/** The spellings, encodings and hashes of a text. */
 const spellings = (text: string): string[] => [
   text,
   text.replace(/(.{4})(?=.)/g, '$1 '),
@@ -321,7 +318,6 @@ describeSqlite('The journal and the log', (rigs) => {
     const rows = JSON.stringify(await rig.store.rows('SELECT * FROM attempts'));
     expect(rows).not.toMatch(new RegExp(`\\b${CVC}\\b`));
     expect(logLines.join('')).not.toMatch(new RegExp(`\\b${CVC}\\b`));
-    // The last four digits are shown.
     expect(rows).toContain(PAN.slice(-4));
   });
 });

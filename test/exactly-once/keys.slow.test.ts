@@ -6,7 +6,7 @@ import { html, reset, status } from '../support/payment-service/faults';
 import { describeSqlite, newKey, type Rig } from '../support/harness';
 import { KINDS, OTHER_AMOUNT, SUCCESS, disconnect, sent, untilSent } from './support/creates';
 
-/** Responses after which it is certain that nothing was created. */
+/** Responses that prove that nothing was created. */
 const REFUSALS: [string, FaultReply, End, string][] = [
   ['400 in HTML', html(400), { result: 'RejectedByServiceError', httpStatus: 400 }, 'REJECTED'],
   ['422', status(422), { result: 'RejectedByServiceError', httpStatus: 422 }, 'REJECTED'],
@@ -184,7 +184,6 @@ const card = (over: Json = {}): Json => ({
   method: { card: { ...CARD, ...over } },
 });
 
-/** Changes that make it another input. */
 const OTHER_INPUTS: [string, Json, Json][] = [
   ['another amount', {}, { amount: { currency: 'INR', value: '10.01' } }],
   ['an external id, where there was none', { externalId: undefined }, { externalId: 'order 1' }],
@@ -203,7 +202,7 @@ const NAMES_TURNED = Object.fromEntries(Object.entries(NAMES).reverse());
 
 const money = (value: string): Json => ({ amount: { currency: 'INR', value } });
 
-/** Changes of notation, which leave it the same input. */
+/** Changes of notation that leave the input the same. */
 const OTHER_NOTATIONS: [string, Json, Json][] = [
   ['a UUID in upper case', {}, { channel: CHANNEL.toUpperCase() }],
   ['5.5 for 5.50', money('5.50'), money('5.5')],

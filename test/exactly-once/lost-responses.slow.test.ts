@@ -22,7 +22,7 @@ const FAULTS = Object.entries(LOST_ANSWERS);
 const CONFIRM_FAULTS = FAULTS.filter(([name]) => !/currency|value|external id/.test(name));
 
 const TIMEOUT_MS = 2000;
-/** Allowance for a busy machine. Without its deadlines a call would take much longer. */
+/** Allowance for a busy machine. */
 const SLACK_MS = 5000;
 
 describeSqlite('When the response of the service is lost in any way', (rigs) => {
@@ -153,7 +153,6 @@ describeSqlite('A connection to the service', (rigs) => {
   });
 });
 
-/** A 404 with that content type and body. */
 const notFound =
   (type: string, body: string): FaultReply =>
   (connection) =>
@@ -168,7 +167,6 @@ const FOREIGN: [string, FaultReply][] = [
   ['as JSON that is cut short', notFound('application/json', '{"message":"no')],
 ];
 
-/** Lookups get that response in place of the ledger's. */
 const lookupsAnswer =
   (reply: FaultReply) =>
   (endpoint: Endpoint): Fault | undefined =>
@@ -198,7 +196,7 @@ describeSqlite('A 404 to a lookup that the service itself did not send', (rigs) 
     ['other', { SERVICE_NOT_FOUND_FIELDS: 'code,message' }],
   ])('never releases it if it is JSON of another backend, with %s fields', async (fields, env) => {
     const rig = await rigs.start({ env });
-    // Only without fields an earlier transaction is needed, which the other backend does not know.
+    // Without fields an earlier transaction is required, which the other backend does not know.
     if (fields === 'any') await rig.create('payment', newKey());
     const key = newKey();
     rig.service.plan(lookupsAnswer(KONG));

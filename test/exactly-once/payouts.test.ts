@@ -19,7 +19,6 @@ const DETAILS = `query ($channel: UUID!, $id: UUID, $externalId: String) {
   }
 }`;
 
-/** Creates a payout at the service, around the gateway. */
 const paidElsewhere = ({ service }: Rig, externalId: string, channel = CHANNEL) =>
   service.ledger.create(
     'payout',

@@ -10,7 +10,7 @@ import { KINDS, SUCCESS, sent, untilSent } from './support/creates';
 
 jest.setTimeout(120_000);
 
-/** Longest wait for what a process finds after another one was killed: lease, request timeout and settling time, and slack. */
+/** Longest wait after a process was killed: lease, request timeout, settling time, and slack. */
 const TAKE_OVER_MS = 60_000;
 
 describeStores('Two processes on one journal', (rigs) => {
@@ -75,7 +75,6 @@ describeStores('Two processes on one journal', (rigs) => {
   });
 });
 
-/** The points of a create at which a process is killed. */
 type Point = 'received' | 'carried out' | 'not carried out' | 'not recorded';
 
 describeStores('After a process was killed', (rigs) => {
@@ -99,7 +98,6 @@ describeStores('After a process was killed', (rigs) => {
     return program;
   }
 
-  /** Kills a process that is at every point of a create and of a confirm at once, and starts another one. */
   beforeAll(async () => {
     [store, service] = await Promise.all([openStore(rigs.kind), FakePaymentService.start()]);
     rigs.closeAtEnd(() => store.drop());
@@ -154,7 +152,6 @@ describeStores('After a process was killed', (rigs) => {
     preflight.open();
   });
 
-  /** Repeats a create until it succeeds. */
   const untilCreated = (program: Program, kind: Kind, key: string): Promise<End> =>
     until(
       () => program.create(kind, key),
@@ -198,7 +195,6 @@ describeStores('After a process was killed', (rigs) => {
     expect(sent(service, 'payment', key)).toBe(2);
   });
 
-  // The payment above was released at the same time: the settling time is over.
   test('a payout that was not carried out stays unknown and is not sent again', async () => {
     const key = keyAt['payout not carried out']!;
     const end = await until(

@@ -20,7 +20,7 @@ async function lookUp(rig: Rig, externalId = newKey()): Promise<LookupEnd> {
   return { ...errors[0]?.extensions, ms: performance.now() - startedAt };
 }
 
-/** Sets the fault of all later requests to endpoints that start so. */
+/** Sets the fault of all later requests to endpoints with this prefix. */
 const always = ({ service }: Rig, starts: string, fault: Fault): void =>
   service.plan((endpoint: Endpoint) => (endpoint.startsWith(starts) ? fault : undefined));
 
@@ -84,7 +84,6 @@ describeSqlite('A lookup', (rigs) => {
 });
 
 describeSqlite('The circuit breaker', (rigs) => {
-  /** Starts a gateway whose breaker has opened because the service was silent. */
   async function silenced(): Promise<Rig> {
     const rig = await rigs.start({ env: { SERVICE_TIMEOUT_MS: '200' } });
     rig.service.plan(() => ({ acts: false, reply: silence }));

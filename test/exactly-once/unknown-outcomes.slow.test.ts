@@ -117,7 +117,7 @@ describeSqlite('An unknown payment', (rigs) => {
         most = Math.max(most, inFlight);
         return { acts: true, first: hold.opened.then(() => (inFlight -= 1)) };
       });
-      // Shorter than a lease, which an instance renews during a lookup.
+      // Shorter than a lease, which is renewed during a lookup.
       rig.clock.advance(SECOND);
       const calls = [rig, other].map((gateway) => gateway.create('payment', key));
       await Promise.race(calls);

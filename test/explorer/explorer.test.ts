@@ -24,7 +24,6 @@ import { gate } from '../support/latch';
 import { CHANNEL, closeAfterTests, testGateway, testSandbox, type TestClient } from '../support/gateway';
 import { movedClock } from '../support/fake-clock';
 
-/** What the build made for browsers. */
 const BUILT = path.resolve(__dirname, '../../dist/explorer');
 
 interface Answer {
@@ -33,7 +32,7 @@ interface Answer {
   body: Buffer;
 }
 
-/** Requests exactly that path, which fetch would normalise, and returns the bytes as they are sent. */
+/** Requests exactly this path, which fetch would normalise, and returns the raw bytes. */
 const get = (base: string, path: string, headers = {}, method = 'GET'): Promise<Answer> =>
   new Promise((resolve, reject) => {
     const asked = request(base, { path, headers, method, agent: false }, (response) => {
@@ -178,7 +177,6 @@ describe('The setting EXPLORER', () => {
 });
 
 describe('The storage of the explorer', () => {
-  /** A browser's storage, as far as the page uses it. */
   function browserStorage() {
     const kept: Record<string, string> = {};
     const methods = {
@@ -211,7 +209,6 @@ describe('The storage of the explorer', () => {
   });
 });
 
-/** The ready operations of a page that was just loaded. */
 const load = () =>
   readyOperations({ channel: CHANNEL, externalId: `order ${randomUUID()}`, fresh: () => randomUUID() });
 
@@ -225,14 +222,14 @@ const definitionOf = ({ query }: ReadyOperation): OperationDefinitionNode => {
   return found as OperationDefinitionNode;
 };
 
-/** The arms of an input of which exactly one is given. */
+/** The fields of a @oneOf input. */
 function arms(schema: GraphQLSchema, name: string): string[] {
   const type = schema.getType(name);
   if (isEnumType(type)) return type.getValues().map((value) => value.name);
   return isInputObjectType(type) ? Object.keys(type.getFields()) : [];
 }
 
-/** What stands below that name in any of the variables. */
+/** The fields below that name in all variables. */
 const chosen = (name: 'method' | 'confirmation'): Record<string, unknown> =>
   Object.fromEntries(
     all.flatMap(({ variables }) =>
@@ -300,7 +297,7 @@ describe('The ready operations, before the sandbox', () => {
     gateway = await testGateway(sandbox.url, { inSandbox: true });
   });
 
-  /** Runs an operation as the page does, and returns what its one root field holds. */
+  /** Runs an operation like the page, and returns the value of its root field. */
   async function run(
     { name, query, variables }: ReadyOperation,
     ids: KnownIds,
@@ -321,7 +318,7 @@ describe('The ready operations, before the sandbox', () => {
     return shown as Shown;
   };
 
-  /** Watches as the page does, over the gateway's own WebSocket, until that status has come. */
+  /** Subscribes like the page, over a WebSocket, until this status arrives. */
   async function watch({ query, variables }: ReadyOperation, ids: KnownIds, status: string): Promise<Shown> {
     const there = gate();
     const leave = graphqlWsClient(gateway.url).subscribe<Record<string, Shown>>(
@@ -411,7 +408,6 @@ describe('The ready operations, before the sandbox', () => {
             operation.name.startsWith('Confirm') ? /COMPLETED|PROCESSING/ : /PENDING|PROCESSING/,
           ),
         ]);
-        // The next action has fields beside its type.
         if (nextAction) expect(nextAction).not.toEqual({ __typename: nextAction.__typename });
       }
     },

@@ -23,17 +23,14 @@ beforeAll(async () => {
   const env = { SUBGRAPH: 'on', INTROSPECTION: 'off', CLIENT_KEYS_FILE: clientKeysFile(ELSEWHERE) };
   [payments, orders] = await Promise.all([testGateway(service.url, { env, logLines }), ordersSubgraph()]);
   router = await startRouter({ payments: payments.url, orders: orders.url });
-  // Two programs are started one after the other, on a machine that may be busy.
 }, 120_000);
 
-/** Asks the router as a frontend would. */
 const ask = (
   query: string,
   variables: object = {},
   headers: Record<string, string> = AUTHORIZED,
 ): Promise<RawResult> => post(router, JSON.stringify({ query, variables }), headers);
 
-/** The global id of a payment that the service has made. */
 function payment(method: Json = { type: 'card' }): string {
   const body = { channel: CHANNEL, external_id: 'x', amount: { currency: 'EUR', value: '10.00' } };
   const { transactionId } = service.ledger.create('payment', { ...body, payment_method: method }, Date.now());
@@ -43,7 +40,7 @@ function payment(method: Json = { type: 'card' }): string {
 const order = (id: string, paymentId: string | null) => ({ id, paymentId });
 const codesOf = ({ errors = [] }: RawResult): unknown[] => errors.map(({ extensions }) => extensions['code']);
 
-/** What the gateway was asked since then: one line of its log for each operation. */
+/** The gateway's log lines of operations after the first `lines`. */
 const operationsSince = (lines: number): string[] =>
   logLines.slice(lines).filter((line) => line.includes('"msg":"operation"'));
 

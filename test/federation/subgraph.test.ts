@@ -60,7 +60,7 @@ const [first = '', second = ''] = FOUND.payment;
 const [payout = ''] = FOUND.payout;
 const [failing = ''] = FAILING;
 
-/** Which error stands at which place. */
+/** The code of each error by its path. */
 const faultsOf = ({ errors = [] }: Awaited<ReturnType<typeof ask>>) =>
   errors.map(({ path, extensions }) => [path?.join('.'), extensions['code']]);
 
@@ -73,7 +73,7 @@ describe('_service', () => {
       {},
       bearer(keyOf('creates-only')),
     );
-    // The order of the methods is that of the exports, which the compiler of the tests sorts.
+    // The order of the methods is that of the exports, which the test compiler sorts.
     const wordsOf = (sdl: string): string[] => sdl.split(/\s+/).sort();
     expect(wordsOf(data._service.sdl)).toEqual(wordsOf(subgraphText()));
     expect((await client.ask('{ __schema { queryType { name } } }')).status).toBe(400);
@@ -206,7 +206,6 @@ describe('The rules of the gateway hold for entities', () => {
 });
 
 describe('The composition with subgraph.graphql', () => {
-  /** Composes this gateway's subgraph with another. */
   const composed = (orders: string) =>
     composeServices([
       { name: 'payments', url: 'http://payments.example', typeDefs: parse(subgraphText()) },

@@ -449,7 +449,7 @@ test.each([
   expect(warnings).toEqual([expect.stringMatching(new RegExp(`^${name} .*\\b${hint}\\b`))]);
 });
 
-/** A name with one letter left out, doubled, exchanged with the next, or replaced, at every fourth of its places. */
+/** Misspellings at every fourth letter: left out, doubled, swapped with the next, or replaced. */
 const misspelt = (name: string): string[] =>
   [...name].flatMap((letter, place) => {
     if (place % 4 !== 0) return [];
@@ -472,7 +472,7 @@ test('A misspelt name is named beside the faults of the settings', () => {
   );
 });
 
-/** What shells, containers and build machines set, as far as it looks like one of ours. */
+/** Variables that shells, containers and build machines set and that resemble settings. */
 const FOREIGN =
   `PATH HOME LANG TZ LOGNAME MAIL HOSTNAME HOSTTYPE CI DEBUG VERSION NODE NODE_ENV NODE_OPTIONS npm_package_name
   http_proxy NO_PROXY SSL_CERT_FILE PGHOST PGPORT POSTGRES_DB REDIS_URL REDIS_HOST REDIS_PORT MYSQL_PORT DB_URL DB_HOST

@@ -17,7 +17,7 @@ import type {
 const A = 'aaaaaaaa-1111-4111-8111-aaaaaaaaaaaa';
 const B = 'bbbbbbbb-2222-4222-8222-bbbbbbbbbbbb';
 
-/** Part of every secret of this file, so that one search finds each of them. */
+/** Part of every secret of this file, so that one search finds all of them. */
 const CANARY = 'CANARY';
 const secretOf = (name: string): string => `${CANARY}-secret-${name}`;
 const keyOf = (name: string): string => `${CANARY}-key-${name}`;
@@ -46,7 +46,7 @@ function newFolder(): string {
 const textOf = (content: unknown): string =>
   typeof content === 'string' ? content : JSON.stringify(content);
 
-/** Files are polled every second: here more often, so that no test waits for it. */
+/** Files are polled every second; here more often. */
 beforeAll(() => {
   const original = setTimeout;
   const POLLS: Record<number, number> = { 1000: 30, 100: 10 };
@@ -57,9 +57,8 @@ beforeAll(() => {
 
 afterAll(() => jest.restoreAllMocks());
 
-/** A gateway with a file of credentials, before a service that checks signatures and knows every merchant. */
+/** A gateway with a credentials file, and a service that checks signatures and knows every merchant. */
 class Bench {
-  /** Every response of the gateway. */
   readonly texts: string[] = [];
   readonly logLines: string[] = [];
   client!: TestClient;
@@ -69,7 +68,6 @@ class Bench {
     readonly file: string,
   ) {}
 
-  /** @param options.beside other files in the folder of the file */
   static async start(
     content: unknown,
     {
@@ -91,7 +89,6 @@ class Bench {
     return bench;
   }
 
-  /** The path of a file in the folder of the file. */
   beside(name: string): string {
     return path.join(path.dirname(this.file), name);
   }
@@ -100,7 +97,7 @@ class Bench {
     writeFileSync(this.file, textOf(content));
   }
 
-  /** Sets which secret keys the service accepts with an API key, that of the default entry unless another is given. */
+  /** Sets the secret keys that the service accepts with an API key (default: that of the default entry). */
   accept(secretKeys: readonly string[], apiKey = keyOf('default')): void {
     this.service.secretKeys?.set(apiKey, secretKeys);
   }
@@ -109,7 +106,7 @@ class Bench {
     return this.logLines.map((line) => JSON.parse(line) as Json).filter((line) => line['event'] === event);
   }
 
-  /** Changes files, and waits until the gateway has logged that it took them over, or refused them. */
+  /** Changes files, and waits until the gateway has logged the reload or its failure. */
   async reloaded(change: () => void, event = 'credentials_reloaded'): Promise<void> {
     const before = this.logged(event).length;
     change();
@@ -119,10 +116,7 @@ class Bench {
     );
   }
 
-  /**
-   * Makes a call for a channel, and returns a typename or the code of an error. While an earlier call is being
-   * recorded it is repeated, as a caller would.
-   */
+  /** Makes a call for a channel, and returns a typename or an error code. Repeated while an earlier call is being recorded. */
   async money({ mutation, input }: MoneyCall, channel = CHANNEL): Promise<string | undefined> {
     const call = async () => {
       const { result, errors, text } = await make(this.client, { mutation, input: { ...input, channel } });
@@ -150,14 +144,12 @@ class Bench {
     return errors ? String(errors[0]?.extensions['code']) : data?.[field] ? 'found' : 'nothing';
   }
 
-  /** Whether each request since the last call was refused, and the secret key that signed it. */
   attempts(): [secretKey: string | undefined, isRefused: boolean][] {
     return this.service
       .takeRequests()
       .map(({ secretKey, isRefused = false }): [string | undefined, boolean] => [secretKey, isRefused]);
   }
 
-  /** The credentials of the requests since the last call. */
   credentials(): Set<string> {
     return credentialsIn(this.service.takeRequests());
   }
@@ -191,7 +183,6 @@ const CALLS: [string, Mutation, string][] = [
   ['a confirm', 'confirmPayment', 'upi'],
 ];
 
-/** Every kind of call once, for a channel. */
 async function everyCall(bench: Bench, channel: string): Promise<(string | undefined)[]> {
   const ends: (string | undefined)[] = [];
   for (const [, mutation, arm] of CALLS) {
@@ -275,7 +266,7 @@ describe('A channel', () => {
   });
 });
 
-/** Calls of every kind at once: how each ended, and the external ids of the creates. */
+/** Concurrent calls of every kind: their results, and the external ids of the creates. */
 async function manyAtOnce(bench: Bench, times: number): Promise<{ ends: unknown[]; externalIds: string[] }> {
   const kinds = ['createPayment', 'createPayout'] as const;
   const creates = Array.from({ length: times }, () => kinds.map((kind) => validCall(kind, 'other'))).flat();
@@ -284,7 +275,6 @@ async function manyAtOnce(bench: Bench, times: number): Promise<{ ends: unknown[
   return { ends, externalIds: creates.map(({ input }) => String(input['externalId'])) };
 }
 
-/** All of them succeeded, and each create was carried out once. */
 function expectAllWell(
   { service }: Bench,
   { ends, externalIds }: Awaited<ReturnType<typeof manyAtOnce>>,
@@ -295,7 +285,6 @@ function expectAllWell(
   );
 }
 
-/** Lets the service accept another secret key only, from that many requests on. */
 function changeOverAfter(bench: Bench, requests: number, secretKey: string): void {
   let arrived = 0;
   bench.service.plan(() => {
@@ -328,7 +317,7 @@ describe('During a key rotation', () => {
     await bench.reloaded(() => bench.write(rotating(NEW, OLD)));
     expectAllWell(bench, await during);
     bench.service.takeRequests();
-    // What was signed with until now stays first, as long as the service accepts it.
+    // The key used so far stays first while the service accepts it.
     expectAllWell(bench, await manyAtOnce(bench, 2));
     expect(bench.attempts().filter(([, isRefused]) => isRefused)).toEqual([]);
     changeOverAfter(bench, 9, NEW);
@@ -341,7 +330,7 @@ describe('During a key rotation', () => {
     bench.service.takeRequests();
     expectAllWell(bench, await manyAtOnce(bench, 2));
     expect(bench.credentials()).toEqual(only('default', NEW));
-    // The old one is gone for good: it is not tried any more.
+    // The old key is not tried any more.
     bench.accept([OLD]);
     expect(await bench.create()).toBe(AUTH_FAILED);
     expect(bench.credentials()).toEqual(only('default', NEW));
@@ -489,7 +478,7 @@ const good = entry('a');
 const inChannel = (secretKeys: unknown): Json => ({ channels: { [A]: { apiKey: CANARY, secretKeys } } });
 const twice = `"${A}": ${JSON.stringify(good)}`;
 
-/** What is wrong with a file, its content, and the entry and field that are named. */
+/** Errors of a file: description, content, and the entry and field that are named. */
 const FAULTS: [what: string, content: unknown, where: string][] = [
   ['broken JSON', `{"default": {"apiKey": "${CANARY}"`, ''],
   ['a list', [good], ''],
@@ -519,7 +508,7 @@ const FAULTS: [what: string, content: unknown, where: string][] = [
   ['a channel in both cases', { channels: { [A]: good, [A.toUpperCase()]: good } }, `channels.${A}`],
 ];
 
-/** The text of an error with everything that is in it. */
+/** An error with all its properties as text. */
 const printed = (error: unknown): string => `${String(error)} ${JSON.stringify(error)}`;
 
 describe('A credentials file', () => {

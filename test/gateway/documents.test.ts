@@ -36,7 +36,7 @@ const clientDocuments = readdirSync(CLIENT_OPERATIONS).map((file) =>
   readFileSync(join(CLIENT_OPERATIONS, file), 'utf8'),
 );
 
-/** The largest documents of clients in good faith. */
+/** The largest documents of real clients. */
 const HONEST: [what: string, document: string][] = [
   [
     'a page of attempts with every field',
@@ -66,7 +66,7 @@ test.each(HONEST)('A document of a client passes, in one line or in many: %s', (
   expect(check(print(parse(document)))).toEqual({ ok: true });
 });
 
-/** A document with so many of what a limit counts. */
+/** Creates a document with `count` of what a rule limits. */
 const SHAPES: [rule: DocumentRuleName, shape: (count: number) => string][] = [
   ['characters', (count) => `{__typename}#${'5'.repeat(count - 13)}`],
   ['lines', (count) => `{__typename}${'\n'.repeat(count - 1)}`],
@@ -133,13 +133,12 @@ const SHAPES: [rule: DocumentRuleName, shape: (count: number) => string][] = [
 
 const pairs = (things: number): number => (things * (things - 1)) / 2;
 
-/** The most things that make no more pairs than these. */
+/** The largest number of items with at most `count` pairs. */
 const pairing = (count: number): number => Math.floor((1 + Math.sqrt(1 + 8 * count)) / 2);
 
-/** The next count that a shape can be made with. */
+/** The next count that a shape can have. */
 const STEPS: Partial<Record<DocumentRuleName, number>> = { selections: 101, introspected: 10 };
 
-/** The last count within the limit that a shape can be made with. */
 function lastWithin(rule: DocumentRuleName): number {
   const { limit } = DOCUMENT_RULES[rule];
   return rule === 'selections' ? limit - ((limit - 103) % 101) : limit;
@@ -226,7 +225,7 @@ test('Any text can be checked', () => {
 const doubling = (levels: number): string =>
   times(levels, (n) => `fragment F${n} on Query { a { ...F${n + 1} ...F${n + 1} } }`);
 
-/** Documents that are cheap to send and dear to read. */
+/** Documents that are small and expensive to parse. */
 const BOMBS: [what: string, document: string][] = [
   ['one field, thousands of times', `{ ${'a '.repeat(4900)} }`],
   ['one field in one field, each many times', `{ ${`a { ${'b '.repeat(48)} } `.repeat(96)} }`],
@@ -262,12 +261,12 @@ test.each(BOMBS)(
   },
 );
 
-// A stack overflows at another depth in each part of the way, and elsewhere again once the code has been optimised.
+// The depth of a stack overflow differs by function, and changes when code is optimised.
 const DEPTHS = [14_650, 11_150, 7_650, 4_150, 1_000];
 
 const deepLiteral = (depth: number): string => `${'{a:'.repeat(depth)}1${'}'.repeat(depth)}`;
 
-/** Deeply nested documents and variables: they fit into the body limit, so something has to answer them. */
+/** Deeply nested documents and variables within the body limit. */
 const BODIES: [what: string, body: (depth: number) => string][] = [
   [
     'a custom field in a variable',

@@ -30,11 +30,11 @@ beforeAll(async () => {
 
 beforeEach(() => clear(rig));
 
-/** Scalars that input-types.test.ts tests, and enums: a value that does not fit never becomes an input. */
+/** Scalars that input-types.test.ts tests, and enums. */
 const FITTED =
   /^(UUID|Decimal|CurrencyCode|URL|JSONObject|RedirectPaymentMethod|TypeOnlyPayoutMethod|C2cConfirmation)$/;
 
-/** Every leaf of the input that the scalars leave unchecked, as a dotted path. */
+/** The paths of all fields that scalars do not validate. */
 const leaves = (type: GraphQLNamedType | undefined, path: string[] = []): string[] =>
   Object.values(isInputObjectType(type) ? type.getFields() : {}).flatMap((field) => {
     const inner = getNamedType(field.type);
@@ -128,7 +128,7 @@ test('Every fault of an input is reported at once, each with its path', async ()
   expect(rig.service.requests).toHaveLength(0);
 });
 
-// Test numbers that the card networks publish, and what goes wrong with them.
+// Test numbers of the card networks, and invalid numbers.
 const GOOD_PANS = ['4111 1111-1111 1111', '378282246310005', '411111111117', '6304000000000000000'];
 const BAD_PANS: [string, string[]][] = [
   ['4111 1111 1111 1121', ['luhn']],
@@ -169,7 +169,7 @@ describe('The expiry of a card', () => {
     };
   };
 
-  // Only the date is moved: sockets and deadlines stay real.
+  // Only the date is fake: sockets and timers are real.
   const setDate = (iso: string): void => {
     const clocks = ['hrtime', 'nextTick', 'performance', 'queueMicrotask'] as const;
     const timers = [

@@ -17,7 +17,7 @@ import {
   type Mutation,
 } from '../support/calls';
 
-/** `extensions.fields` of the error for a value that does not fit: the same however the value was sent. */
+/** `extensions.fields` of the error for an invalid value are the same however the value was sent. */
 
 type Fields = { path: string[]; rule: string }[];
 
@@ -26,14 +26,14 @@ const PAN = '4111111111111111';
 interface Row {
   query: string;
   variables?: object;
-  /** Variables that fit, which prepare the operation; the same document is refused before when there are none. */
+  /** Valid variables, which make the operation compile. */
   fitting?: object;
   fields: Fields;
 }
 
 const field = (path: string, rule: string): Fields[number] => ({ path: path.split('.'), rule });
 
-/** Values that a scalar refuses, by the place of the scalar in createPayment and the rule that they break. */
+/** Values that a scalar refuses, by the path in createPayment and the rule that they break. */
 const MISFITS: [path: string, rule: string, values: unknown[]][] = [
   ['channel', 'uuid', ['', CHANNEL.replaceAll('-', ''), `${CHANNEL}\n`, 12345678, {}, []]],
   ['channel', 'required', [null]],
@@ -84,7 +84,6 @@ const INLINE = `mutation M($value: Decimal!) {
 }`;
 const DEFAULTED = `query Q($c: UUID = "${CHANNEL}", ) { payments(channel: $c, transactionIds: []) { __typename } }`;
 
-/** A row whose variables break rules; `fitting` are variables that do not. */
 const row = (query: string, variables: object, fields: Fields, fitting?: object): Row => ({
   query,
   variables,
@@ -245,7 +244,7 @@ describe('A value that does not fit', () => {
     },
   );
 
-  /** As JSON writes it, which is how a response or log line would repeat it. */
+  /** The JSON form of a value, as responses and log lines would contain it. */
   const written = (value: unknown): string => (JSON.stringify(value) ?? '').replace(/^"|"$/g, '');
 
   const SENT = MISFITS.flatMap(([path, rule, values]) =>
@@ -380,7 +379,6 @@ const ONE_OF_CASES = ONE_OF.flatMap(([mutation, field, one, another]) =>
 );
 
 describe('A @oneOf input', () => {
-  /** A valid input of that mutation, whatever its arm. */
   const validInput = (mutation: Mutation): Json =>
     validCall(
       mutation,
@@ -460,7 +458,7 @@ test('Every rule is broken by a value of this file', () => {
   } catch (error) {
     seen.add(String((error as GraphQLError).extensions['rule']));
   }
-  // test/federation/subgraph.test.ts
+  // Tested in test/federation/subgraph.test.ts.
   seen.add('entityType');
   expect(VALUE_RULES.filter((rule) => !seen.has(rule))).toEqual([]);
 });

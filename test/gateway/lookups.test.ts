@@ -22,7 +22,6 @@ beforeEach(() => {
   service.respond(found);
 });
 
-/** The id of a transaction by its number. */
 const idOf = (place: number): string => `00000000-0000-4000-8000-${String(place).padStart(12, '0')}`;
 
 const idIn = ({ query }: ReceivedRequest): string => decodeQuery(query)['transaction_id'] ?? '';
@@ -69,7 +68,7 @@ describe('In one operation', () => {
     const ids = Array.from({ length: 100 }, (_, place) => idOf(place));
     const asked = askMany(ids);
     await sixteen.opened;
-    // A whole round through gateway and service, in which a seventeenth call would have come.
+    // A request through gateway and service, before which a seventeenth call would have arrived.
     await client.ask(ONE, { c: CHANNEL, id: idOf(999) });
     expect(service.requests).toHaveLength(17);
     hold.open();
@@ -137,7 +136,7 @@ describe('In one operation', () => {
 describe('Across operations', () => {
   const SHARED = idOf(500);
 
-  /** Answers everything but the shared id at once; `markers` opens when that many other ids have come. */
+  /** Responds at once, except for the shared id; `markers` opens after that many other ids. */
   function holdShared(markers: Gate, shared: (request: ReceivedRequest) => Reply = found): Gate {
     const hold = gate();
     service.respond(async (request) => {
@@ -193,7 +192,6 @@ describe('Across operations', () => {
     await second.opened;
     leaver.abort();
     expect(await left).toBe('left');
-    // A whole round through the gateway, in which it hears that the caller has left.
     await client.ask('{ __typename }');
     hold.open();
     other.open();

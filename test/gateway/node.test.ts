@@ -30,7 +30,7 @@ async function madeOf(kind: 'payment' | 'payout'): Promise<{ id: string; transac
 
 test.each([
   ['payment', 'EwalletPayment'],
-  // The service does not say the method of a payout that has not failed; the journal does.
+  // The service shows the method of a failed payout only; otherwise it is read from the journal.
   ['payout', 'JazzCashPayout'],
 ] as const)('The id of a %s finds it again', async (kind, __typename) => {
   const { id, transactionId } = await madeOf(kind);

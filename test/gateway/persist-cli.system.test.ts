@@ -34,7 +34,6 @@ interface Ended {
   stderr: string;
 }
 
-/** `npm run persist -- …` in a folder of its own with these files. */
 async function persist(args: string[], files: Record<string, string> = {}) {
   const folder = folderOf(files);
   const program = [path.join(CHECKOUT, 'bin/paygraph.mjs'), 'persist', ...args];
@@ -51,7 +50,6 @@ interface Manifest {
   operations: ClientOperation[];
 }
 
-/** A folder of its own with these files. */
 function folderOf(files: Record<string, string>): string {
   const folder = temporaryFolder();
   for (const [name, text] of Object.entries(files)) {
@@ -63,7 +61,6 @@ function folderOf(files: Record<string, string>): string {
 
 const schema = gatewaySchema();
 
-/** What the program makes a manifest of. */
 const operationsIn = (place: string, client: keyof typeof CLIENTS = 'apollo'): ClientOperation[] =>
   clientOperations(documentFiles([place]), schema, CLIENTS[client]);
 
@@ -73,7 +70,7 @@ const idsByName = (operations: readonly ClientOperation[]) =>
 const OPERATIONS = path.join(CHECKOUT, 'test/clients/operations');
 const QUERIES: DocumentNode[] = [PaymentDocument, PayoutDocument, NodeDocument];
 const MUTATIONS: DocumentNode[] = [CreatePaymentDocument, ConfirmPaymentDocument, CreatePayoutDocument];
-/** An answer without data ends a subscription without a value. */
+/** A response without data ends a subscription without a value. */
 const NOTHING = { defaultValue: undefined };
 const SUBSCRIPTIONS: DocumentNode[] = [PaymentUpdatedDocument, PayoutUpdatedDocument];
 const ALL = [...QUERIES, ...MUTATIONS, ...SUBSCRIPTIONS];
@@ -83,7 +80,7 @@ describe('A manifest that npm run persist writes', () => {
     const older = { 'persisted-operations.json': 'x'.repeat(100_000) };
     const { code, stdout, folder, read } = await persist([SHOP], older);
     expect(code).toBe(0);
-    // It replaces the older manifest, and leaves nothing beside it.
+    // It replaces the older manifest, and creates no other file.
     expect(readdirSync(folder)).toEqual(['persisted-operations.json']);
     expect(read()).toBe(readFileSync(APOLLO_GENERATED, 'utf8'));
     const ids = idsByName((JSON.parse(read()) as Manifest).operations);
@@ -123,7 +120,7 @@ describe('A manifest that npm run persist writes', () => {
 });
 
 describe('The ids of a manifest are those that clients send', () => {
-  /** What Apollo Client hands to its last link, and the id that its persisted queries link made for it. */
+  /** The operations that Apollo Client sends, and the ids that its persisted queries link computes. */
   async function sentByApollo(documents: readonly DocumentNode[], hash: (document: DocumentNode) => string) {
     const sent: Record<string, unknown> = {};
     const persisted = new PersistedQueryLink({ generateHash: (document) => Promise.resolve(hash(document)) });
@@ -195,7 +192,7 @@ describe('The ids of a manifest are those that clients send', () => {
 });
 
 describe('A mistake in a document is named by file, line and rule', () => {
-  /** The lines that say what is wrong, with paths as they look from the folder. */
+  /** The error lines, with paths relative to the folder. */
   function faultsIn(files: Record<string, string>): string[] {
     const folder = folderOf(files);
     try {

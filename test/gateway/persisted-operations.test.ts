@@ -23,7 +23,7 @@ const NOT_FOUND = 'PERSISTED_QUERY_NOT_FOUND';
 
 const hash = (sha256Hash: string) => ({ persistedQuery: { version: 1 as const, sha256Hash } });
 
-/** A gateway for internal services in that mode; frontends' mode is another. */
+/** A gateway with this mode for internal services and another one for frontends. */
 async function gatewayIn(mode: Mode, manifest: string | Buffer = MANIFEST, env: Record<string, string> = {}) {
   const sandbox = await testSandbox();
   const logLines: string[] = [];
@@ -35,7 +35,7 @@ async function gatewayIn(mode: Mode, manifest: string | Buffer = MANIFEST, env: 
   return { url, ask, logLines };
 }
 
-/** Ids that are no hash, as a manifest may have; the last ones are names of every object. */
+/** A manifest with ids that are no hashes; the last ones are property names of every object. */
 const MANIFEST = apolloManifest(
   { body: LISTED },
   { id: 'status-1', name: 'Status', body: STATUS },
@@ -239,7 +239,6 @@ describe('Manifests of the usual tools', () => {
     const answers = await Promise.all(
       ids.flatMap((id) => [ask({ documentId: id, variables }), ask({ extensions: hash(id), variables })]),
     );
-    // Two of the operations ask what their resolvers refuse: they were found, and run.
     const codes = answers.map(({ errors }) => errors?.[0]?.extensions['code']);
     const refused = codes.filter((code) => code !== undefined);
     expect({ answered: codes.length - refused.length, refused }).toEqual({
@@ -254,7 +253,7 @@ describe('A manifest', () => {
   const codegen = (body: string) => JSON.stringify({ 'id-1': body });
   const schema = gatewaySchema();
 
-  /** The lines that say what is wrong with a manifest; empty when it can be used. */
+  /** The error lines of a manifest; empty when it is valid. */
   function faultsOf(text: string | Buffer): string[] {
     const settings = { manifest: fileOf(text), frontends: 'require', services: 'allow' } as const;
     try {
@@ -265,7 +264,7 @@ describe('A manifest', () => {
     }
   }
 
-  /** What is wrong, and the operation and rule that are named; nothing where the whole file is at fault. */
+  /** Content, and the operation and rule that are named; nothing when the whole file is invalid. */
   test.each([
     ['text that is no JSON', 'id: abc', /^/],
     ['text in Latin-1', Buffer.from(codegen('{ __typename } # \u00fc'), 'latin1'), /^/],

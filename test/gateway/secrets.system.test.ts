@@ -34,7 +34,7 @@ import {
   writtenCardNumbers,
 } from './fixtures/spellings';
 
-/** Of a payer; of a payout's recipient; of the recipient of a card-to-card transfer. */
+/** Card numbers of a payer, a payout's recipient, and the recipient of a card-to-card transfer. */
 const PAN = '5398228707871527';
 const PAID_PAN = '4716108999716531';
 const C2C_PAN = '5204740009900014';
@@ -43,7 +43,7 @@ const CARDHOLDER = 'CANARY HOLDERSON';
 const API_KEY = 'canary-api-key-Zw2x9Kq4';
 const SECRET_KEY = 'canary-secret-key-Rt7m1Vb6';
 
-/** Every character percent-encoded, also those that need not be. */
+/** Percent-encodes every character. */
 const percentEncoded = (text: string): string =>
   [...text].map((character) => `%${character.charCodeAt(0).toString(16)}`).join('');
 // Without dashes these could pass for names.
@@ -66,7 +66,7 @@ const CANARIES = {
 
 const { plain: PLAIN_PAN = PAN, spaced: SPACED_PAN = PAN } = writtenCardNumbers(PAN);
 
-/** What must never be seen; test/properties has the other ways to write each of them. */
+/** Secrets that must never be shown; test/properties covers further spellings. */
 const SECRETS = {
   'a card number': PLAIN_PAN,
   'a card number with blanks': SPACED_PAN,
@@ -76,9 +76,9 @@ const SECRETS = {
   'a token': TOKEN,
 };
 
-/** The canaries that occur in a text whose bytes are read as Latin-1, with their spelling. */
+/** The canaries in a text that was decoded as Latin-1, with their spelling. */
 function found(text: string): string[] {
-  // Numbers of the system, which may be any number.
+  // These numbers may have any digits.
   const searched = text.replace(/"pid":\d+|content-length: \d+/gi, '');
   return Object.entries(CANARIES).flatMap(([canary, spellings]) =>
     spellings.filter(({ standsIn }) => standsIn(searched)).map(({ name }) => `${canary}, ${name}`),
@@ -129,7 +129,7 @@ beforeAll(async () => {
 
 const AUTHORIZED = { authorization: `Bearer ${CLIENT_KEY}` };
 
-/** Sends a request byte for byte, and returns every byte that comes back, status line and headers included. */
+/** Sends a request byte for byte, and returns all received bytes. */
 async function exchange({ suffix = '', method = 'POST', body, headers }: LeakCase): Promise<string> {
   const bytes = Buffer.from(body ?? '').toString('latin1');
   const lines = Object.entries({
@@ -145,14 +145,12 @@ async function exchange({ suffix = '', method = 'POST', body, headers }: LeakCas
   return wire.received;
 }
 
-/** The same, and expects no canary in it. */
 async function send(request: LeakCase): Promise<string> {
   const answer = await exchange(request);
   expect([request.title, answer === '', found(answer)]).toEqual([request.title, false, []]);
   return answer;
 }
 
-/** Expects the response to say that the caller is at fault, or that nothing is wrong. */
 function expectNoInternalError(response: string): void {
   expect(Number(/^HTTP\/1\.1 (\d+)/.exec(response)?.[1])).toBeLessThan(500);
   expect(response).not.toContain('"INTERNAL');
@@ -166,7 +164,6 @@ const graphql = (title: string, query: string, variables?: object): LeakCase => 
 
 const AT_ONCE = 12;
 
-/** Sends all of them, some at a time. */
 async function sendAll(requests: readonly LeakCase[]): Promise<string[]> {
   const answers: string[] = [];
   const waiting = [...requests];
@@ -210,7 +207,7 @@ const confirm = (title: string, ids = IDS): LeakCase =>
 type Row = [what: string, reply: Reply];
 type CallName = 'payment' | 'payout' | 'confirm' | 'lookups';
 
-/** Makes these calls for every reply, each with ids of its own, so that many can be in flight. */
+/** Makes these calls for every reply, each with its own ids, so that many can be in flight. */
 async function sendForEach(rows: readonly Row[], names: readonly CallName[]): Promise<string[]> {
   const replies = new Map<unknown, Reply>();
   const cases = rows.flatMap(([what, reply]) => {
@@ -346,7 +343,7 @@ describe('A card number in a name', () => {
         expect(answer).toMatch(
           /"code":"(GRAPHQL_VALIDATION_FAILED|BAD_USER_INPUT|OPERATION_RESOLUTION_FAILURE)"/,
         );
-      // The caller chose it for its own response; only the log must not have it.
+      // The caller chose it for its own response; only the log must not contain it.
       const query = `query ${name}($v${name}: Boolean!) { ${name}: __typename @include(if: $v${name}) }`;
       await exchange(graphql('', query, { [`v${name}`]: true }));
     },
@@ -397,18 +394,17 @@ describe('A secret of the request or the gateway that the service repeats', () =
     'API key': API_KEY,
     'secret key in hex': Buffer.from(SECRET_KEY).toString('hex'),
   };
-  /** Those that are sent in every field of every type of method. */
+  /** Spellings that are sent in every field of every method. */
   const IN_ALL_TYPES = [PLAIN_PAN, CVC, API_KEY];
   const typesFor = (text: string): string[] =>
     IN_ALL_TYPES.includes(text) ? ECHOED_TYPES : ['card', 'other'];
 
-  /** Keys of the gateway are redacted in every response. */
   const isCredential = (text: string): boolean => /key/.test(text + Buffer.from(text, 'hex').toString());
 
   test.each(Object.entries(OWN))('is in no field of the response to a create: %s', async (_how, text) => {
     for (const type of typesFor(text)) {
       const echo = echoEverywhere({ type, text, paidTo: true });
-      // What contradicts the question is not believed at all.
+      // A response that contradicts the request is discarded.
       const believed = { ...echo, amount: undefined };
       replyToPost = about(believed);
       replyToGet = about(believed);

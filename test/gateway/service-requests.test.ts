@@ -28,7 +28,7 @@ const upi: Json = { idempotencyKey: 'k', channel: CHANNEL, amount: { currency: '
 
 let service: FakePaymentService;
 let client: TestClient;
-/** What the clock of the gateway says; undefined for the real time. */
+/** The clock of the gateway; undefined for the real time. */
 let now: number | undefined;
 
 beforeAll(async () => {
@@ -42,7 +42,7 @@ beforeEach(() => {
   service.respond((request) => (request.method === 'GET' ? { status: 404, json: {} } : accepted(request)));
 });
 
-/** Sends a payment of the method other with these fields, and returns the JSON that the service received. */
+/** Sends a payment of the method `other` with these fields, and returns the JSON that the service received. */
 async function sentWith(more: Json): Promise<Json | undefined> {
   const { mutation, input } = validCall('createPayment', 'other');
   const { result } = await make(client, { mutation, input: { ...input, ...more } });
@@ -197,7 +197,7 @@ describe('An external id of special characters', () => {
     expect(result?.__typename).toBe('PayoutSuccess');
     const answer = await client.ask(LOOKUP, { c: CHANNEL, e: externalId });
     expect(answer.status).toBe(200);
-    // A payout is looked up before it is sent.
+    // A payout has a preflight lookup.
     expect(service.requests.map(({ method }) => method)).toEqual(['GET', 'POST', 'GET']);
     const [before, created, lookedUp] = service.requests;
     expect(created?.json['external_id']).toBe(externalId);
@@ -279,7 +279,6 @@ test('Decimals, times and unknown currencies of the service reach the caller to 
 });
 
 describe('A service that speaks TLS and HTTP/2', () => {
-  // A self-signed certificate for localhost with its key; used by these tests only.
   const pem = readFileSync(path.join(__dirname, 'fixtures', 'localhost.pem'), 'utf8');
   const before = getCACertificates('default');
   const sockets: { socket: TLSSocket; creates: number; version: string }[] = [];

@@ -27,9 +27,9 @@ import {
   type ServiceFault,
 } from './fixtures/service-faults';
 
-/** For calls that end with an unknown outcome: the gateway searches for the transaction during most of this time. */
+/** For calls with an unknown outcome: the gateway searches for the transaction during most of this time. */
 const SHORT_MS = 1500;
-/** For calls that end as soon as they are answered. */
+/** For calls that end with their response. */
 const LONG_MS = 10_000;
 
 const NOTHING: Reply = { status: 404, json: {} };
@@ -72,7 +72,7 @@ function expectMoney(ending: Ending, meaning: Meaning): void {
 
 const isUnknown = (meaning: Meaning): boolean => MEANINGS[meaning].money.result === UNKNOWN;
 
-/** What a call met: its ending, and the requests that were sent for it. */
+/** The result of a call, and the requests that were sent for it. */
 interface Outcome {
   call: ServiceCall;
   ending: Ending;
@@ -154,7 +154,7 @@ describe('A fault of the payment service', () => {
       expect(ending.text).not.toMatch(/<h1|<html/i);
       const sent = requests.filter(({ method }) => method === 'POST').map(({ path }) => path);
       expect(sent).toEqual([call.path]);
-      // Lookups are sent for what is unknown, and for a confirm that was refused.
+      // Unknown outcomes and refused confirms cause lookups.
       const isLookedUp = isUnknown(meaning) || (meaning === 'refused' && call.path.endsWith('/confirm/'));
       expect(requests.some(({ method }) => method === 'GET')).toBe(isLookedUp);
     }
@@ -204,7 +204,6 @@ describe('A request that was not sent', () => {
   });
 });
 
-/** How a call ends when every request is answered like that. */
 function endingOf(call: ServiceCall, reply: Reply): Promise<Ending> {
   patient.service.respond(() => reply);
   return call.run(patient.client);
@@ -215,7 +214,7 @@ const json = (request: ReceivedRequest, more: Json): Reply => ({
   json: { ...goodFor(request), channel: CHANNEL, ...more },
 });
 
-/** Unknown, sent once, and looked up; `what` names the row in a failure. */
+/** Expects an unknown outcome, one sent request, and lookups; `what` names the row in a failure. */
 function expectUnknown({ service }: Rig, what: string, { id }: ServiceCall, ending: Ending): void {
   const { result, names } = ending;
   expect({ what, ...result }).toMatchObject({ what, __typename: UNKNOWN, ...names });
@@ -255,7 +254,7 @@ describe('A response that contradicts the request', () => {
     ['a payout by another method', createPayout, { method: 'card' }],
   ];
 
-  // Created when it is looked up: an older one cannot be the transaction of this create.
+  // Created at the time of the lookup: an older transaction cannot match.
   const right = (isPayment: boolean): Json => ({
     ...amount('USD', '10.00'),
     create_date: new Date().toISOString(),
@@ -269,7 +268,7 @@ describe('A response that contradicts the request', () => {
       return json(request, { ...right(isPayment(id)), ...fieldsOf(id) });
     };
 
-  /** Makes the calls of all rows at once, and returns how they ended by the name of the row. */
+  /** Makes the calls of all rows concurrently, and returns the results by row. */
   async function endingsOf(
     rows: readonly Row[],
     script: (call: (id: string) => Row | undefined) => (request: ReceivedRequest) => Reply,
@@ -360,7 +359,7 @@ describe('The reason of a refusal', () => {
   const withJson = (body: unknown, status = 400): Reply => ({ status, json: body });
   const SMALL = 'Amount too small';
 
-  /** The body, and the message that callers see; null where it has none that can be shown. */
+  /** The body, and the message that callers get; null when it has none that can be shown. */
   const SHAPES: [string, Reply, string | null][] = [
     ['message', withJson({ message: SMALL }), SMALL],
     ['detail', withJson({ detail: SMALL }), SMALL],
@@ -396,7 +395,7 @@ describe('The reason of a refusal', () => {
     for (const call of newMoneyCalls()) {
       const { result } = await endingOf(call, reply);
       expect(result).toMatchObject({ __typename: 'RejectedByServiceError', code: 'REJECTED_BY_SERVICE' });
-      // That of a confirm also says what to do now.
+      // The message of a confirm also contains advice.
       expect(result?.message?.startsWith(message)).toBe(true);
       expect(result?.httpStatus).toBe('status' in reply ? reply.status : 0);
     }

@@ -4,7 +4,7 @@ import { testGateway, testSandbox, type TestClient } from '../support/gateway';
 import { make, validCall, type MoneyAnswer } from '../support/calls';
 import { clear, newRig, type Rig } from './fixtures/rig';
 
-/** The rules that the address breaks in both fields of a payment: they are the same in each. */
+/** The rules that a URL breaks; both URL fields of a payment break the same. */
 async function rulesBroken(client: TestClient, url: string): Promise<string[]> {
   const { mutation, input } = validCall('createPayment', 'other');
   const answer = await make(client, { mutation, input: { ...input, returnUrl: url, callbackUrl: url } });
@@ -14,7 +14,7 @@ async function rulesBroken(client: TestClient, url: string): Promise<string[]> {
   return returnRules ?? [];
 }
 
-/** The rules broken in a field of the input, or the code of the error. */
+/** The broken rules of an input field, or the code of the error. */
 function rulesOf({ result, errors = [] }: MoneyAnswer, name: string): string[] {
   if (errors.length > 0) return [...new Set(errors.map(({ extensions }) => String(extensions['code'])))];
   if (/^Pay(ment|out)Success$/.test(result?.__typename ?? '')) return [];
@@ -22,7 +22,7 @@ function rulesOf({ result, errors = [] }: MoneyAnswer, name: string): string[] {
   return (result?.fields ?? []).filter(({ path }) => path.join('.') === name).map(({ rule }) => rule);
 }
 
-/** For what the URL parser refuses: an error of the scalar instead of a rule. */
+/** The URL parser refuses these: an error of the scalar instead of a rule. */
 const NO_URL = 'BAD_USER_INPUT';
 
 const REFUSED: Record<string, [url: string, rule: string][]> = {
@@ -38,7 +38,7 @@ const REFUSED: Record<string, [url: string, rule: string][]> = {
     ['https://shop.example@10.0.0.1/', 'noCredentials'],
     ['https://shop.example%40other.example/', NO_URL],
   ],
-  // IPv4 in any notation: the properties below.
+  // The properties below cover IPv4 in any notation.
   'name an address that is not public': [
     ...['169.254.169.254', '192.0.2.1', '192.88.99.1', '198.51.100.7', '203.0.113.9', '168.63.129.16'],
     ...['[::]', '[::1]', '[fe80::1]', '[fec0::1]', '[fc00::1]', '[fd00:ec2::254]', '[ff02::1]', '[100::1]'],

@@ -20,7 +20,7 @@ async function expectServed({ base }: Pick<BareServer, 'base'>): Promise<void> {
   wire.close();
 }
 
-/** Opens connections one after another, each known to the server before the next. */
+/** Opens idle connections one after another. */
 async function silent({ base, connections }: BareServer, count: number): Promise<Wire[]> {
   const wires: Wire[] = [];
   for (let place = 0; place < count; place += 1) {
@@ -138,14 +138,14 @@ describe('Pipelined requests', () => {
 });
 
 describe('Responses that a client does not read', () => {
-  /** Opens a connection on which that many large responses are requested and none is read. */
+  /** Opens a connection that requests large responses and reads none. */
   async function unread({ base }: BareServer, requests: number, address = '127.0.0.1'): Promise<Wire> {
     const wire = await Wire.open(base, address);
     wire.socket.pause();
     return wire.write(get('/large').repeat(requests));
   }
 
-  /** Lets a client read. Resolves when it has received that many bytes. */
+  /** Reads until that many bytes have been received. */
   async function receives(wire: Wire, bytes: number): Promise<void> {
     let received = 0;
     wire.socket.removeAllListeners('data').on('data', (chunk: Buffer) => (received += chunk.length));
@@ -174,7 +174,7 @@ describe('Responses that a client does not read', () => {
     const wire = await unread(server, 2);
     await until(() => server.reasons.includes('write_timeout'));
     expect(server.unread.bytes).toBe(0);
-    // Its end shows once the client reads again.
+    // The end of the connection is visible once the client reads again.
     wire.socket.removeAllListeners('data').resume();
     await wire.closed;
     await expectServed(server);
@@ -217,7 +217,7 @@ describe('A client that does not finish its request', () => {
     );
     for (let count = 0; count < 10; count += 1) expect(await serves(server)).toBe(true);
     for (const { name, answers } of await disconnected) {
-      // 100 asks for the body, 200 answers a whole request before.
+      // 100 asks for the body, 200 belongs to an earlier request.
       const final = answers.filter(({ status }) => ![100, 200].includes(status));
       const seen = final.map((answer) => ({ name, status: answer.status, faults: faultsOfHttp(answer) }));
       expect(seen).toEqual(final.slice(0, 1).map(() => ({ name, status: 408, faults: [] })));
@@ -247,7 +247,6 @@ describe('A client that disconnects', () => {
       variables: { input: createInput('payment', key) },
     });
 
-  /** Connections of the gateway to the service are kept for the next request. */
   const SPARE_CONNECTIONS = 30;
 
   const times = (count: number, run: () => Promise<void>): Promise<unknown> =>

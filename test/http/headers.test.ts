@@ -15,11 +15,10 @@ const PAGE = { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' };
 const CREATE = `mutation ($input: CreatePaymentInput!) { createPayment(input: $input) { __typename } }`;
 const LOOKUP = `query ($c: UUID!) { payment(channel: $c, externalId: "order-1") { __typename } }`;
 
-/** Before a payment service. */
 let server: Server;
-/** The same with CORS_ORIGINS and a trusted proxy. */
+/** With CORS_ORIGINS and a trusted proxy. */
 let listed: Server;
-/** With the embedded sandbox: open to everybody on this machine, with a page for browsers. */
+/** With the embedded sandbox: no authentication, and a page for browsers. */
 let sandboxMode: string;
 
 beforeAll(async () => {
@@ -32,7 +31,6 @@ beforeAll(async () => {
 });
 
 describe('A response', () => {
-  /** Every kind of response. */
   const RESPONSES: [string, status: number, () => Promise<RawResult>][] = [
     ['to an operation', 200, () => post(server.client.url, HELLO)],
     ['to a GET', 200, () => raw(server.client.url + QUERY, { headers: { 'apollo-require-preflight': '1' } })],
@@ -77,7 +75,6 @@ describe('A response', () => {
   });
 });
 
-/** The request with which a browser asks whether a page may make the call. It has no credentials. */
 const preflight = (base: string, origin: string): Promise<Response> =>
   fetch(`${base}/graphql`, {
     method: 'OPTIONS',
@@ -90,7 +87,6 @@ const preflight = (base: string, origin: string): Promise<Response> =>
 
 const ask = (base: string, origin: string): Promise<RawResult> => post(`${base}/graphql`, HELLO, { origin });
 
-/** The responses to a preflight request and to an operation. */
 const both = (base: string, origin: string): Promise<(Response | RawResult)[]> =>
   Promise.all([preflight(base, origin), ask(base, origin)]);
 
@@ -200,7 +196,7 @@ test('Without credentials the sandbox mode serves only under names of this machi
 });
 
 describe('Headers of a caller', () => {
-  /** Headers that mean something to proxies and frameworks. */
+  /** Headers that proxies and frameworks interpret. */
   const STRANGE: Record<string, string> = {
     accept: 'text/evil',
     'accept-encoding': 'gzip, evil',
@@ -240,7 +236,6 @@ describe('Headers of a caller', () => {
 });
 
 describe('X-Forwarded-For', () => {
-  /** The address that the audit log has for a create. */
   async function addressOf(gateway: Server, forwardedFor: string): Promise<string | undefined> {
     const key = newKey();
     const headers = { ...AUTHORIZED, 'x-forwarded-for': forwardedFor };

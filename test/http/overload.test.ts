@@ -59,7 +59,6 @@ describe('RATE_LIMIT_PER_MINUTE=24', () => {
     server = await startServer({ RATE_LIMIT_PER_MINUTE: String(POINTS), CLIENT_KEYS_FILE });
   });
 
-  /** The credentials of a client that has all its points. */
   const newClient = (): Record<string, string> => bearer(unused.pop()?.key ?? '');
 
   describe('refuses a client that has no points left', () => {
@@ -214,7 +213,6 @@ describe('With default limits', () => {
 });
 
 describe('A gateway above MAX_EVENT_LOOP_LAG_MS', () => {
-  /** Blocks the event loop of this process again and again. */
   function blockEventLoop(ms: number): { stop(): void } {
     const timer = setInterval(() => {
       const end = performance.now() + ms;

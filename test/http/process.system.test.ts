@@ -14,7 +14,7 @@ import { openStore, type Store } from '../support/stores';
 import { Wire, postText, requestText } from '../support/wire';
 import { holdNext } from './support/held';
 
-/** Longer than the tests: whoever waits for one of these waits too long. */
+/** Longer than the tests. */
 const ENDLESS = { SHUTDOWN_GRACE_MS: '600000', CLIENT_TIMEOUT_MS: '300000' };
 const CREATE = 'mutation ($input: CreatePaymentInput!) { createPayment(input: $input) { __typename } }';
 const CREATED = { data: { createPayment: { __typename: 'PaymentSuccess' } } };
@@ -54,21 +54,18 @@ const createText = (key: string): string =>
 
 const HEALTH = requestText('GET /healthz HTTP/1.1', ['Host: localhost']);
 
-/** Makes the service hold back creates until the gate is opened. */
 function holdCreates(): Gate {
   const hold = gate();
   service.plan((purpose) => (purpose === 'create-payment' ? { acts: true, first: hold.opened } : undefined));
   return hold;
 }
 
-/** Resolves when that many creates have arrived at the service. */
 const arrived = (count: number): Promise<number> =>
   until(
     () => service.requestsTo('create-payment').length,
     (found) => found === count,
   );
 
-/** Sends that many creates, which the service holds back. */
 async function inFlight(program: Program, count: number) {
   const hold = holdCreates();
   const before = service.requestsTo('create-payment').length;
@@ -129,7 +126,6 @@ describe('SIGTERM', () => {
     const stopped = await start(ENDLESS);
     const bySignal = await inFlight(stopped, 3);
     await terminate(stopped);
-    // Either signal may be the second.
     stopped.signal('SIGINT');
     expect(await stopped.exited).toBe(1);
     bySignal.release();
@@ -146,7 +142,7 @@ describe('SIGTERM', () => {
     expect(await store.rows('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
     const rows = await store.rows('SELECT key, outcome FROM attempts');
     expect(rows.map(({ key }) => key).sort()).toEqual(keys.toSorted());
-    // The second gateway may have found out what became of the first ones.
+    // Rechecks by the second gateway may have found other outcomes.
     const cut = rows.filter(({ key }) => byGrace.keys.includes(String(key)));
     for (const { outcome } of cut) expect(['in_progress', 'unknown']).toContain(outcome);
 
@@ -254,7 +250,6 @@ test('A gateway with 128 file descriptors serves while 160 connections send noth
   const base = await listening(program);
   const { hostname, port } = new URL(base);
 
-  /** Opens a connection on which nothing is sent; resolves when the server accepts or resets it. */
   async function silentConnection(): Promise<Socket> {
     const socket = connect({ host: hostname, port: Number(port) });
     socket.on('error', () => undefined);
@@ -270,7 +265,6 @@ test('A gateway with 128 file descriptors serves while 160 connections send noth
     expect((await post(`${base}/graphql`, '{"query":"{ __typename }"}')).status).toBe(200);
   }
 
-  /** The time of the gateway, in seconds since 1970. */
   async function timeOfGateway(): Promise<number> {
     const { text } = await raw(`${base}/metrics`);
     return Number(/^paygraph_time_seconds (\S+)$/m.exec(text)?.[1]);
@@ -279,7 +273,7 @@ test('A gateway with 128 file descriptors serves while 160 connections send noth
   const key = newKey();
   const held = holdNext(service, 'create-payment');
   const created = new Caller(base).create('payment', key);
-  // Awaited below: until then a failure of the test is not to be hidden by its rejection.
+  // Awaited below; prevents that its rejection hides a test failure.
   created.catch(() => undefined);
   await held.arrived();
   const silent = await Promise.all(Array.from({ length: 160 }, silentConnection));

@@ -33,7 +33,7 @@ beforeEach(() => {
   server.logLines.length = 0;
 });
 
-/** Whatever was sent, the gateway still serves, and has logged no error of its own. */
+/** After every test the gateway still serves, and has logged no error. */
 afterEach(async () => {
   expect(server.logLines.filter((line) => /"level":(50|60)/.test(line))).toEqual([]);
   expect((await server.client.ask('{ __typename }')).status).toBe(200);
@@ -73,7 +73,7 @@ describe('GraphQL over HTTP', () => {
 });
 
 describe('A malformed request', () => {
-  /** The answers, and whether the request that was smuggled behind it reached the service. */
+  /** The responses, and whether the smuggled request reached the service. */
   async function sendMalformed({ write }: Pick<Malformed, 'write'>) {
     const externalId = `hidden-${randomUUID()}`;
     const query = `{ payment(channel: "${CHANNEL}", externalId: "${externalId}") { __typename } }`;
@@ -95,7 +95,7 @@ describe('A malformed request', () => {
       expect(malformed.statuses).toContain(first?.status ?? 0);
       expect(faultsOfHttp(first ?? { status: 0, body: '' })).toEqual([]);
       if (malformed.followed) {
-        // What follows is a request of its own; the connection may also have ended before.
+        // What follows is a separate request; the connection may also have ended before.
         if (second) expect(JSON.parse(second.body)).toEqual({ data: { payment: null } });
         expect(more).toEqual([]);
       } else {
@@ -131,7 +131,7 @@ function expectRefused(result: RawResult, status = 400): void {
   expect(server.service.requests).toHaveLength(0);
 }
 
-/** The JSON text of a create with that text as its external id, and that in place of the amount's value. */
+/** The JSON text of a create with this external id and this text of the amount's value. */
 const createText = (externalId = 'order-1', value = '"value": "5.00"'): string =>
   `{"query": ${JSON.stringify(CREATE)}, "variables": {"input": {
     "idempotencyKey": "${randomUUID()}", "externalId": "${externalId}", "channel": "${CHANNEL}",
@@ -330,7 +330,7 @@ describe('One event stays one log line', () => {
     method: { other: { fields: { note: text } } },
   });
 
-  /** Every place of a body where a caller writes a text, and how many audit lines it may cause. */
+  /** Every place of a body for a caller's text, and the number of audit lines it may cause. */
   const BODIES: [string, audited: number, (text: string) => string][] = [
     ['operationName', 0, (text) => json({ query: '{ __typename }', operationName: text })],
     ['the document', 0, (text) => json({ query: `{ __typename } ${text}` })],
@@ -343,7 +343,7 @@ describe('One event stays one log line', () => {
     ['a custom field of a create', 1, (text) => create(note(text))],
   ];
 
-  /** Sends a request, and returns what was written meanwhile to the log and to the audit log. */
+  /** Sends a request, and returns the new lines of the log and the audit log. */
   async function written(text: string): Promise<{ log: string[]; audit: string[] }> {
     const before = server.auditText().length;
     server.logLines.length = 0;
@@ -413,7 +413,7 @@ describe('One event stays one log line', () => {
 });
 
 describe('Random input', () => {
-  /** The same on every machine; another seed may be tried: FUZZ_SEED=123 npx jest test/http/requests.slow */
+  /** Fixed for reproducible runs; FUZZ_SEED=123 npx jest test/http/requests.slow uses another seed. */
   const SEED = Number(process.env['FUZZ_SEED'] ?? 20261121);
 
   async function faultsFor(body: string): Promise<string[]> {
@@ -448,7 +448,7 @@ describe('Random input', () => {
     const before = heapInUse();
     await sendAll();
     await sendAll();
-    // Each time it is more than a megabyte of text.
+    // Each run sends more than a megabyte of text.
     expect(heapInUse() - before).toBeLessThan(20);
   });
 

@@ -5,7 +5,6 @@ import { ENDED, confirmedBy, newConfirm } from './support/samples';
 const CERTAIN = { previousOutcomeUnknown: false, unresolvedHashes: [] };
 const SUSPECT = { previousOutcomeUnknown: true, unresolvedHashes: expect.any(Array) };
 
-/** Another confirm of the same payment. */
 const next = (before: ConfirmClaim, given: Partial<ConfirmClaim> = {}): ConfirmClaim =>
   newConfirm({
     ...before,
@@ -41,7 +40,7 @@ describeJournals('A confirm', (fixture) => {
     await expect(fixture.journal.beginConfirm(next(first, { now: 5_001 }))).resolves.toBeNull();
     const second = next(first, { now: 8_001, owner: first.owner, leaseUntil: 9_000 });
     await expect(fixture.journal.beginConfirm(second)).resolves.toEqual(SUSPECT);
-    // What has ended is not renewed.
+    // An ended confirm is not renewed.
     await fixture.journal.endConfirm(second.id, ENDED.unknown);
     await fixture.journal.renew(first.owner, 12_000);
     await expect(fixture.journal.beginConfirm(next(first, { now: 8_002 }))).resolves.toEqual(SUSPECT);

@@ -12,7 +12,6 @@ import { describeSmallDisk } from '../support/small-disk';
 import { begunAs, newAttempt, newPayout } from './support/samples';
 import { UNAVAILABLE } from './support/unavailable';
 
-/** Begins attempts until one is refused. */
 async function beginUntilRefused(journal: Journal): Promise<{ begun: NewAttempt[]; refused: NewAttempt[] }> {
   const begun: NewAttempt[] = [];
   for (;;) {
@@ -41,7 +40,7 @@ describeSmallDisk('A full disk', '1m', (disk) => {
       journal.insertAttempt(newAttempt({ publicDetails: 'x'.repeat(50_000) })),
     ).rejects.toMatchObject(UNAVAILABLE);
 
-    // Reading goes on, and shows all of what was begun and nothing of what was refused.
+    // Reads still work, and show exactly the accepted attempts.
     const page = { service: 'full', client: 'shop', channel: 'channel-1', limit: 10_000 };
     const kept = (await journal.list(page)).map(({ id }) => id).sort();
     expect(kept).toEqual([before, ...begun].map(({ id }) => id).sort());

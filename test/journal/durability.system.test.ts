@@ -62,7 +62,7 @@ describeJournals('A journal', (fixture) => {
 const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 
-/** How many transactions the write-ahead log of a SQLite file holds: the last frame of each says the size of the file. */
+/** The number of transactions in a SQLite write-ahead log: the last frame of each holds the file size. */
 function transactionsIn(wal: Buffer): number {
   const frame = FRAME_HEADER_BYTES + wal.readUInt32BE(8);
   const salt = wal.subarray(16, 24);

@@ -2,14 +2,13 @@ import type { BeginResult, Journal, NewAttempt } from '../../src/datasources/jou
 import { describeJournals, type JournalChild } from './support/fixture';
 import { asBegun, begunAs, FREEING, HOLDING, newAttempt, newPayout, tally } from './support/samples';
 
-/** As many attempts under one key. */
 const sameKey = (count: number, given: Partial<NewAttempt> = {}): NewAttempt[] => {
   const { service, key } = newAttempt();
   return Array.from({ length: count }, () => newAttempt({ service, key, ...given }));
 };
 
 const ONE_OF_200 = { started: 1, exists: 199 };
-/** Expects the answers to all others to name the attempt that was started. */
+/** Expects one `started`, and all other results to name that attempt. */
 function expectOneWinner(attempts: NewAttempt[], answers: BeginResult[]): void {
   const winner = attempts[answers.findIndex(({ kind }) => kind === 'started')];
   for (const answer of answers) if (answer.kind === 'exists') expect(answer.attempt.id).toBe(winner?.id);
@@ -17,14 +16,12 @@ function expectOneWinner(attempts: NewAttempt[], answers: BeginResult[]): void {
 
 const RESERVED = { kind: 'reserved' };
 
-/** Payouts under keys of their own, all with one external id. */
 const rivals = (count: number): NewAttempt[] => {
   const { service, externalId } = newPayout();
   return Array.from({ length: count }, () => newPayout({ service, externalId }));
 };
 
 describeJournals('Beginning an attempt', (fixture) => {
-  /** Two journals in this process. */
   let two: Journal[];
   let children: JournalChild[];
 

@@ -12,7 +12,6 @@ const STARTED = { kind: 'started' };
 
 const fileOf = ({ url }: Store): string => url.slice('file:'.length);
 
-/** Opens a new journal in several processes at once. */
 async function expectOneMigration(store: Store): Promise<void> {
   const children = await Promise.all([1, 2, 3].map(() => startChild(store.url)));
   const answers = await Promise.all(children.map((child) => child.call('begin', [newAttempt()])));
@@ -54,7 +53,6 @@ describe('A new SQLite file', () => {
 
   afterEach(() => store.drop());
 
-  /** The modes of the file and of those that SQLite keeps beside it. */
   const modesOf = (file: string): number[] =>
     ['', '-wal', '-shm'].map((end) => statSync(`${file}${end}`).mode & 0o777);
 

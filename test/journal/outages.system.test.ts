@@ -27,7 +27,7 @@ describeJournals('A locked journal', (fixture) => {
     const reads = async (): Promise<void> => {
       for (const read of Object.values(READS)) await read(journal);
     };
-    // PostgreSQL's lock of whole tables keeps readers out too.
+    // PostgreSQL's lock of whole tables also blocks readers.
     const read = Promise.all(refused).then(() => (fixture.store.kind === 'SQLite' ? reads() : undefined));
     await read.finally(unlock);
     for (const write of Object.values(WRITES)) await write(journal);
@@ -49,10 +49,10 @@ describeJournals('A locked journal', (fixture) => {
     const unlock = await fixture.store.hold();
     const attempts = some(count);
     await Promise.all(attempts.map((attempt) => expectUnavailable(journal.insertAttempt(attempt))));
-    // An attempt whose batch gets the lock at its very deadline may be written although it is refused.
+    // An attempt whose batch gets the lock exactly at its deadline may be written although it is refused.
     await expectUnavailable(journal.insertAttempt(newAttempt())).finally(unlock);
     await recovered(journal);
-    // Whatever still waited for the lock has had it once it can be taken again.
+    // Work that still waited for the lock gets it before this.
     await fixture.store.hold().then((again) => again());
     const kept = new Set((await fixture.store.rows('SELECT id FROM attempts')).map(({ id }) => id));
     expect(attempts.filter(({ id }) => kept.has(id))).toEqual([]);
@@ -116,7 +116,7 @@ describePostgresJournal('A network that holds back all packets', (fixture) => {
   });
 
   test('makes the journal give up connections that the network has forgotten', async () => {
-    // Opens as many connections as there may be.
+    // Opens the maximum number of connections.
     await Promise.allSettled(EVERYTHING.map((ask) => ask(journal)));
     await recovered(journal);
     proxy.pause();

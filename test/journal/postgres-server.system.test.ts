@@ -11,7 +11,7 @@ import { noCluster, PASSWORD_USER, privateCluster, type Cluster } from './suppor
 import { asBegun, begunAs, newAttempt } from './support/samples';
 import { EVERYTHING, expectUnavailable, recovered } from './support/unavailable';
 
-/** A server that the tests stop, and its standby, which takes its place at the end. */
+/** A server that the tests stop, and its standby, which is promoted at the end. */
 let primary: Cluster;
 let standby: Cluster;
 
@@ -30,7 +30,7 @@ const describeCluster = (subject: string, define: () => void): void =>
 
 describeCluster('A journal on a PostgreSQL server', () => {
   let journal: Journal;
-  /** With the deadline of a gateway's journal. */
+  /** With the production timeout of a journal. */
   let impatient: Journal;
 
   beforeAll(async () => {
@@ -48,7 +48,7 @@ describeCluster('A journal on a PostgreSQL server', () => {
     primary.stop();
     for (let round = 0; round < 2; round += 1)
       await Promise.all(EVERYTHING.map((ask) => expectUnavailable(ask(impatient))));
-    // Opened while the server is away, it is used once the server is there.
+    // Opened while the server is stopped.
     const early = await openJournal(primary.url);
     await expectUnavailable(early.insertAttempt(newAttempt()));
     primary.start();

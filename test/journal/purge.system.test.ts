@@ -5,7 +5,7 @@ import { begunAs, newPayout, SETTLED } from './support/samples';
 
 const TARGETS: readonly PurgeTarget[] = ['attempts', 'reservations'];
 
-/** Takes steps until nothing is left; returns how many rows each of them deleted. */
+/** Purges step by step; returns the number of deleted rows of each step. */
 async function purge(journal: Journal, settledBefore: number, limit = 100): Promise<number[]> {
   const deleted: number[] = [];
   for (const target of TARGETS) {

@@ -118,8 +118,7 @@ describePostgresJournal('Connections for lists', (fixture) => {
       'succeeded',
       newAttempt({ client: 'stuck client' }),
     );
-    // A row policy makes reading a row of that client last on connections for lists, which never sort. It does not bind
-    // the superuser that owns the tables.
+    // A row policy makes reads of that client's rows slow on connections for lists. It does not bind the superuser.
     const role = `paygraph_${randomBytes(6).toString('hex')}`;
     await fixture.store.rows(`CREATE ROLE ${role} LOGIN;
       GRANT ALL ON SCHEMA public TO ${role};
@@ -164,7 +163,7 @@ describeSqliteJournal('Connections for lists', (fixture) => {
     const release = await fixture.store.hold();
     let isBegun = false;
     const begun = fixture.journal.insertAttempt(newAttempt()).finally(() => (isBegun = true));
-    // By then the create has its place in front.
+    // Now the create is first in the queue.
     await new Promise(setImmediate);
     await new Promise(setImmediate);
     const page = { service, client, channel, limit: 10 };
@@ -176,7 +175,6 @@ describeSqliteJournal('Connections for lists', (fixture) => {
 });
 
 describeJournals('findCreated', (fixture) => {
-  /** A creator and a channel that no other test uses. */
   const someone = (): Creator & { channel: string } => ({
     service: randomUUID(),
     client: 'user-1',
@@ -184,7 +182,6 @@ describeJournals('findCreated', (fixture) => {
     channel: 'channel-1',
   });
 
-  /** A payment that this client has created. */
   async function created(by: Partial<NewAttempt>): Promise<NewAttempt & { transactionId: string }> {
     const transactionId = randomUUID();
     const attempt = await begunAs(fixture.journal, 'succeeded', newAttempt(by), { transactionId });
@@ -256,7 +253,7 @@ const COUNT = 50_000;
 const LIMIT = 21;
 const PAGE: AttemptPage = { service: 'service-1', client: 'shop', channel: 'channel-1', limit: LIMIT };
 
-/** All attempts are succeeded payments of this client: most of these pages are empty, and rare outcomes are nowhere. */
+/** All attempts are succeeded payments of this client: most of these pages are empty. */
 const FILTERS: Partial<AttemptPage>[] = [undefined, ['payment'], ['payout']].flatMap((kinds) =>
   [null, 'succeeded', 'rejected', 'unknown'].flatMap((outcome) =>
     [null, 'service-1 order 100', 'no order'].flatMap((externalId) =>
@@ -336,7 +333,6 @@ describePostgresJournal('Query plans', (fixture) => {
 });
 
 describeSqliteJournal('Query plans', (fixture) => {
-  /** The steps of a plan that read attempts. */
   const stepsOf = async (text: string): Promise<string[]> =>
     (await fixture.store.rows(`EXPLAIN QUERY PLAN ${text}`)).map(({ detail }) => String(detail));
 

@@ -7,7 +7,7 @@ import {
 import { describeJournals } from './support/fixture';
 import { asBegun, begunAs, FINAL, FREEING, newAttempt, newClaim, SETTLED } from './support/samples';
 
-/** What each end leaves in the journal. */
+/** The fields of an attempt after each outcome. */
 const AFTER: Record<keyof typeof SETTLED, Partial<Attempt>> = {
   succeeded: {
     outcome: 'succeeded',

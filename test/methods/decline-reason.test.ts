@@ -1,6 +1,6 @@
 import { DeclineReason, readDeclineReason } from '../../src/schema/decline';
 
-/** Providers' texts are an open set (spec 7.2): those the specification names are read, in any spelling. */
+/** Providers' texts are an open set (spec 7.2): those that the specification names are recognised in any spelling. */
 const texts: Record<DeclineReason, string[]> = {
   DO_NOT_HONOR: ['do-not-honor', 'DO_NOT_HONOR', '05: Do Not Honour.', 'Declined (do  not\thonor)'],
   AUTHENTICATION_FAILED: [

@@ -4,10 +4,7 @@ import { openBench, type Bench } from './harness';
 import { rowsOf, type GoldenConfirm, type GoldenCreate, type GoldenLookup, type Json } from './golden-bodies';
 import { readDrawings } from './qr-image';
 
-/**
- * For every method and flow: what the service gets, byte for byte where it matters, and what the caller gets back,
- * every field of it. The bodies stand in golden/, transcribed from the service's specification.
- */
+/** For every method and flow: the request to the service, byte for byte where it matters, and all fields of the result. */
 
 interface MoneyCase {
   document: string;
@@ -81,7 +78,7 @@ const EXTERNAL_ID = 'заказ 7 & co = 100% +#😀';
 const EXTERNAL_ID_SENT =
   'external_id=%D0%B7%D0%B0%D0%BA%D0%B0%D0%B7%207%20%26%20co%20%3D%20100%25%20%2B%23%F0%9F%98%80';
 
-/** The three ways to look a transaction up (spec 4.1, 4.3), each with the query string that must be sent. */
+/** The three ways to look a transaction up (spec 4.1, 4.3), with the expected query string. */
 function waysToLookUp({ data }: GoldenLookup): { ids: Json; query: string; externalId: string | null }[] {
   const { channel, transactionId } = data;
   const [sentChannel, sentId] = [`channel=${channel}`, `transaction_id=${transactionId}`];
@@ -126,7 +123,7 @@ test.each(rowsOf(({ payout }) => payout?.lookup))(
   'looks a payout up by either id: %s',
   async (_name, golden) => {
     for (const { ids, query, externalId } of waysToLookUp(golden)) {
-      // A payout's answer carries the identifier that the client gave it (spec 2.6).
+      // A lookup of a payout contains the client's external id (spec 2.6).
       const answered = externalId ?? golden.data['externalId'];
       bench.answers({ get: { status: 200, json: { ...golden.answer, external_id: answered } } });
       await expectOneLookup('/api/v1/payout/', query, async () => {

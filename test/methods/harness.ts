@@ -6,20 +6,20 @@ import {
   type ReceivedRequest,
 } from '../support/payment-service/fake-payment-service';
 
-/** The moment at which everything on a bench happens. */
+/** The fixed time of the gateway. */
 export const NOW_MS = 1_717_146_765_999;
 
-/** A gateway before a service that answers as the test says; no time passes in the gateway. */
+/** A gateway with a fixed clock, and a scripted service. */
 export interface Bench {
   gateway: TestClient;
   service: FakePaymentService;
-  /** Sets how POST and GET are answered, and forgets what was sent before. */
+  /** Sets the responses to POST and GET, and forgets earlier requests. */
   answers(script: { post?: Reply; get?: Reply }): void;
-  /** What was sent with this HTTP method since then. */
+  /** Requests with this method since `answers`. */
   sent(method: 'POST' | 'GET'): ReceivedRequest[];
 }
 
-/** The golden bodies use the same keys and transaction ids again and again, each time as if for the first time. */
+/** The golden bodies reuse keys and transaction ids. */
 function forgetAttempts(database: string): void {
   const journal = new DatabaseSync(database.replace('file:', ''), { timeout: 1000 });
   journal.exec(

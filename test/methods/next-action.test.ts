@@ -5,7 +5,7 @@ import type { Json } from './golden-bodies';
 import { readDrawings, readQrImage } from './qr-image';
 import { lookUpPayment } from './selection';
 
-/** What the payer or the client has to do next, for every status and state of the service (spec 3.1, 3.3). */
+/** The next action of the payer or the client, for every status and state of the service (spec 3.1, 3.3). */
 
 const channel = '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10';
 const transactionId = '3f0c5a52-8f0e-4f5b-9d0a-6f2f7f1f9a01';
@@ -26,7 +26,7 @@ const STATES = [
 
 interface Waiting {
   type: string;
-  /** The state in which somebody has to do something. */
+  /** The state that requires an action. */
   state: string;
   facts: Json;
   action: Json;
@@ -109,7 +109,7 @@ test.each(everyState)(
 const QR = '00020101021226610014ID.EXAMPLE.WWW6304A1B2';
 const virtualAccount = { type: 'virtual_account', bank_code: 'bni', virtual_account: '8808123412341234' };
 
-/** Without a state: a payment_method, and what to do with and without a hosted page. */
+/** Without a state: a payment_method, and the next action with and without a hosted page. */
 const stateless: [string, Json, Json, Json][] = [
   ...['card', 'upi', 'dcb', 'jazz_cash', 'easy_paisa', 'virtual_account', 'qris', 'ewallet'].map(redirects),
   ...['c2c', 'bkash', 'nagad', 'rocket', 'scheme', 'havale', 'other', 'crypto'].map(redirects),
@@ -161,7 +161,7 @@ test('a caller that polls is told the intervals of POLL_INTERVALS_PAYER and POLL
   }
 });
 
-/** Payloads as payment systems make them (EMVCo merchant-presented, and addresses), and the most that a picture of each may take. */
+/** Payloads of payment systems (EMVCo merchant-presented, and addresses), and the maximum size of their images. */
 const PAYLOADS: [string, number][] = [
   [QR, 2000],
   [

@@ -10,14 +10,14 @@ import type {
 import { goldenMethods, type GoldenCreate } from './golden-bodies';
 import { schema } from './selection';
 
-/** A method is one room, one line of the registry and its golden bodies; the schema follows the registry. */
+/** A method is one definition, one line of the registry and its golden bodies; the schema follows the registry. */
 
 const FOLDER = join(__dirname, '../../src/schema/methods');
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null;
 
-/** A room is told by its shape, so that one that nobody registered is found. */
+/** Recognises definitions by their shape, to find unregistered ones. */
 const isRoom = (value: unknown): value is MethodDefinition =>
   isObject(value) &&
   [value['payment'], value['payout']].some(
@@ -118,7 +118,7 @@ test('golden bodies and methods agree: one file for each wire type, with the sid
   expect(golden.sort()).toEqual(registered.sort());
 });
 
-/** The choices that the golden creates make: "redirect CARD", or the name of an arm. */
+/** The choices of the golden creates: "redirect CARD", or a field of the @oneOf input. */
 const choicesOf = (creates: readonly GoldenCreate[] = []): string[] =>
   sorted(
     creates.flatMap(({ input }) =>

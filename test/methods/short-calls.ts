@@ -3,19 +3,18 @@ import type { Bench } from './harness';
 import { rowsOf, type GoldenConfirm, type GoldenCreate, type Json } from './golden-bodies';
 import { confirmPayment, createPayment } from './selection';
 
-/** Creates and confirms that the service answers shortly, and what the gateway then looks up. */
+/** Creates and confirms with short responses, and the lookups that follow. */
 
 export const creates = rowsOf(({ payment }) => payment?.create);
 export const confirms = rowsOf(({ payment }) => payment?.confirm);
 
-/** The golden case of that name. */
 export function named<C>(rows: [string, C][], name: string): C {
   const [, found] = rows.find(([row]) => row === name) ?? [];
   if (!found) throw new Error(`There is no golden case "${name}".`);
   return found;
 }
 
-/** The least that the service may answer to a create (spec 4.4). */
+/** The shortest response to a create (spec 4.4). */
 export const leastOf = ({ status, transaction_id }: Json): Json => ({ status, transaction_id });
 
 interface Success {
@@ -41,24 +40,21 @@ async function call(
   return result?.payment ?? {};
 }
 
-/** Creates the payment of a golden case and gives what was selected of it; anything but success fails the test. */
+/** Creates the payment of a golden case and returns the selected fields; expects success. */
 export const create = (
   bench: Bench,
   { input }: GoldenCreate,
   { selection, ...answers }: Answers & { selection?: string },
 ): Promise<Json> => call(bench, createPayment(selection), { input, ...answers });
 
-/** The same for a confirm. */
 export const confirm = (
   bench: Bench,
   { input }: GoldenConfirm,
   { selection, ...answers }: Answers & { selection: string },
 ): Promise<Json> => call(bench, confirmPayment(selection), { input, ...answers });
 
-/** The lookups that arrived, as they were sent. */
 export const lookups = (bench: Bench): string[] =>
   bench.sent('GET').map(({ path, query }) => `${path}?${query}`);
 
-/** The lookup of the payment of every golden case. */
 export const THE_LOOKUP =
   '/api/v1/payment/?channel=7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10&transaction_id=3f0c5a52-8f0e-4f5b-9d0a-6f2f7f1f9a01';

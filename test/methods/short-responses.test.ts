@@ -115,7 +115,7 @@ describe('A confirm', () => {
     expect(lookups(bench)).toEqual([]);
   });
 
-  /** What the service left out of an answer that is otherwise whole, and what is then looked up. */
+  /** Fields that an otherwise complete response lacks, and the lookup that follows. */
   const lacking: [string, string][] = [
     ['amount', 'amount { value }'],
     ['create_date', 'createDate'],

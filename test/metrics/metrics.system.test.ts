@@ -57,7 +57,7 @@ describeStores('/readyz', (rigs) => {
     });
     const page = await scrape(base());
     expect(page.sum('paygraph_journal_up')).toBe(0);
-    // A SQLite file that another process holds can still be read.
+    // A SQLite file that another process locks can still be read.
     if (rigs.kind === 'PostgreSQL') expect(page.find('paygraph_unknown_outcomes')).toEqual([]);
     expect(page.sum('paygraph_journal_errors_total')).toBeGreaterThan(0);
     await outage.up();
@@ -138,7 +138,6 @@ describeStores('/readyz', (rigs) => {
 
 const LOOKED = { type: 'query', name: 'Look', outcome: 'ok' };
 
-/** A page of metrics, for promtool. */
 let page = '';
 
 (POSTGRES_URL ? describe : describe.skip)('Two instances with REUSE_PORT=on', () => {
@@ -196,7 +195,6 @@ let page = '';
   });
 });
 
-/** The promtool of PROMTOOL or the PATH; undefined where there is none. */
 const PROMTOOL = [process.env['PROMTOOL'] ?? 'promtool'].find(
   (program) => spawnSync(program, ['--version']).status === 0,
 );

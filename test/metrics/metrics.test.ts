@@ -124,7 +124,7 @@ describeSqlite('Metrics', (rigs) => {
   const look = (externalId: string, of = rig): Promise<unknown> =>
     of.ask(LOOK, { c: CHANNEL, e: externalId });
 
-  /** By how much sums grow during an action. */
+  /** The increase of sums during an action. */
   async function growth(
     action: () => Promise<unknown>,
     ...sums: [name: string, labels?: Record<string, string>][]
@@ -368,7 +368,7 @@ describeSqlite('The page of metrics', (rigs) => {
     page = await scrape(rig.parts.gateway.url);
   });
 
-  /** The metrics in a text, without what a histogram adds to their names. */
+  /** Metric names in a text, without the suffixes of histograms. */
   const metricsIn = (text: string): string[] =>
     (text.match(/\b(?:paygraph|process|nodejs)_\w+/g) ?? []).map((name) =>
       page.types.has(name) ? name : name.replace(/_(bucket|sum|count)$/, ''),

@@ -30,7 +30,6 @@ const paymentOf = ({ query, json, method }: ReceivedRequest): object => ({
 
 const createInput = (): object => ({ ...input('payment', randomUUID()), method: { redirect: 'UPI' } });
 
-/** Ten different transactions at a hundred places. */
 const page = (): string[] =>
   Array<string[]>(10)
     .fill(Array.from({ length: 10 }, () => randomUUID()))
@@ -61,7 +60,7 @@ beforeAll(async () => {
   base = await listening(program);
 });
 
-/** How many promises the program has made. */
+/** Promises created so far. */
 async function promisesMade(): Promise<number> {
   readings += 1;
   program.signal('SIGUSR2');
@@ -69,7 +68,6 @@ async function promisesMade(): Promise<number> {
   return Number(promises);
 }
 
-/** How many writes the journal has made for creates. */
 async function journalWrites(): Promise<number> {
   const metrics = await scrape(base);
   const NAME = 'paygraph_journal_call_duration_seconds_count';
@@ -77,7 +75,7 @@ async function journalWrites(): Promise<number> {
 }
 
 describe('A prepared operation', () => {
-  // Promises were counted when this was written; a quarter more is allowed.
+  // The measured numbers of promises; 25 % more are allowed.
   test.each([
     [
       'a lookup',
@@ -93,7 +91,7 @@ describe('A prepared operation', () => {
       const { errors } = await post(`${base}/graphql`, JSON.stringify({ query, variables: variables() }));
       expect(errors).toBeUndefined();
     };
-    // Prepares the operation.
+    // Compiles the operation.
     for (let run = 0; run < 5; run += 1) await send();
     const [writes, requests, made] = [await journalWrites(), service.requests.length, await promisesMade()];
     for (let run = 0; run < RUNS; run += 1) await send();

@@ -136,7 +136,7 @@ const hex = (character: string): string => character.charCodeAt(0).toString(16);
 const percent: Encode = (character) => `%${hex(character)}`;
 const escaped = (text: string): string => [...text].map(percent).join('');
 
-/** In another script: the digits from that zero on; anything else as it is. */
+/** Digits of another script, by its zero. */
 const digitsFrom =
   (zero: number): Encode =>
   (character) =>
@@ -159,7 +159,6 @@ const ENCODINGS: Record<string, Encode> = {
     encodeURIComponent(String.fromCodePoint(character.charCodeAt(0) + 0xfee0)),
 };
 
-/** Writings of digits only. */
 const DIGITS: Record<string, Encode> = {
   'Arabic-Indic': digitsFrom(0x660),
   Thai: digitsFrom(0xe50),
@@ -277,7 +276,6 @@ describe('An encoded credential', () => {
   });
 });
 
-/** Every text of a JSON value. */
 const textsIn = (value: unknown): string[] => {
   if (typeof value === 'string') return [value];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
@@ -319,7 +317,7 @@ describe('A text without secrets', () => {
   });
 });
 
-/** Their digits hold a number of a card scheme. */
+/** Its digits contain a number of a card scheme. */
 const HEX_UUID = '41111111-1111-1111-abcd-000000000000';
 const DIGITS_UUID = '41111111-1111-1111-0000-000000000000';
 
@@ -336,7 +334,6 @@ test('A UUID as idempotency key is refused when it has no letter, or holds the c
 const MARKS = `a${'\u0315'.repeat(24_000)}${'\u0316'.repeat(24_000)}`;
 const WORDS = '\ufdfa'.repeat(32_000);
 
-/** The longest text that String.normalize was called with. */
 function longestNormalized(work: () => void): number {
   const normalize = jest.spyOn(String.prototype, 'normalize');
   try {

@@ -11,7 +11,7 @@ import { make, redirectCall } from '../support/calls';
 import { digits } from './fixtures/canaries';
 
 describe('A Decimal', () => {
-  /** The contract of Decimal, read character by character: the amount in hundredths, or undefined. */
+  /** A reference implementation of Decimal: the amount in hundredths, or undefined. */
   function hundredths(text: string): bigint | undefined {
     const parts = text.split('.');
     const [whole = '', fraction] = parts;
@@ -24,7 +24,7 @@ describe('A Decimal', () => {
     return amount > 0n ? amount : undefined;
   }
 
-  /** Decimals, and what is nearly one: too long, signed, spaced, with an exponent, in other digits. */
+  /** Decimals and near misses: too long, signed, spaced, with an exponent, in other digits. */
   const nearlyDecimal = fc
     .record({
       before: fc.constantFrom('', '', '', '', '-', '+', ' ', '0x', '.'),
@@ -109,7 +109,7 @@ describe('A global id', () => {
 });
 
 describe('A request to the service', () => {
-  /** Decodes a query string; throws where it is ambiguous: unescaped characters, "+", broken escapes. */
+  /** Decodes a query string; throws on ambiguity: unescaped characters, "+", broken escapes. */
   function strictlyDecoded(query: string): [string, string][] {
     const decoded = (text: string): string => {
       if (!/^(?:[A-Za-z0-9\-._~!*'()]|%[0-9A-F]{2})*$/.test(text))

@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-// Compiles and starts other tools, beside other tests.
 jest.setTimeout(120_000);
 
 const ROOT = path.resolve(__dirname, '../..');
@@ -125,7 +124,6 @@ describe('npm run new-method', () => {
     const compiled = run('node_modules/typescript/bin/tsc', '--noEmit', '-p', 'tsconfig.build.json');
     expect(compiled).toMatchObject({ status: 0, stdout: '' });
 
-    // Nothing is to be built for it.
     writeFileSync(
       path.join(copy, 'jest.copy.config.js'),
       `const { globalSetup, globalTeardown, ...config } = require('./jest.config.js'); module.exports = config;`,
@@ -227,7 +225,7 @@ describe('npm run schema-check', () => {
     return { code: status, output: stdout + stderr };
   }
 
-  /** Runs the check with a current schema, and returns what is the released one afterwards too. */
+  /** Runs the check with a current schema, and returns the released schema afterwards too. */
   function check(current: string, ...args: string[]) {
     const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-schema-'));
     mkdirSync(path.join(folder, 'api'));
@@ -246,7 +244,6 @@ describe('npm run schema-check', () => {
       return changed;
     }, released);
 
-  /** Adds a field, an argument or a value to a type. */
   const added = (type: string, what: string) =>
     [`${type} {`, `${type} {\n  """New."""\n  ${what}\n`] as const;
   const newMember = (fields: string) =>

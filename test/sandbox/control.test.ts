@@ -104,7 +104,7 @@ describe('The control plane of the sandbox', () => {
     await running.control('faults', { operation: 'create', fault: 'delay', ms: 4000 });
     let answered = false;
     const answer = create().finally(() => (answered = true));
-    // The count tells that the create has arrived: from then on it waits for the clock alone.
+    // The create has arrived: now it waits for the clock only.
     while (running.sandbox.control.counts().payment.creates === 0) await running.fetch('healthz');
     running.sandbox.control.advance(3999);
     await running.fetch('healthz');
@@ -161,7 +161,7 @@ describe('The control plane of the sandbox', () => {
 describe('The protection of the control plane', () => {
   const running = eachTest({ control: true });
 
-  /** fetch() lets nobody set Host or the Sec-Fetch headers: a browser would. */
+  /** fetch() does not allow Host and Sec-Fetch headers. */
   function call(
     path: string,
     headers: Record<string, string>,

@@ -8,7 +8,6 @@ function idIn(answer: Answer): string {
   return String(answer.body['transaction_id']);
 }
 
-/** A payment of each flow, and a payout. */
 async function everywhere(value: string): Promise<{ payments: string[]; payout: string }> {
   const bodies = [redirect({ value }), direct('upi', { value }), direct('jazz_cash', { value })];
   const payments = await Promise.all(bodies.map(async (body) => idIn(await running.createPayment(body))));

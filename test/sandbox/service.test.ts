@@ -1,7 +1,7 @@
 import { API_KEY, eachTest, type Answer } from './fixtures/running';
 import { direct, PAN, payoutTo, redirect } from './fixtures/requests';
 
-// What the specification demands is in test/conformance; here is what the sandbox does beyond it.
+// Behaviour of the sandbox beyond the specification, which test/conformance covers.
 
 const running = eachTest();
 
@@ -11,7 +11,6 @@ async function created(request: unknown) {
   return { id: String(answer.body['transaction_id']), body: answer.body };
 }
 
-/** A 400 whose errors name these fields. */
 function expectRefusal(answer: Answer, names: string[]): void {
   expect(answer.status).toBe(400);
   expect(Object.keys(answer.body['errors'] ?? {}).sort()).toEqual(names.sort());

@@ -8,11 +8,9 @@ import { Issuer, goodClaims, newKey, tokenBy } from '../support/issuer';
 import { LANGUAGES, SAMPLES, runSamples, type RunningSamples } from './support/doc-samples';
 import { liveRig, liveRigOn, type LiveRig } from './support/harness';
 
-/** The samples that run in Node.js as in a browser. */
 const NAMES = ['apollo-client', 'urql', 'graphql-sse', 'eventsource'];
 const START_MS = 60_000;
 
-/** Starts the server from which the samples fetch a token. Returns its URL. */
 async function tokenServer(token: () => Promise<string>): Promise<string> {
   const server = createServer((_request, response) => void token().then((text) => response.end(text)));
   server.listen(0, '127.0.0.1');
@@ -26,7 +24,7 @@ async function tokenServer(token: () => Promise<string>): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-/** Resets connections to a port until one has come. */
+/** Resets connections to a port until one has arrived. */
 async function refuseOnce(port: number): Promise<void> {
   const server = createTcpServer((socket) => socket.on('error', () => undefined).resetAndDestroy());
   server.listen(port, '127.0.0.1');
@@ -36,7 +34,6 @@ async function refuseOnce(port: number): Promise<void> {
   await once(server, 'close');
 }
 
-/** Runs all samples, each with a payment of its own. */
 async function started(rig: LiveRig, tokenUrl: string, stays: boolean) {
   const fields = { payment_method: { type: 'card' }, redirect_url: 'https://pay.example/1' };
   const ids = new Map(NAMES.map((name) => [name, rig.addPayment(fields)]));
@@ -50,7 +47,6 @@ async function started(rig: LiveRig, tokenUrl: string, stays: boolean) {
   return { ids: [...ids.values()], samples };
 }
 
-/** Waits until each sample has shown this status last. */
 async function show({ shown, exited, errors }: RunningSamples, status: string): Promise<void> {
   let code: number | null | undefined;
   void exited.then((exit) => (code = exit));

@@ -15,10 +15,9 @@ const PAYOUT_UPDATED = `subscription ($channel: UUID!, $transactionId: UUID!) {
 
 type Credentials = { authorization: string };
 
-/** A subscription as an application sees it. */
 interface Watched {
   results: unknown[];
-  /** Errors of GraphQL, or the refusal of the connection. */
+  /** GraphQL errors, or the error of the connection. */
   errors: unknown[];
   isOver: boolean;
 }
@@ -55,7 +54,7 @@ const watchByUrql: Watch = (url, variables, headers) => {
   client.subscription(PAYOUT_UPDATED, variables).subscribe(({ data, error, hasNext }) => {
     if (error) watched.errors.push(...error.graphQLErrors, error.networkError);
     else if (hasNext) watched.results.push(...Object.values(data as object));
-    // An error ends a subscription, though urql says that more may come.
+    // An error ends a subscription, though urql reports that more may come.
     if (error || !hasNext) watched.isOver = true;
   });
   return watched;

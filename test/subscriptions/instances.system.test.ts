@@ -15,7 +15,6 @@ const amount = (received: string) => ({ amount: { currency: 'INR', value: '100.0
 describePostgres('Gateways on one PostgreSQL', () => {
   let store: Store;
   let service: FakePaymentService;
-  /** Three gateways that share the database and the service. */
   let gateways: LiveRig<Clock>[];
   let [a, b]: LiveRig<Clock>[] = [];
 
@@ -32,7 +31,6 @@ describePostgres('Gateways on one PostgreSQL', () => {
   };
   const start = (options?: Options): Promise<LiveRig<Clock>> => startOn(systemClock, options);
 
-  /** Waits until `count` gateways listen to the database. */
   const listening = (count: number, url = store.url): Promise<unknown> =>
     withClient(url, (client) =>
       until(async () => {
@@ -54,14 +52,13 @@ describePostgres('Gateways on one PostgreSQL', () => {
 
   afterEach(() => service.respond(() => undefined));
 
-  /** Watches a payment on each of these gateways. */
   async function watchOn(id: string, ...instances: LiveRig<Clock>[]): Promise<Watching[]> {
     const watchers = instances.map((gateway) => watchPayment(webSocketClient(gateway), id));
     await Promise.all(watchers.map((watching) => watching.received(1)));
     return watchers;
   }
 
-  /** Waits until every notification has been received by all, and processed: a later one has been. */
+  /** Waits until all notifications have been processed, by following a later one. */
   async function settled(): Promise<void> {
     const probe = a!.addPayment();
     const watchers = await watchOn(probe, ...gateways);
@@ -213,7 +210,7 @@ describePostgres('Gateways on one PostgreSQL', () => {
     const [late] = await watchOn(polled, polling);
     expect(late?.statuses).toEqual(['MISPAID']);
     await proxy.listen();
-    // A notification would be lost for a gateway that is not back yet.
+    // A gateway that is not connected yet would miss the notification.
     await listening(3, away.url);
     await two.change(id, { status: 'completed' });
     await Promise.all([onOne?.ended(), onTwo?.ended()]);

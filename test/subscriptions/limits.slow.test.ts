@@ -19,7 +19,6 @@ const limited = (perClient: number, all = 1000): Promise<LiveRig> =>
   });
 
 describe.each(TRANSPORTS)('Subscriptions over %s', (_name, connect) => {
-  /** A subscription over a connection of its own. */
   const begin = (rig: LiveRig, id: string, transactionId = rig.addPayment()): Promise<Watching> =>
     watchStatus(connect(rig, of(id)), transactionId);
 
@@ -81,7 +80,7 @@ describe.each(TRANSPORTS)('Subscriptions over %s', (_name, connect) => {
     const wait = Number(error?.extensions['retryAfterMs']);
     expect(wait > 0 && wait <= 60_000).toBe(true);
     expect((await rig.client.ask('{ __typename }')).errors?.[0]?.message).toBe(error?.message);
-    // As over HTTP, a refusal for the rate has no log line: there may be any number of them.
+    // As over HTTP, rate-limited requests are not logged.
     expect(JSON.stringify(rig.subscriptionLines())).not.toContain('RATE_LIMITED');
     const statuses = ['processing', 'pending', 'mispaid', 'completed'];
     for (const [place, status] of statuses.entries()) {
@@ -134,7 +133,6 @@ test('Pipelined streams leave nothing behind when their connection is closed', a
 describe('WebSockets', () => {
   const connectAs = (rig: LiveRig, id: string): Promise<WireClient> => WireClient.ready(rig.url, of(id));
 
-  /** The same, once there is a place. */
   const connectWhenFree = (rig: LiveRig, id: string): Promise<WireClient | undefined> =>
     until(() => connectAs(rig, id).catch(() => undefined));
 

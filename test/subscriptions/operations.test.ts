@@ -12,7 +12,7 @@ import { words, type Told } from './support/wire-client';
 const PAN = '4111111111111111';
 
 let rig: LiveRig;
-/** Introspection is off here. */
+/** Without introspection. */
 let quiet: LiveRig;
 let id: string;
 
@@ -30,10 +30,7 @@ const aliases = (count: number): string =>
 const known = (errors: readonly unknown[] | undefined): object[] =>
   (errors ?? []).map((error) => words(error as Told));
 
-/**
- * The errors of the same operation by POST. When its variables are wrong, a query of the same length takes the place of the
- * subscription, which would be refused for being one.
- */
+/** The errors of the same operation by POST, as a query, because a subscription would be refused for its type. */
 async function byPost(payload: SubscribePayload, url: string): Promise<object[]> {
   const query = payload.variables
     ? payload.query.replace('subscription', 'query       ').replace('paymentUpdated', 'payment')

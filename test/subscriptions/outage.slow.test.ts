@@ -179,7 +179,7 @@ describe('A failing service', () => {
       clock.advance(1000);
       await new Promise((resolve) => setImmediate(resolve));
     }
-    // Sixty watches would send hundreds of lookups in a minute; the breaker lets a few through as probes.
+    // Sixty polled payments would cause hundreds of lookups in a minute; the breaker admits a few probes.
     expect(service.requests.length - before).toBeLessThan(20);
     expect(watchers.filter(({ errors }) => errors)).toEqual([]);
     service.respond(() => undefined);

@@ -16,7 +16,7 @@ const duration = fc
   .map(([number, unit]) => ({ text: `${number}${unit}`, ms: number * UNITS[unit] }));
 const often = duration.filter(({ ms }) => ms >= 100);
 
-/** Valid paces: the text of the setting, and what it is parsed to. */
+/** Valid poll intervals: the text of the setting, and its parsed form. */
 const paces = fc.tuple(fc.array(fc.tuple(often, duration), { maxLength: 6 }), often).map(([steps, last]) => {
   const inOrder = steps
     .sort(([, a], [, b]) => a.ms - b.ms)
@@ -139,10 +139,9 @@ type Rig = LiveRig<SteppedClock>;
 
 const steppedRig = (env: Record<string, string> = {}): Promise<Rig> => liveRigOn(new SteppedClock(), { env });
 
-/** When a transaction was looked up. */
 const timesOf = ({ service }: Rig, id: string): number[] => service.lookupsOf(id).map(({ at }) => at);
 
-/** Asserts that lookups followed each other in the given time, with the jitter of 15 %. */
+/** Expects lookups at this interval, with 15 % jitter. */
 function expectEvery(times: readonly number[], everyMs: number): void {
   for (const [place, at] of times.slice(1).entries()) {
     const wait = at - (times[place] ?? 0);
@@ -151,7 +150,6 @@ function expectEvery(times: readonly number[], everyMs: number): void {
   }
 }
 
-/** A payment that was created `agoMs` ago. */
 const addOldPayment = (rig: Rig, agoMs: number, fields: Json = {}): string =>
   rig.addPayment({ create_date: new Date(rig.clock.now() - agoMs).toISOString(), ...fields });
 
@@ -173,7 +171,7 @@ describe('A watched transaction', () => {
 
   beforeAll(async () => {
     shared = await steppedRig();
-    // The check of credentials goes on between the tests.
+    // The check of credentials continues between the tests.
     await watchStatus(webSocketClient(shared), addOldPayment(shared, 24 * 60 * MINUTE));
   });
 

@@ -168,7 +168,7 @@ describe('A subscription to a payment', () => {
   });
 });
 
-/** Watches over a new connection. Returns how to leave. */
+/** Ways to subscribe; each returns a function that disconnects. */
 const DEPARTURES: [how: string, watch: (id: string) => Promise<() => unknown>][] = [
   ...TRANSPORTS.map(([name, connect]): (typeof DEPARTURES)[number] => [
     `unsubscribes (${name})`,
@@ -186,7 +186,6 @@ const DEPARTURES: [how: string, watch: (id: string) => Promise<() => unknown>][]
 ];
 
 describe('Polling', () => {
-  /** Leaves, and waits until the gateway has noticed. */
   async function left(leave: () => unknown): Promise<void> {
     const before = rig.subscriptionLines().length;
     await leave();
@@ -258,7 +257,6 @@ describe('Watchers of one payment', () => {
     );
   });
 
-  /** Waits until everything that the client sent before is being processed. */
   const processed = (client: ReturnType<typeof webSocketClient>): Promise<Watching> =>
     watchStatus(client, rig.addPayment());
 
@@ -347,7 +345,6 @@ describe('A change is sent at once', () => {
 
   const at = (id: string) => `channel: "${CHANNEL}", transactionId: "${id}"`;
 
-  /** Creates a payment through the gateway. */
   async function created(idempotencyKey: string): Promise<{ id: string; input: Json }> {
     const id = still.addPayment(amount('10.00'));
     still.service.respond(({ method }) =>

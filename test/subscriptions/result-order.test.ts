@@ -19,7 +19,7 @@ afterEach(() => rig.service.respond(() => undefined));
 
 const statesOf = ({ values }: Watching): unknown[] => values.map(({ state }) => state);
 
-/** A payment with an external id, and the query for it by that id, which shares no lookup with a watch. */
+/** A payment with an external id, and a query by that id, which shares no lookup with the poller. */
 function withOrder(): { id: string; query: () => Promise<unknown> } {
   const order = `order-${(orders += 1)}`;
   const id = rig.addPayment({ order });
@@ -27,7 +27,7 @@ function withOrder(): { id: string; query: () => Promise<unknown> } {
   return { id, query: () => rig.client.ask(query) };
 }
 
-/** Holds back the response to the next lookup of a watched payment. Returns how to release it. */
+/** Holds back the response to the next poll. Returns a function that releases it. */
 async function holdLookup(id: string): Promise<() => void> {
   const held = rig.service.hold();
   await rig.lookedUp(id);
@@ -35,7 +35,6 @@ async function holdLookup(id: string): Promise<() => void> {
   return () => held.release();
 }
 
-/** Completes a payment, and waits until its watchers know. */
 async function complete(id: string, ...watchers: readonly Watching[]): Promise<void> {
   rig.service.update(id, { status: 'completed' });
   await rig.lookedUp(id);

@@ -42,10 +42,10 @@ beforeAll(async () => {
   });
 });
 
-/** The time by the gateway's clock, in seconds since 1970. */
+/** The gateway's clock, in seconds since 1970. */
 const seconds = (more = 0): number => Math.floor(rig.clock.now() / 1000) + more;
 
-/** The header of a token that expires after LIFE_S. A claim that is undefined is left out. */
+/** The header of a token that expires after LIFE_S. Undefined removes a claim. */
 const token = async (claims: object = {}, by = key!): Promise<{ authorization: string }> =>
   bearer(
     await tokenBy(by, {
@@ -133,7 +133,7 @@ describe.each(TRANSPORTS)('Over %s', (name, connect) => {
     const id = still.addPayment();
     const short = await watchStatus(connect(still, await token()), id);
     const long = await watchStatus(connect(still, await token({ exp: seconds(3600) })), id);
-    // The check comes at the end of each second.
+    // The check runs at the end of each second.
     rig.clock.advance(LIFE_S * 1000 - 1);
     rig.clock.advance(1);
     await still.change(id, { status: 'completed' });
@@ -236,7 +236,7 @@ describe('When CLIENT_KEYS_FILE changes', () => {
 });
 
 describe('A WebSocket', () => {
-  /** How the connection is closed after these credentials; no message comes before. */
+  /** The close event after these credentials; expects no message before. */
   async function closing(payload: unknown, headers: Record<string, string> = {}): Promise<Closing> {
     const client = await WireClient.open(rig.url, { headers });
     client.say({ type: 'connection_init', ...(payload !== undefined && { payload }) });

@@ -7,7 +7,6 @@ import { EventStream } from './support/event-stream';
 import { liveRig, liveRigOn, subscription } from './support/harness';
 import { WireClient } from './support/wire-client';
 
-/** Opens a stream, and waits for its first result. */
 async function opened(url: string, payload: object): Promise<EventStream> {
   const stream = await EventStream.open(`${url}/stream`, payload);
   expect(await stream.nextData()).toMatchObject({ status: 'PENDING' });
@@ -27,7 +26,7 @@ test('SIGTERM closes WebSockets with 1001, ends streams without completion, and 
   const url = `${await listening(program)}/graphql`;
   const payments = Array.from({ length: 10 }, () => rig.addPayment());
   const clients = await Promise.all(Array.from({ length: 60 }, () => WireClient.ready(url, AUTHORIZED)));
-  // One subscription over most connections, fifty over the others.
+  // One subscription on most connections, fifty on the others.
   for (const [place, client] of clients.entries())
     for (let count = 0; count < (place < 4 ? 50 : 1); count += 1)
       client.subscribe(`s${count}`, subscription(payments[count % payments.length]!));
@@ -59,7 +58,7 @@ describe('A gateway that is closing', () => {
     const client = await WireClient.ready(url, AUTHORIZED);
     client.subscribe('a', payload);
     await client.next();
-    // It has a second in which to agree to the closing of its connection.
+    // It has one second to acknowledge the close.
     const silent = await WireClient.ready(url, AUTHORIZED);
     silent.socket.pause();
     const stream = await opened(url, payload);

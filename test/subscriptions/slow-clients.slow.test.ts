@@ -24,7 +24,7 @@ describe('The heartbeat of a WebSocket', () => {
     rig = await liveRig({ env: HEARTBEAT });
   });
 
-  /** A client that subscribes to a payment and answers no ping, and how many pings came. */
+  /** A client that subscribes and sends no pongs, and the number of pings it received. */
   async function withoutPongs(id: string) {
     const client = await WireClient.ready(rig.url, AUTHORIZED, { autoPong: false });
     const pings = jest.fn();
@@ -88,13 +88,13 @@ test('A stream gets a comment every SUBSCRIPTION_PING_SECONDS, and no event', as
   stream.leave();
 });
 
-/** As long as an address may be. */
+/** The longest allowed URL. */
 const address = (place: number): string => `https://pay.example/${place}/${'x'.repeat(8000)}`;
 const withAddress = (place: number): Json => ({
   payment_method: { type: 'card' },
   redirect_url: address(place),
 });
-/** How often a document may select it. */
+/** The maximum number of selections in a document. */
 const TIMES = 40;
 const LARGE = subscription('').query.replace(
   'status',
@@ -215,7 +215,6 @@ describe('A client that does not read', () => {
   /** More than the buffers of a connection hold in both directions. */
   const FLOOD_BYTES = 256 * 1024 * 1024;
 
-  /** Sends messages until the connection is closed, or FLOOD_BYTES are sent. */
   async function flood({ socket }: WireClient, message: () => string): Promise<'closed' | 'open'> {
     socket.pause();
     for (let sent = 0; sent < FLOOD_BYTES;) {

@@ -20,7 +20,6 @@ beforeAll(async () => {
   id = rig.addPayment();
 });
 
-/** The headers that protect browsers, sorted. */
 const safe = (headers: Iterable<[string, unknown]>): string[] =>
   [...headers]
     .filter(([name]) =>

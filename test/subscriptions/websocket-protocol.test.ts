@@ -13,7 +13,6 @@ const CANARY = 'CANARY4111111111111111';
 
 let rig: LiveRig;
 let url: string;
-/** A gateway with CORS_ORIGINS. */
 let listed: string;
 let payment: string;
 
@@ -27,7 +26,6 @@ beforeAll(async () => {
 const ready = (): Promise<WireClient> => WireClient.ready(url, AUTHORIZED);
 
 describe('The upgrade of a connection', () => {
-  /** The HTTP status of an upgrade with changed headers. */
   async function statusOf(changed: Record<string, string | undefined>, at = url): Promise<number> {
     return (await exchange(at, upgradeLines(at, changed))).status;
   }
@@ -139,7 +137,7 @@ describe('A WebSocket', () => {
     const both = await WireClient.open(url);
     both.say(INIT);
     both.subscribe('a', subscription(payment));
-    // Acknowledged when the credentials are verified before the second message is read.
+    // Acknowledged if the credentials are verified before the second message is read.
     const first = await both.next().catch(() => undefined);
     if (first) expect(both.heard.map(({ type }) => type)).toEqual(['connection_ack']);
     else expect((await both.closed).code).toBe(4401);

@@ -1,14 +1,12 @@
 import { AUTHORIZED } from './credentials';
 
-/** The merchant channel of every call here. */
 export const CHANNEL = '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10';
 
 export type Json = Record<string, unknown>;
 export type Kind = 'payment' | 'payout';
 
-/** How a call ended, flattened: a member of the result union, or the first GraphQL error. */
+/** The result of a call, flattened: a member of the result union, or the first GraphQL error. */
 export interface End {
-  /** The type's name in the result union. */
   result?: string;
   replayed?: boolean;
   transactionId?: string | null;
@@ -18,7 +16,6 @@ export interface End {
   httpStatus?: number;
   fields?: { path: string[]; rule: string }[];
   message?: string;
-  /** The code of a GraphQL error. */
   error?: string;
   retryable?: boolean;
   retryAfterMs?: number;
@@ -43,7 +40,7 @@ const FAILURES = `
 
 const TYPES: Record<Kind, string> = { payment: 'Payment', payout: 'Payout' };
 
-/** The selection of what tests look at in a result, with these fields of the resource. */
+/** The selection of a result, with these fields of the resource. */
 export const resultOf = (kind: Kind, fields: string): string =>
   `__typename ... on ${TYPES[kind]}Success { replayed ${kind} { ... on ${TYPES[kind]}Resource { transactionId status ${fields} } } }
   ${FAILURES}`;
@@ -55,7 +52,6 @@ const CREATES: Record<Kind, string> = { payment: createOf('payment'), payout: cr
 
 const CONFIRM = `mutation ($input: ConfirmPaymentInput!) { done: confirmPayment(input: $input) { ${resultOf('payment', 'externalId')} } }`;
 
-/** What the journal knows of an attempt. */
 export const RECORDED = `idempotencyKey operation channel externalId outcome startedAt settledAt
   transactionId amount { currency value received } paymentMethod payoutMethod`;
 
@@ -81,7 +77,7 @@ const METHODS: Record<Kind, Json> = {
   },
 };
 
-/** A valid create whose external id and description tell its key. */
+/** A valid create whose external id and description contain its key. */
 export const createInput = (kind: Kind, key: string, over: Json = {}): Json => ({
   idempotencyKey: key,
   channel: CHANNEL,
@@ -92,11 +88,9 @@ export const createInput = (kind: Kind, key: string, over: Json = {}): Json => (
   ...over,
 });
 
-/** A caller of a gateway, over HTTP. */
 export class Caller {
   readonly url: string;
 
-  /** @param base without a slash at its end */
   constructor(base: string) {
     this.url = `${base}/graphql`;
   }

@@ -6,7 +6,6 @@ import type { Reply, ReceivedRequest } from './payment-service/fake-payment-serv
 const document = (mutation: string, input: string, kind: Kind): string =>
   `mutation Call($input: ${input}!) { ${mutation}(input: $input) { ${resultOf(kind, 'rawStatus')} } }`;
 
-/** The three mutations. */
 export const DOCUMENTS = {
   createPayment: document('createPayment', 'CreatePaymentInput', 'payment'),
   createPayout: document('createPayout', 'CreatePayoutInput', 'payout'),
@@ -37,11 +36,10 @@ export interface MoneyResult {
 }
 
 export interface MoneyAnswer extends Omit<GraphqlAnswer<unknown>, 'data'> {
-  /** Undefined where the call ended with a GraphQL error. */
+  /** Undefined when the call ended with a GraphQL error. */
   result: MoneyResult | undefined;
 }
 
-/** Makes the call over the socket. */
 export async function make(client: TestClient, { mutation, input }: MoneyCall): Promise<MoneyAnswer> {
   const answer = await client.ask<Partial<Record<Mutation, MoneyResult>> | null>(DOCUMENTS[mutation], {
     input,
@@ -59,7 +57,7 @@ export function withValue(input: Json, path: readonly string[], value: unknown):
 
 export const TRANSACTION_ID = '0b7a1c52-6a55-4d0e-9c55-6f1f3e0d2a11';
 
-/** The shortest answer that the service gives to a create, of a new transaction, or to a confirm (spec 2.3). */
+/** The shortest response of the service to a create or a confirm (spec 2.3). */
 export const accepted = ({ json }: Pick<ReceivedRequest, 'json'>): Reply => ({
   status: 201,
   json: { status: 'processing', transaction_id: json['id'] ?? randomUUID() },
@@ -67,7 +65,6 @@ export const accepted = ({ json }: Pick<ReceivedRequest, 'json'>): Reply => ({
 
 let calls = 0;
 
-/** A key and an external id that no call of the test file has used. */
 export function unused(): { idempotencyKey: string; externalId: string } {
   calls += 1;
   return { idempotencyKey: `key-${calls}`, externalId: `order-${calls}` };
@@ -91,7 +88,6 @@ const BANGLADESH = { firstName: 'Ann', surname: 'Payer', phone: '+8801711111111'
 const NAMES = { firstName: 'Ann', lastName: 'Payer' };
 const BANK = { bankCode: 'BANK01', accountNumber: '00012345', ...NAMES };
 
-/** Every arm of PaymentMethodInput but redirect: its currency, and the least that is valid. */
 const PAYMENT_ARMS: Record<string, [currency: string, fields: Json]> = {
   card: ['EUR', CARD],
   upi: ['INR', { email: 'ann@example.com' }],
@@ -108,7 +104,6 @@ const PAYMENT_ARMS: Record<string, [currency: string, fields: Json]> = {
   other: ['USD', { fields: { anything: 'goes' } }],
 };
 
-/** Every arm of PayoutMethodInput but typeOnly. */
 const PAYOUT_ARMS: Record<string, [currency: string, fields: Json]> = {
   bankTransfer: ['EUR', { ...BANK, bankName: 'First Bank' }],
   imps: ['INR', { ...BANK, phone: '+919876543210', email: 'ann@example.com' }],
@@ -137,33 +132,28 @@ const confirmationOf = (arm: string): Json => ({
   confirmation: { [arm]: CONFIRMATIONS[arm] },
 });
 
-/** A valid call by that arm; a create has a key and an external id of its own. */
 export function validCall(mutation: Mutation, arm: string): MoneyCall {
   if (mutation === 'confirmPayment') return { mutation, input: confirmationOf(arm) };
   const [currency, fields] = (mutation === 'createPayment' ? PAYMENT_ARMS : PAYOUT_ARMS)[arm] ?? ['EUR', {}];
   return { mutation, input: base(currency, { [arm]: fields }) };
 }
 
-/** The arms of each mutation that take fields. */
 export const ARMS: Record<Mutation, string[]> = {
   createPayment: Object.keys(PAYMENT_ARMS),
   createPayout: Object.keys(PAYOUT_ARMS),
   confirmPayment: Object.keys(CONFIRMATIONS).filter((arm) => arm !== 'c2c'),
 };
 
-/** Where the arms stand in the input. */
 export const armPath = (mutation: Mutation, arm: string): string[] => [
   mutation === 'confirmPayment' ? 'confirmation' : 'method',
   arm,
 ];
 
-/** A payment by redirect. */
 export const redirectCall = (method: string, currency = 'EUR'): MoneyCall => ({
   mutation: 'createPayment',
   input: base(currency, { redirect: method }),
 });
 
-/** A payout that needs nothing but its type. */
 export const typeOnlyCall = (method: string, currency = 'EUR'): MoneyCall => ({
   mutation: 'createPayout',
   input: base(currency, { typeOnly: method }),

@@ -8,26 +8,24 @@ import {
 import { accepted } from '../../support/calls';
 import { decodeQuery } from '../../support/signatures';
 
-/** Channels of two merchants. They have letters, so that their case can be changed. */
+/** Channels of two merchants, with letters, so that their case can be changed. */
 export const OURS = 'aaaaaaaa-1111-4111-8111-aaaaaaaaaaaa';
 export const THEIRS = 'bbbbbbbb-2222-4222-8222-bbbbbbbbbbbb';
 
-/** What a client sends that has this key or token. */
 export const bearer = (credentials: string): { authorization: string } => ({
   authorization: `Bearer ${credentials}`,
 });
 
-/** A key that no other text holds, so that it shows wherever it turns up. */
+/** A key that can be recognised in any text. */
 export const keyOf = (id: string): string => `pgk_CANARY-${id}-0123456789abcdef`;
 
-/** A client of that name with a key of its own. */
 export const clientOf = (id: string, rights: Pick<TestClientKey, 'scopes' | 'channels'>): TestClientKey => ({
   id,
   key: keyOf(id),
   ...rights,
 });
 
-/** A service that takes every create and confirm, and has every transaction that it is asked for. */
+/** Accepts every create and confirm, and finds every transaction. */
 export function obliging(request: ReceivedRequest): Reply {
   if (request.method === 'POST') return accepted(request);
   const asked = decodeQuery(request.query);
@@ -35,7 +33,7 @@ export function obliging(request: ReceivedRequest): Reply {
   return { status: 200, json: { status: 'pending', transaction_id: id } };
 }
 
-/** A gateway before a service that obliges, with everything it logs. */
+/** A gateway and a service that accepts everything, with the gateway's log. */
 export interface Rig {
   client: TestClient;
   service: FakePaymentService;
@@ -48,7 +46,7 @@ interface RigOptions {
   now?: () => number;
 }
 
-/** Beside the clients there is the one of the test support, who may do everything. */
+/** `clients` are added to the client with all rights. */
 export async function accessRig({ clients = [], env = {}, now }: RigOptions = {}): Promise<Rig> {
   const logLines: string[] = [];
   const service = await testService(obliging);
@@ -60,7 +58,6 @@ export async function accessRig({ clients = [], env = {}, now }: RigOptions = {}
   return { client, service, logLines };
 }
 
-/** Forgets what was seen and logged. */
 export function clear({ service, logLines }: Rig): void {
   service.requests.length = 0;
   logLines.length = 0;

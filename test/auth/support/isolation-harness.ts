@@ -18,11 +18,9 @@ import {
   type RootCall,
 } from './root-calls';
 
-/** The scopes of a frontend's users. */
 const USER_SCOPES =
   'payments:create payments:read:own payments:confirm:own payouts:create payouts:read:own'.split(' ');
 
-/** Personal data in every UPI payment. */
 const CANARY = 'canary-user-1@example.com';
 
 export type Credentials = { authorization: string };
@@ -41,7 +39,7 @@ const CLIENTS = [
   clientOf('kiosk', { channels: [OURS] }),
 ];
 
-/** A gateway with several callers by key and by token, before one payment service with a ledger. */
+/** A gateway with several callers by key and by token, and a service with a ledger. */
 export async function startIsolation(kind: StoreKind) {
   const store = await openStore(kind);
   closeAfterTests({ close: () => store.drop() });
@@ -76,11 +74,9 @@ export async function startIsolation(kind: StoreKind) {
     logLines,
     keysFile,
 
-    /** Credentials of a subject of the identity provider. */
     subject: async (sub: string, claims: Json = {}): Promise<Credentials> =>
       bearer(await tokenBy(signingKey, { claims: { sub, channels: [OURS], ...claims } })),
 
-    /** Creates a payment by UPI, or a payout. */
     create: async (of: Kind, as: Credentials, given: Partial<Names> = {}): Promise<Names> => {
       const { mutation, input } =
         of === 'payment' ? validCall('createPayment', 'upi') : validCall('createPayout', 'jazzCash');
@@ -107,7 +103,6 @@ export async function startIsolation(kind: StoreKind) {
       return { ...names, transactionId };
     },
 
-    /** Does something and returns the number of requests to the service. */
     callsOf: async (work: () => Promise<unknown>): Promise<number> => {
       const before = service.requests.length;
       await work();
@@ -118,14 +113,13 @@ export async function startIsolation(kind: StoreKind) {
 
 export type IsolationRig = Awaited<ReturnType<typeof startIsolation>>;
 
-/** The part of a response that does not depend on time, request and names; its error codes; its text. */
+/** A response without times, ids and names; its error codes; its text. */
 interface Outcome {
   seen: object;
   codes: unknown[];
   text: string;
 }
 
-/** Makes the call and returns its outcome. */
 export async function outcomeOf(
   client: TestClient,
   call: RootCall,
@@ -150,10 +144,7 @@ export async function outcomeOf(
   };
 }
 
-/**
- * Tests which callers on one channel see a transaction, by every call; the journal of that store decides. Each query and
- * mutation is made three times: Apollo answers the first, the compiled operation the last.
- */
+/** Tests which callers of one channel see a transaction, by every call. Apollo serves the first call, the compiled operation the last. */
 export function describeOwnership(store: StoreKind): void {
   const [owner, other, agent] = ['user-1', 'user-2', 'agent'].map((id) => bearer(keyOf(id))) as [
     Credentials,
@@ -204,7 +195,7 @@ export function describeOwnership(store: StoreKind): void {
           expect(logged).not.toContain(id);
       });
 
-      // The journal shows nobody the attempts of others, whatever the scopes.
+      // Attempts of other callers are never shown, whatever the scopes.
       const readers = call.field.startsWith('attempt') ? [owner] : [owner, agent];
 
       test('is shown to its owner, and to a caller with the full scope', async () => {

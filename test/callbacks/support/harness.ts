@@ -10,10 +10,10 @@ import {
   type Watching,
 } from '../../subscriptions/support/subscriptions';
 
-/** Where the service is told to find the gateways of these tests. */
+/** The public URL that callback URLs begin with. */
 export const PUBLIC_URL = 'https://gateway.example/pay';
 
-/** Nothing is found by looking now and then: no test is so long. */
+/** Poll intervals longer than any test. */
 export const NO_POLLING = {
   POLL_INTERVALS_PAYER: '24h',
   POLL_INTERVALS_PROVIDER: '24h',
@@ -21,10 +21,10 @@ export const NO_POLLING = {
   SUBSCRIPTION_PING_SECONDS: '3600',
 };
 
-/** The settings of a gateway that hears of changes by callbacks only. */
+/** Settings of a gateway that learns of changes by callbacks only. */
 export const HINTED = { PUBLIC_URL, ...NO_POLLING };
 
-/** What the service was told to call when what was created under that key changes. */
+/** The callback URL that the service received for the create with this key. */
 export function addressOf({ service }: Rig, key: string): string {
   const sent = service.requests.find(
     ({ endpoint: purpose, json }) => purpose.startsWith('create') && json['description'] === key,
@@ -34,10 +34,7 @@ export function addressOf({ service }: Rig, key: string): string {
 
 export const tokenIn = (address: string): string => address.split('/').at(-1) ?? '';
 
-/**
- * Calls a gateway at its own port, as a proxy does that takes the rest of the address away. Fails where the answer tells
- * anything.
- */
+/** Sends a callback to the gateway's own port, as a proxy does. Expects 204 without a body. */
 export async function callBack({ url }: { url: string }, address: string, body = '{}'): Promise<void> {
   const target = url.replace(/\/graphql$/, `/callbacks/${tokenIn(address)}`);
   const headers = { 'content-type': 'application/json' };
@@ -45,17 +42,15 @@ export async function callBack({ url }: { url: string }, address: string, body =
   expect([answer.status, await answer.text()]).toEqual([204, '']);
 }
 
-/** Something that was created, and what is known of it. */
+/** A created payment or payout. */
 export interface Sold {
   key: string;
   kind: Kind;
-  /** What the service was told to call. */
   address: string;
-  /** As the service has it: a test may change it. */
+  /** The entry of the service's ledger, which a test may change. */
   entry: Entry;
 }
 
-/** Creates one, which is under way then. */
 export async function sell(rig: Rig, kind: Kind = 'payment'): Promise<Sold> {
   const key = newKey();
   const { transactionId } = await rig.create(kind, key);
@@ -64,28 +59,23 @@ export async function sell(rig: Rig, kind: Kind = 'payment'): Promise<Sold> {
   return { key, kind, address: addressOf(rig, key), entry };
 }
 
-/** How often a gateway has looked a transaction up by its id. */
 export const lookups = ({ service }: Rig, { kind, entry }: Pick<Sold, 'kind' | 'entry'>): number =>
   service
     .requestsTo(`look-up-${kind}`)
     .filter(({ parameters }) => parameters.get('transaction_id') === entry.transactionId).length;
 
-/** Watches it there, and has seen where it stands. */
+/** Subscribes, and waits for the first result. */
 export async function watch(rig: Rig, { kind, entry }: Pick<Sold, 'kind' | 'entry'>): Promise<Watching> {
   const watchIt = kind === 'payment' ? watchPayment : watchPayout;
   return watchIt(webSocketClient(rig), entry.transactionId).received(1);
 }
 
-/** All that came of watching. */
 export const outcome = ({ statuses, errors, completed }: Watching) => ({ statuses, errors, completed });
 
-/** What it is while nothing went wrong and nothing has ended. */
 export const stillAt = (...statuses: string[]) => ({ statuses, errors: undefined, completed: false });
 
-/** What it is when all went well. */
 export const endedAt = (...statuses: string[]) => ({ statuses, errors: undefined, completed: true });
 
-/** How the gateway shows it to whoever asks. */
 export async function shown(rig: Rig, { kind, entry }: Sold): Promise<unknown> {
   const resource = kind === 'payment' ? 'PaymentResource' : 'PayoutResource';
   const { data } = await rig.ask<Record<Kind, { status: string } | null>>(
@@ -94,7 +84,7 @@ export async function shown(rig: Rig, { kind, entry }: Sold): Promise<unknown> {
   return data[kind]?.status;
 }
 
-/** Another change makes its way from the service to a watcher: what was set off before has had its turn. */
+/** Waits until earlier changes have been processed, by following another one from the service to a subscriber. */
 export async function roundTrip(rig: Rig): Promise<void> {
   const other = await sell(rig);
   const watching = await watch(rig, other);
@@ -103,14 +93,12 @@ export async function roundTrip(rig: Rig): Promise<void> {
   await watching.ended();
 }
 
-/** Resolves when a gateway has looked a transaction up so often. */
 export const lookedUp = (rig: Rig, sold: Sold, times: number): Promise<number> =>
   until(
     () => lookups(rig, sold),
     (count) => count >= times,
   );
 
-/** Creates something that no lookup shows yet and whose response is lost: its outcome is unknown. */
 export async function lose(rig: Rig, kind: Kind, reply = reset): Promise<Sold> {
   const key = newKey();
   rig.service.ledger.lag = { ms: 0, lookups: 1000 };
@@ -122,7 +110,6 @@ export async function lose(rig: Rig, kind: Kind, reply = reset): Promise<Sold> {
   return { key, kind, entry, address: addressOf(rig, key) };
 }
 
-/** Resolves with the attempt once it has succeeded. */
 export const untilSucceeded = (rig: Rig, key: string) =>
   until(
     () => rig.attempt(key),

@@ -5,7 +5,6 @@ import { createNotifier } from '../../../src/datasources/change-notifier/create-
 import { until } from '../../support/latch';
 import { withClient } from '../../support/stores';
 
-/** A change that nobody has told yet. */
 export const newChange = (): StateChange => ({
   name: randomBytes(16).toString('base64url'),
   state: randomBytes(6).toString('base64url'),
@@ -15,11 +14,10 @@ export const newChanges = (count: number): StateChange[] => Array.from({ length:
 
 export const textOf = ({ name, state }: StateChange): string => name + state;
 
-/** What one instance received and noticed. */
 export interface Instance {
   feed: ChangeNotifier;
   received: StateChange[];
-  /** What it said of whether it reaches the others. */
+  /** The reported values of whether it reaches other instances. */
   reached: boolean[];
   has(change: StateChange): boolean;
 }
@@ -39,12 +37,11 @@ export function start(url: string, clock: Clock = systemClock): Instance {
   return { feed, received, reached, has: (change) => names.has(textOf(change)) };
 }
 
-/** Ends all that a test opened. */
 export async function closeAll(): Promise<void> {
   await Promise.all(opened.splice(0).map((feed) => feed.close()));
 }
 
-/** Resolves when each of them has all others; what they received until then is forgotten. */
+/** Resolves when each instance knows all others; forgets what they received before. */
 export async function connected(...instances: Instance[]): Promise<void> {
   const told: [by: Instance, change: StateChange][] = [];
   await until(() => {
@@ -61,7 +58,7 @@ export async function connected(...instances: Instance[]): Promise<void> {
     }
     return false;
   });
-  // The greetings that are still on their way are received before the last one is.
+  // Earlier greetings arrive before the last one.
   for (const by of instances) {
     const last = newChange();
     by.feed.publish(last);
@@ -78,10 +75,8 @@ async function ours(url: string): Promise<{ pid: number; query: string }[]> {
   return withClient(url, async (client) => (await client.query<{ pid: number; query: string }>(asked)).rows);
 }
 
-/** The server's ends of the connections to a database. */
 export const connections = async (url: string): Promise<number[]> => (await ours(url)).map(({ pid }) => pid);
 
-/** What each connection was asked last. */
 export const lastQueries = async (url: string): Promise<string[]> =>
   (await ours(url)).map(({ query }) => query);
 

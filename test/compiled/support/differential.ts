@@ -10,7 +10,6 @@ import {
 import { exchange, type Asked, type Exchanged } from './exchange';
 import { tellTransaction } from './transactions';
 
-/** What a caller asks. */
 export interface Question {
   query: string;
   variables?: unknown;
@@ -18,38 +17,36 @@ export interface Question {
   extensions?: unknown;
 }
 
-/** All that can be told of one request from outside: its answer, and what it left behind. */
+/** All observable effects of one request. */
 export interface Told extends Exchanged {
-  /** What was asked of the service; in no order, as lookups go out side by side. */
+  /** Requests to the service, in no order, as lookups run concurrently. */
   calls: string[];
-  /** Lines of the log. */
   log: object[];
-  /** Entries of the audit log. */
   audit: object[];
 }
 
 const OF_THE_MOMENT: ReadonlySet<string> = new Set(['time', 'ms', 'requestId', 'hash', 'prev', 'at', 'seq']);
 
-/** A JSON object of a log without what differs from request to request. */
+/** A log entry without fields that differ from request to request. */
 const lasting = (line: string): object =>
   Object.fromEntries(Object.entries(JSON.parse(line) as object).filter(([name]) => !OF_THE_MOMENT.has(name)));
 
-// Kept before it is spied on. Calls through, and tells which way an answer came; or leaves everything to Apollo.
+// The original, saved before it is spied on. The spy records which path responded, or disables the compiled path.
 const { answer: own } = CompiledOperationCache.prototype;
 function answerOf(this: CompiledOperationCache, ...asked: Parameters<typeof own>): ReturnType<typeof own> {
   return own.apply(this, asked);
 }
 const answers = jest.spyOn(CompiledOperationCache.prototype, 'answer').mockImplementation(answerOf);
 
-/** Names what is no part of a test. */
+/** A description that marks operations of the harness itself. */
 const MARKER = 'WholeRound';
 
 let documents = 0;
 
-/** The same operation in a document that nobody has asked before. */
+/** The same operation as a document that was never sent before. */
 export const asNew = (query: string): string => `${query}\n# document ${(documents += 1)}`;
 
-/** A gateway that is asked the same by Apollo's way and by the prepared way. */
+/** A gateway that gets the same operation by Apollo's path and by the compiled path. */
 export class BothWays {
   private constructor(
     readonly client: TestClient,
@@ -58,7 +55,7 @@ export class BothWays {
     readonly logLines: string[],
   ) {}
 
-  /** A gateway before a service of its own, which has the transactions of transactions.ts. */
+  /** A gateway and a service with the transactions of transactions.ts. */
   static async start(env: Record<string, string> = {}, service?: FakePaymentService): Promise<BothWays> {
     const own = service ?? (await testService(tellTransaction));
     const DATABASE_URL = temporaryDatabase();
@@ -71,21 +68,20 @@ export class BothWays {
     return new BothWays(client, own, AUDIT_LOG_FILE, logLines);
   }
 
-  /** What the audit log holds. */
   auditLines(): string[] {
     return readFileSync(this.auditFile, 'utf8')
       .split('\n')
       .filter((line) => line !== '');
   }
 
-  /** Asks once, and tells all that came of it, and whether it was answered in front of Apollo. */
+  /** Sends a request, and returns its effects and whether the compiled path responded. */
   async ask(asked: Asked): Promise<{ told: Told; isPrepared: boolean }> {
     const { service, logLines } = this;
     const [calls, lines, audited] = [service.requests.length, logLines.length, this.auditLines().length];
     answers.mockClear();
     const exchanged = await exchange(this.client.url, asked);
     const given = (await Promise.all(answers.mock.results.map(({ value }) => value as Promise<unknown>)))[0];
-    // Where the whole answer is null it came before what had been started was done.
+    // A response whose data is null may come before started work has ended.
     if (exchanged.body.includes('"data":null')) await this.#round();
     const told = {
       ...exchanged,
@@ -103,7 +99,7 @@ export class BothWays {
     return { told, isPrepared: given !== undefined && given !== null };
   }
 
-  /** A whole round through gateway and service, and until nothing that was on its way there is so any more. */
+  /** A request through gateway and service; resolves when no request is in flight any more. */
   async #round(): Promise<void> {
     const query = `query ${MARKER} { payment(channel: "${CHANNEL}", externalId: "${MARKER}") { __typename } }`;
     await exchange(this.client.url, { body: { query: asNew(query) } });
@@ -113,7 +109,7 @@ export class BothWays {
     );
   }
 
-  /** How many calls to the service are under way or wait for their turn. */
+  /** Requests to the service that are in flight or queued. */
   async #underWay(): Promise<number> {
     const page = await (await fetch(`${this.client.gateway.url}/metrics`)).text();
     const gauges = [...page.matchAll(/^paygraph_service_requests_(?:in_flight|queued)\{.*\} (\d+)$/gm)];
@@ -121,7 +117,7 @@ export class BothWays {
     return gauges.reduce((sum, [, calls]) => sum + Number(calls), 0);
   }
 
-  /** Asks once, of a gateway that has nothing prepared. */
+  /** Sends a request while nothing is compiled. */
   async askApollo(asked: Asked): Promise<Told> {
     answers.mockImplementation(() => Promise.resolve(null));
     try {
@@ -131,7 +127,7 @@ export class BothWays {
     }
   }
 
-  /** The way of a document that was never asked before. */
+  /** Sends the operation as a new document. */
   async byApollo(question: Question, headers: Asked['headers'] = {}): Promise<Told> {
     const { told, isPrepared } = await this.ask({
       headers,
@@ -141,20 +137,19 @@ export class BothWays {
     return told;
   }
 
-  /** Asks twice, so that it is prepared from then on. */
+  /** Sends it twice, after which it is compiled. */
   async prepare(question: Question, headers: Asked['headers'] = {}): Promise<void> {
     await this.ask({ headers, body: question });
     await this.ask({ headers, body: question });
   }
 
-  /** The way of a document that was asked twice. */
   async byPrepared(question: Question, headers: Asked['headers'] = {}): Promise<Told> {
     const { told, isPrepared } = await this.ask({ headers, body: question });
     expect(isPrepared).toBe(true);
     return told;
   }
 
-  /** Asks both ways, and expects that nobody can tell. */
+  /** Sends it by both paths, and expects the same effects. */
   async expectSame(question: Question, headers: Asked['headers'] = {}): Promise<Told> {
     const byApollo = await this.byApollo(question, headers);
     await this.prepare(question, headers);
@@ -164,10 +159,7 @@ export class BothWays {
   }
 }
 
-/**
- * Whether a question asked for a call; calls of earlier ones may still come, as lookups that failed are tried again and what
- * is unknown is looked for. Ids are read from the question; those of nodes are written otherwise in it.
- */
+/** Whether the request caused this request to the service; retries and rechecks of earlier requests may still arrive. */
 function isOf(asked: Asked, { method, query }: ReceivedRequest): boolean {
   const question = JSON.stringify(asked).toLowerCase();
   if (query.includes(MARKER)) return false;

@@ -8,33 +8,27 @@ import type { Rig } from '../../support/harness';
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;
 export const DAY = 24 * 60 * MINUTE;
-/** UNKNOWN_SETTLE_SECONDS where it is not set. */
+/** Default of UNKNOWN_SETTLE_SECONDS. */
 export const SETTLE = 15 * MINUTE;
 
 export const KINDS: Kind[] = ['payment', 'payout'];
 
-/** The success type of each create. */
 export const SUCCESS = { payment: 'PaymentSuccess', payout: 'PayoutSuccess' } as const;
 
-/** The results of a call whose outcome is not known. */
 export const NOT_KNOWN = /^(RequestInProgress|OutcomeUnknown)Error$/;
 
-/** A valid amount other than that of `createInput`. */
 export const OTHER_AMOUNT = { amount: { currency: 'INR', value: '11.00' } };
 
-/** The number of create requests with this key that the service received. */
 export const sent = (service: FakePaymentService, kind: Kind, key: string): number =>
   service.requestsTo(`create-${kind}`).filter(({ json }) => json['description'] === key).length;
 
-/** Resolves when the service has received a create request with this key. */
 export const untilSent = (service: FakePaymentService, kind: Kind, key: string): Promise<number> =>
   until(() => sent(service, kind, key));
 
-/** Repeats a call until it is no longer answered with RequestInProgressError. */
 export const untilDone = (call: () => Promise<End>): Promise<End> =>
   until(call, ({ result }) => result !== 'RequestInProgressError');
 
-/** Repeats a create, `everyMs` of the moved clock apart, until it succeeds. */
+/** Repeats a create every `everyMs` of the fake clock until it succeeds. */
 export const untilCreated = (rig: Rig, kind: Kind, key: string, everyMs = SECOND): Promise<End> =>
   until(
     () => {
@@ -44,7 +38,7 @@ export const untilCreated = (rig: Rig, kind: Kind, key: string, everyMs = SECOND
     ({ result }) => result === SUCCESS[kind],
   );
 
-/** Moves the clock until the attempt has that outcome, without another call. */
+/** Advances the clock until the attempt has this outcome, without another call. */
 export const untilOutcome = (
   rig: Rig,
   key: string,
@@ -77,7 +71,7 @@ export async function lose(rig: Rig, kind: Kind, key: string, acts = false): Pro
   expect(await rig.create(kind, key)).toMatchObject({ result: 'OutcomeUnknownError' });
 }
 
-/** Loses a create that is carried out and that lookups do not show; returns a function that makes them show it. */
+/** Loses a create that lookups do not show; returns a function that makes them show it. */
 export async function loseHidden(rig: Rig, kind: Kind, key: string): Promise<() => string> {
   rig.service.ledger.lag = { ms: 0, lookups: 1_000_000 };
   await lose(rig, kind, key, true);
@@ -103,7 +97,7 @@ export const paidBefore = ({ service }: Rig, key: string, agoMs: number, over: o
     service.now() - agoMs,
   );
 
-/** Repeats the create of a payment every `everyMs` of the moved clock until `ms` have passed. */
+/** Repeats the create of a payment every `everyMs` of the fake clock until `ms` have passed. */
 export async function repeatFor(rig: Rig, key: string, ms: number, everyMs = 2 * MINUTE): Promise<void> {
   for (let passed = 0; passed < ms; passed += everyMs) {
     rig.clock.advance(everyMs);

@@ -4,18 +4,16 @@ import path from 'node:path';
 import { closeAfterTests, testGateway, type TestClient } from '../../support/gateway';
 import { FakePaymentService } from '../../support/payment-service/fake-payment-service';
 
-/** A gateway before a service that remembers what it created, with everything that the gateway logs. */
+/** A gateway and a service with a ledger, with the gateway's log. */
 export interface Server {
   client: TestClient;
-  /** Without a slash at its end. */
   base: string;
   service: FakePaymentService;
   logLines: string[];
-  /** The file of the audit log, as it is now. */
   auditText(): string;
 }
 
-/** Starts both; they are closed when the test file ends. A payout is not looked up before it is sent. */
+/** Starts both. Payouts have no preflight lookup. */
 export async function startServer(env: Record<string, string> = {}): Promise<Server> {
   const logLines: string[] = [];
   const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-audit-'));
@@ -28,7 +26,6 @@ export async function startServer(env: Record<string, string> = {}): Promise<Ser
   return { client, base: client.gateway.url, service, logLines, auditText };
 }
 
-/** What the audit log says of the calls of that idempotency key. */
 export function auditedCalls(server: Server, key: string): { ip?: string; outcome: string; who: string }[] {
   return server
     .auditText()

@@ -9,21 +9,16 @@ import { TOP, readPage } from '../../docs/support/markdown';
 
 const FENCES = readPage('docs/live-updates.md').fences;
 
-/** The programs among the samples of docs/live-updates.md, by name. */
 export const SAMPLES: ReadonlyMap<string, string> = new Map(
   FENCES.filter(({ language }) => language === 'ts').map(({ words, code }) => [words[0] ?? '', code]),
 );
-/** The languages of all its samples. */
 export const LANGUAGES: ReadonlySet<string> = new Set(FENCES.map(({ language }) => language));
-/** The subscription at its beginning. */
 export const PAYMENT_UPDATED = FENCES.find(({ language }) => language === 'graphql')?.code ?? '';
 
 export interface Surroundings {
-  /** The URL of /graphql, which replaces the one in the samples. */
   url: string;
   channel: string;
   transactionId: string;
-  /** The URL from which a token is fetched. */
   tokenUrl: string;
 }
 
@@ -70,23 +65,18 @@ export async function bundled(
 
 type State = Record<string, unknown>;
 
-/** A process in which samples run side by side. */
 export interface RunningSamples {
-  /** What each sample has shown, in order. A repeated state counts once: urql shows the last one again when it ends. */
+  /** The statuses that each sample has shown, in order. urql repeats the last one when it ends. */
   shown: ReadonlyMap<string, State[]>;
-  /** Resolves with the exit code when all samples have ended. */
   exited: Promise<number | null>;
   errors(): string;
   kill(): void;
 }
 
-// Packages for Node.js that are no ES modules use it.
+// CommonJS packages need it.
 const REQUIRE = `import { createRequire } from 'node:module'; const require = createRequire(${JSON.stringify(__filename)});\n`;
 
-/**
- * Runs samples in one process, which ends with the last of them, or stays until it is killed, as a page does.
- * @param surroundingsOf the surroundings of a sample, by its name
- */
+/** Runs samples in one process, which ends with the last of them, or, with `stays`, when it is killed, like a page. */
 export async function runSamples(
   names: readonly string[],
   surroundingsOf: (name: string) => Surroundings,

@@ -6,19 +6,17 @@ import type { FaultReply } from './fake-payment-service';
 const HTML = '<!DOCTYPE html><html><body><h1>Sorry</h1></body></html>';
 const HEAD = 'HTTP/1.1 201 Created\r\ncontent-type: application/json\r\n';
 
-/** Answers with that status and a body that says nothing. */
 export const status =
   (code: number, headers: Record<string, string> = {}): FaultReply =>
   (connection) =>
     connection.send({ status: code, json: { message: 'no' }, headers });
 
-/** Answers with that status, in HTML. */
 export const html =
   (code: number): FaultReply =>
   (connection) =>
     connection.send({ status: code, json: {}, headers: { 'content-type': 'text/html' } }, HTML);
 
-/** Answers as it should, but with that in it. */
+/** The regular response with changed fields. */
 export const altered =
   (change: Record<string, unknown>): FaultReply =>
   (connection, { status: code, json }) =>
@@ -44,7 +42,7 @@ const truncatedJson: FaultReply = (connection, answer) =>
 const wrongType: FaultReply = (connection, answer) =>
   connection.send({ ...answer, headers: { 'content-type': 'text/plain' } });
 
-/** A parser that takes the last of two keys would believe in a transaction that is not there. */
+/** A parser that takes the last of two keys would read a wrong transaction id. */
 const duplicateKeys: FaultReply = (connection, answer) =>
   connection.send(answer, JSON.stringify(answer.json).replace(/}$/, `,"transaction_id":"${randomUUID()}"}`));
 
@@ -63,7 +61,7 @@ const notHttp: FaultReply = (connection) => connection.write('SSH-2.0-OpenSSH_9.
 
 const stopInHead: FaultReply = (connection) => connection.write('HTTP/1.1 201 Created\r\ncontent-ty');
 
-/** Everything that leaves open whether the service acted, by name. */
+/** Responses and faults after which the outcome is unknown, by name. */
 export const LOST_ANSWERS: Record<string, FaultReply> = {
   'resets the connection': reset,
   'closes the connection': hangUp,
