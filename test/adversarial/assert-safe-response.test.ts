@@ -7,8 +7,8 @@ const extensions = { code: 'BAD_REQUEST', retryable: false, requestId };
 
 const answer = (error: object, status = 400) => ({ status, body: JSON.stringify({ errors: [error] }) });
 
-describe('The judge of the attacks', () => {
-  test('finds nothing wrong with a good answer and a good log line', () => {
+describe('The checks of responses and log lines under attack', () => {
+  test('accept a good response and a good log line', () => {
     const refusal = answer({ message, extensions: { ...extensions, retryable: true } }, 503);
     for (const good of [refusal, { status: 200, body: '{"data":{"__typename":"Query"}}' }])
       expect(faultsOfGraphql(good)).toEqual([]);
@@ -29,16 +29,16 @@ describe('The judge of the attacks', () => {
     ['a stack trace', answer({ message: 'x\n    at Object.<anonymous> (/app/a:1:1)', extensions })],
     ['a file', answer({ message: 'in /srv/gateway/dist/server.js', extensions })],
     ['words of the runtime', answer({ message: 'TypeError: Cannot read properties', extensions })],
-  ])('finds an answer with %s bad', (_what, judged) => {
+  ])('reject a response with %s', (_what, judged) => {
     expect(faultsOfGraphql(judged)).not.toEqual([]);
   });
 
   test.each(['{"a":1}\n{"b":2}\n', 'hello\n', '{"a":"\x1b[2J"}\n', '{"a":"\u2028"}\n'])(
-    'finds the log line %j bad',
+    'reject the log line %j',
     (line) => expect(faultOfLine(line)).toBeDefined(),
   );
 
-  test('reads answers off the wire one by one, and leaves half an answer out', () => {
+  test('parse responses one by one, and ignore an incomplete one', () => {
     const one = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-A: 1\r\nX-A: 2\r\n\r\nhi';
     const other = 'HTTP/1.1 404 Not Found\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nho\r\n0\r\n\r\n';
     const answers = readAnswers(one + other + one.slice(0, -1));

@@ -42,7 +42,7 @@ function expectRefused({ errors, data }: RawResult, ...codes: string[]): void {
   expect(rig.service.requests).toHaveLength(0);
 }
 
-describe("Another merchant's channel is refused however it is written", () => {
+describe("Another merchant's channel is refused in every notation", () => {
   const payment = (channel: string): string =>
     `payment(channel: ${channel}, transactionId: "${THEIRS}") { __typename }`;
   const quoted = `"${THEIRS}"`;
@@ -106,14 +106,14 @@ describe("Another merchant's channel is refused however it is written", () => {
       'the caller in the extensions',
       `"extensions": {"caller": {"channels": "*"}}, "variables": {${variables}}`,
     ],
-  ])('beside %s', async (_what, more) => {
+  ])('next to %s', async (_what, more) => {
     expectRefused(await post(`{"query": ${JSON.stringify(LOOKUP)}, ${more}}`), 'FORBIDDEN', 'BAD_REQUEST');
     expect(Object.keys({ ...(Object.prototype as object) })).toEqual([]);
     expect((await post({ query: lookupOn(OURS) })).data).toMatchObject({ payment: {} });
   });
 });
 
-test('The service is asked on the channel of the call and no other', async () => {
+test('Requests to the service have the channel of the call only', async () => {
   const query = `query Q($c: UUID!, $t: UUID!) { a: payment(channel: $c, transactionId: $t) { __typename }
     b: payment(channel: "${OURS.toUpperCase()}", externalId: "channel=${THEIRS}&x=1") { __typename } }`;
   const { errors } = await rig.client.ask(query, { c: OURS, t: TRANSACTION_ID }, READER);
@@ -127,7 +127,7 @@ describe('A persisted query', () => {
     extensions: { persistedQuery: { version: 1, sha256Hash: sha256(query) } },
   });
 
-  test('that another client registered runs with the rights of its caller', async () => {
+  test('runs with the rights of its caller, though another client registered it', async () => {
     const query = lookupOn(THEIRS);
     const registered = await post({ query, ...asHash(query) }, bearer(CLIENT_KEY));
     expect(registered.data).toMatchObject({ payment: {} });
@@ -147,7 +147,7 @@ describe('A persisted query', () => {
 describe('A GET', () => {
   const search = (query: string): string => `query=${encodeURIComponent(query)}`;
 
-  test('has the rights of its caller and no others', async () => {
+  test('has exactly the rights of its caller', async () => {
     expect((await get(search(lookupOn(OURS)))).data).toMatchObject({ payment: {} });
     clear(rig);
     expectRefused(await get(search(lookupOn(THEIRS))), 'FORBIDDEN');
@@ -240,7 +240,7 @@ describe('No operation is carried out', () => {
 describe('A client without any right', () => {
   const NOTHING = bearer(keyOf('nothing'));
 
-  test('learns that there is a schema, when introspection is on, and nothing else', async () => {
+  test('can introspect the schema, and do nothing else', async () => {
     const query = '{ __typename __schema { queryType { name } } __type(name: "Payment") { name } }';
     expect((await post({ query }, NOTHING)).errors).toBeUndefined();
     for (const asked of [lookupOn(OURS), '{ attempt(idempotencyKey: "k") { channel } }'])

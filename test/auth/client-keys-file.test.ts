@@ -53,7 +53,7 @@ describe('A CLIENT_KEYS_FILE is refused at start, without its contents in the me
     expect(faults).not.toMatch(/CANARY|aaaa/i);
   });
 
-  test('may not be read', async () => {
+  test('is not readable', async () => {
     const file = fileOf('[]');
     chmodSync(file, 0o000);
     if (process.getuid?.() !== 0) expect(faultsWith(file)).toMatch(/^CLIENT_KEYS_FILE: .*EACCES/);
@@ -150,7 +150,7 @@ describe('A CLIENT_KEYS_FILE that changes', () => {
     expect(events()).toEqual(Array(3).fill('client_keys_reloaded'));
   });
 
-  test('is read again when another file of the same size replaces it', async () => {
+  test('is reloaded when another file of the same size replaces it', async () => {
     const fresh = `${file}.fresh`;
     writeFileSync(fresh, clientKeysText([clientOf('ship', { channels: [OURS] })]));
     renameSync(fresh, file);
@@ -158,7 +158,7 @@ describe('A CLIENT_KEYS_FILE that changes', () => {
     expect([isKnown('shop'), isKnown('ship')]).toEqual([false, true]);
   });
 
-  test('is read again when it is a link through a link that is swapped, as by Kubernetes', async () => {
+  test('is reloaded when a symlink on its path is swapped, as Kubernetes does', async () => {
     const mount = mkdtempSync(path.join(folder, 'secret-'));
     const version = (name: string, text: string): void => {
       mkdirSync(path.join(mount, name));
@@ -181,7 +181,7 @@ describe('A CLIENT_KEYS_FILE that changes', () => {
   test.each([
     ['is not JSON', '[{"id": "CANARY"'],
     ['is gone', undefined],
-  ])('keeps the keys before when it %s, which is logged once', async (_what, text) => {
+  ])('is ignored and logged once when it %s', async (_what, text) => {
     if (text === undefined) rmSync(file);
     else writeFileSync(file, text);
     await readAgain();

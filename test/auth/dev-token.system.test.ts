@@ -53,7 +53,7 @@ describe('dev-token', () => {
     url = await listening(startProgram({ PORT: '0', SANDBOX_PORT, ...auth }, folder));
   });
 
-  test('makes its key once, for its user alone', async () => {
+  test('creates its key once, readable for its user only', async () => {
     const file = path.join(folder, 'data/dev-token/private-key.json');
     const before = statSync(file);
     expect(before.mode & 0o777).toBe(0o600);
@@ -65,7 +65,7 @@ describe('dev-token', () => {
     expect(served).not.toContain('"d"');
   });
 
-  test('makes tokens with which two callers see only their own payments', async () => {
+  test('issues tokens with which two callers see only their own payments', async () => {
     const [alice, bob] = await Promise.all([token('--sub', 'alice'), token('--sub', 'bob')]);
     const [ofAlice, ofBob] = await Promise.all(
       [alice, bob].map(async (caller) => {
@@ -83,7 +83,7 @@ describe('dev-token', () => {
     ['lacks a scope', ['--scope', 'payments:read:own'], 'FORBIDDEN'],
     ['is for another channel', ['--channels', CHANNEL.replace('7c', '8d')], 'FORBIDDEN'],
     ['has expired', ['--expires-in', '-5m'], 'UNAUTHENTICATED'],
-  ])('makes a token that %s', async (_what, options, code) => {
+  ])('issues a token that %s', async (_what, options, code) => {
     const { errors } = await create(await token('--sub', 'alice', ...options));
     expect(errors).toMatchObject([{ extensions: { code } }]);
   });

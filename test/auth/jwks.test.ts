@@ -82,7 +82,7 @@ describe('The keys of an issuer', () => {
     expect(b.issuer.requests).toBe(1);
   });
 
-  test('are loaded again for a token by a new key, and the old key serves while it is published', async () => {
+  test('are reloaded for a token by a new key, and the old key is valid while it is published', async () => {
     const b = await benchWith(first);
     expect(await b.outcome(await tokenOf(first))).toBe('accepted');
     b.issuer.keys = [first, second];
@@ -125,7 +125,7 @@ describe('The keys of an issuer', () => {
     expect(await b.outcome(await tokenOf(first))).toBe('accepted');
   });
 
-  test('are checked again when the clock was set back, and not used when they had expired', async () => {
+  test('are reloaded when the clock was set back, and not used when they had expired', async () => {
     const b = await benchWith(first);
     let setBackMs = 0;
     const { now } = b.clock;
@@ -181,7 +181,7 @@ describe.each<[string, ((response: ServerResponse) => void) | 'down']>([
     clock.advance(RETRY_MS + 1);
   };
 
-  test('from the start makes tokens unavailable and is asked once in 5 seconds', async () => {
+  test('from the start makes tokens unavailable and gets one request in 5 seconds', async () => {
     const b = await benchWith(first);
     await fail(b);
     const token = await tokenOf(first);
@@ -194,7 +194,7 @@ describe.each<[string, ((response: ServerResponse) => void) | 'down']>([
     expect(b.logLines.join('')).not.toContain(token);
   });
 
-  test('later leaves its last keys in use for an hour and is asked once in 30 seconds', async () => {
+  test('later leaves its last keys valid for an hour and gets one request in 30 seconds', async () => {
     const b = await benchWith(first);
     expect(await b.outcome(await tokenOf(first))).toBe('accepted');
     await fail(b);
@@ -214,7 +214,7 @@ describe.each<[string, ((response: ServerResponse) => void) | 'down']>([
 });
 
 describe('An issuer', () => {
-  test('that is down does not make a token unavailable that can never be good', async () => {
+  test('that is down does not change the response to a token that is always invalid', async () => {
     const b = await benchWith(first);
     await b.issuer.down();
     const [, payload = ''] = (await tokenOf(first)).split('.');
@@ -224,7 +224,7 @@ describe('An issuer', () => {
     }
   });
 
-  test('that never answers delays its first tokens by a second, and nobody else', async () => {
+  test('that never responds delays its first tokens by a second, and no other caller', async () => {
     const b = await benchWith(first);
     const held: ServerResponse[] = [];
     b.issuer.answering = (response) => void held.push(response);
@@ -243,7 +243,7 @@ describe('An issuer', () => {
     held.forEach((response) => response.destroy());
   });
 
-  test('that stops answering does not delay tokens by known keys', async () => {
+  test('that stops responding does not delay tokens by known keys', async () => {
     const b = await benchWith(first);
     const [good, bad] = [await tokenOf(first), await tokenOf(stranger)];
     expect(await b.outcome(good)).toBe('accepted');
@@ -274,7 +274,7 @@ describe('An issuer', () => {
   });
 });
 
-test('A gateway without the keys of its issuer starts, and answers tokens with 503 and a time to retry', async () => {
+test('A gateway without the keys of its issuer starts, and responds to tokens with 503 and Retry-After', async () => {
   const issuer = await Issuer.start(first);
   await issuer.down();
   const client = await testGateway('http://127.0.0.1:9/', { env: issuer.settings });

@@ -94,7 +94,7 @@ const REFUSED: [string, string[]][] = [
   ['a user in a header', ['X-Forwarded-User: service:test', 'X-Remote-User: service:test']],
 ];
 
-describe('401 before anything is read or sent', () => {
+describe('A request gets 401 before its body is read or anything is sent', () => {
   test.each(REFUSED)('for %s', async (_what, headers) => expectRefused(await post(headers)));
 
   test.each([
@@ -108,13 +108,13 @@ describe('401 before anything is read or sent', () => {
     expectRefused(await post([], JSON.stringify({ query: LOOKUP, authorization, extensions })));
   });
 
-  test('for a body with faults of its own', async () => {
+  test('for an invalid body', async () => {
     for (const body of ['{', '[]', '{"query":"{"}', '{"query":"{ nosuch }"}', ''])
       expectRefused(await post([], body));
   });
 
   test.each(['Content-Length: 90000', 'Content-Length: 1000000000', 'Transfer-Encoding: chunked'])(
-    'while the body is still under way: %s',
+    'before the body has arrived: %s',
     async (header) => {
       const wire = await Wire.open(url);
       const [line = '', ...headers] = headOf(header);
@@ -124,7 +124,7 @@ describe('401 before anything is read or sent', () => {
     },
   );
 
-  test('for the second of three requests on a connection, whoever sent the others', async () => {
+  test('for the second of three requests on a connection', async () => {
     const wire = await Wire.open(url);
     const texts = [[`Authorization: Bearer ${SHOP}`], [], [`Authorization: Bearer ${SHOP}`]].map(
       (headers) => {

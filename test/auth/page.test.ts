@@ -26,7 +26,7 @@ describe('With the sandbox and client keys', () => {
     client = await sandboxGateway();
   });
 
-  test('the page needs no key and is the same with any query', async () => {
+  test('the page requires no key and is the same with any query', async () => {
     const bare = await get(client, {}, { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
     for (const query of [LOOKUP, '{ __typename }', '{', `mutation { confirmPayment { __typename } }`]) {
       const { status, headers, text } = await get(client, { query }, { accept: 'text/html' });
@@ -72,7 +72,7 @@ describe('With the sandbox and client keys', () => {
   });
 });
 
-test('With the sandbox and no credentials set, every caller is served, whatever credentials it sends', async () => {
+test('With the sandbox and without client keys, every caller is served, whatever credentials it sends', async () => {
   const client = await sandboxGateway({ CLIENT_KEYS_FILE: '' });
   for (const authorization of ['', 'Bearer whatever', 'Basic eDp5']) {
     const { status, data, errors } = await client.ask(LOOKUP, {}, { authorization });

@@ -71,7 +71,7 @@ const rootFieldsOf = (schema: GraphQLSchema) =>
   );
 
 describe('The scopes of the root fields', () => {
-  test('are told in the description of each', () => {
+  test('are in the description of each', () => {
     for (const { name, description } of rootFieldsOf(gatewaySchema())) {
       const scopes = new Set(
         GATEWAY_CALLS.filter(({ field }) => field === name).flatMap(({ anyOf }) => anyOf),
@@ -82,7 +82,7 @@ describe('The scopes of the root fields', () => {
 
   const KINDS = ['query', 'mutation', 'subscription'] as const;
 
-  test.each(KINDS)('have to be at least one: a %s without any does not build', (kind) => {
+  test.each(KINDS)('are required: a schema with a %s without scopes does not build', (kind) => {
     for (const extensions of [undefined, { scopes: [] }]) {
       const open = { type: GraphQLString, extensions };
       const root = new GraphQLObjectType({ name: 'Root', fields: { open } });
@@ -110,9 +110,9 @@ describe('Full card numbers', () => {
     call,
   ]);
 
-  test('are what two calls of the table hold', () => expect(CARDS).toHaveLength(2));
+  test('are in two calls of the table', () => expect(CARDS).toHaveLength(2));
 
-  test.each(CARDS)('in %s need cards:direct beside the other scope', async (_field, id, call) => {
+  test.each(CARDS)('in %s require cards:direct in addition to the other scope', async (_field, id, call) => {
     await expectAllowed(id, call);
     rig.service.requests.length = 0;
     await expectRefused('no-cards', call);
@@ -130,7 +130,7 @@ describe('Full card numbers', () => {
     ['a redirect to a page for cards', () => redirectCall('CARD')],
     ['a transfer from card to card', () => validCall('createPayment', 'c2c')],
     ['a custom method', () => validCall('createPayment', 'other')],
-  ])('are not in %s, which needs no cards:direct', async (_what, make) => {
+  ])('are not in %s, which does not require cards:direct', async (_what, make) => {
     const { mutation, input } = make();
     expect((await createAs(mutation, input)).errors).toBeUndefined();
     expect(rig.service.requests).toHaveLength(1);
@@ -152,7 +152,7 @@ describe('The attempts of a client', () => {
     }
   });
 
-  test.each(ATTEMPT_READERS)('with %s are those for %s', async (scopes, kinds) => {
+  test.each(ATTEMPT_READERS)('with %s include those for %s', async (scopes, kinds) => {
     const { data } = await rig.client.ask<{
       payment: object | null;
       payout: object | null;

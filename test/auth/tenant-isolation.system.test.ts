@@ -9,7 +9,7 @@ import { OURS, bearer, keyOf } from './support/harness';
 describePostgres('With PostgreSQL', () => {
   describeOwnership('PostgreSQL');
 
-  test('a caller with :own scopes is shown nothing while the journal is down, and the service is not asked', async () => {
+  test('a caller with :own scopes gets no data while the journal is down, and nothing is sent to the service', async () => {
     const rig = await startIsolation('PostgreSQL');
     const outage = await OUTAGES.PostgreSQL['the database refuses connections'](rig.store);
     const client = await testGateway(rig.service.url, {

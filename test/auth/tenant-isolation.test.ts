@@ -139,7 +139,7 @@ describe('A user with :own scopes', () => {
     expect(calls).toBe(1);
   });
 
-  test('does not find a payment while the owner looks it up and watches it', async () => {
+  test('does not find a payment while the owner queries it and subscribes to it', async () => {
     const { transactionId: t } = order;
     const [mine, foreign] = await Promise.all([lookUp({ t }, OWNER), lookUp({ t }, OTHER)]);
     expect(mine.data.payment?.transactionId).toBe(t);
@@ -158,7 +158,7 @@ describe('A user with :own scopes', () => {
     }
   });
 
-  test('cannot confirm the payment of another user, and is not told its method', async () => {
+  test('cannot confirm the payment of another user, and does not learn its method', async () => {
     const refusedBy = (rule: string) => ({
       confirmPayment: { __typename: 'InvalidInputError', fields: [{ rule }] },
     });
@@ -166,7 +166,7 @@ describe('A user with :own scopes', () => {
     expect((await confirm('dcb', OTHER, order)).data).toMatchObject(refusedBy('paymentOnChannel'));
   });
 
-  test('is another caller than the same subject of another issuer', async () => {
+  test('differs from the same subject of another issuer', async () => {
     const iss = 'https://login.other.example/';
     const elsewhere = await Issuer.start(rig.signingKey);
     const { store, keysFile } = rig;
@@ -192,7 +192,7 @@ describe('A user with :own scopes', () => {
     expect((await lookUp({ t: order.transactionId }, both)).data.payment).not.toBeNull();
   });
 
-  test('costs one query of the journal, and no lookup of what is foreign, for a list of 100', async () => {
+  test('causes one journal query, and no lookup of transactions of others, for a list of 100', async () => {
     const queries = async (): Promise<number> => {
       const page = await (await fetch(`${rig.client.gateway.url}/metrics`)).text();
       const [, count = '0'] = /_count\{[^}]*findCreated[^}]*\} (\d+)/.exec(page) ?? [];
@@ -266,7 +266,7 @@ describe('The channels of a caller', () => {
     });
   });
 
-  test('are those of today: an attempt on a channel that its client has lost is not shown', async () => {
+  test('are checked at the time of the call: an attempt on a channel that its client has lost is not shown', async () => {
     const { client } = await accessRig({
       clients: [
         { ...clientOf('mover', { channels: [THEIRS, OURS] }), key: keyOf('before') },

@@ -78,7 +78,7 @@ describe('A token is accepted', () => {
     for (const part of token.split('.')) expect(text + rig.logLines.join('')).not.toContain(part);
   });
 
-  test('beside the keys of services', async () => {
+  test('and client keys too', async () => {
     expect((await ask(keyOf('shop'))).errors).toBeUndefined();
   });
 });
@@ -102,7 +102,7 @@ describe('A token is refused, no part of it is logged, and nothing is sent', () 
       expect(answer.text + rig.logLines.join('')).not.toContain(part);
   });
 
-  test('and the issuer was asked for its keys once, the stranger never', () => {
+  test('and the keys were requested once from the issuer, never from another URL', () => {
     expect(ROWS.length).toBeGreaterThan(110);
     expect([issuer.requests, strangersHost.requests]).toEqual([1, 0]);
   });

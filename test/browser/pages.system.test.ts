@@ -154,7 +154,7 @@ inBrowser('Pages', (browser) => {
       expect(errorsOf(opened)).toEqual([]);
     });
 
-    test('shows what happens without being loaded again', async () => {
+    test('shows changes without a reload', async () => {
       const opened = await openConsole();
       const { page } = opened;
       await shows(page, 'Live.');
@@ -215,7 +215,7 @@ inBrowser('Pages', (browser) => {
       expect(faults).toEqual([]);
     });
 
-    test('is wholly visible, scrolls only its table on a phone, and shows markup as text', async () => {
+    test('fits its window, scrolls only its table on a phone, and shows markup as text', async () => {
       const hostile = '<img src=x onerror=alert(1)>';
       await shop.sell({ externalId: hostile });
       await shop.sell({ amount: { currency: 'EUR', value: '10.51' } });
@@ -477,7 +477,7 @@ inBrowser('Pages', (browser) => {
       return { opened, settle };
     }
 
-    test('show a payment until it is completed', async () => {
+    test('show the states of a payment until it is completed', async () => {
       const { opened, settle } = await openAll(ownPages);
       for (const { page } of opened) await showing(page, 'PENDING');
       settle();
@@ -488,7 +488,7 @@ inBrowser('Pages', (browser) => {
       }
     });
 
-    test('are refused and learn nothing on a page of a foreign origin', async () => {
+    test('are refused and get no data on a page of a foreign origin', async () => {
       const { opened } = await openAll(foreignPages);
       for (const { page, faults } of opened) {
         await until(
@@ -499,7 +499,7 @@ inBrowser('Pages', (browser) => {
       }
     });
 
-    test('go on when the gateway is replaced', async () => {
+    test('reconnect when the gateway is replaced', async () => {
       const start = (port = '0') =>
         startOpenGateway(openSandbox.url, { ...settings, PORT: port }).then(closeAfterTests);
       const first = await start();

@@ -57,7 +57,7 @@ describe('The token of an attempt', () => {
   });
 });
 
-describe('No attempt is named by', () => {
+describe('No attempt is identified by', () => {
   test('a token with one bit or one character changed', () => {
     fc.assert(
       fc.property(token, (text) => {

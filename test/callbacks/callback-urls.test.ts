@@ -30,7 +30,7 @@ async function requestsOf({ client, service }: Rig, calls: readonly MoneyCall[])
 test.each([
   ['https://gateway.example:8443/', 'https://gateway.example:8443'],
   ['HTTPS://Gateway.Example/Money/in/', 'https://gateway.example/Money/in'],
-])('A create names a callback address below PUBLIC_URL %s, in the signed body', async (PUBLIC_URL, base) => {
+])('A create sends a callback URL below PUBLIC_URL %s, in the signed body', async (PUBLIC_URL, base) => {
   const sent = await requestsOf(await newRig({ PUBLIC_URL }), CREATES.map(again));
   expect(sent).toHaveLength(2);
   for (const request of sent) {
@@ -42,21 +42,21 @@ test.each([
   }
 });
 
-describe('The callback address of a create', () => {
+describe('The callback URL of a create', () => {
   let rig: Rig;
 
   beforeAll(async () => {
     rig = await newRig({ PUBLIC_URL: 'https://gateway.example/pay', ALLOWED_URL_HOSTS: 'shop.example' });
   });
 
-  test('is new each time, also for a callbackUrl of null, and whatever ALLOWED_URL_HOSTS has', async () => {
+  test('is new each time, also for a callbackUrl of null, and for any ALLOWED_URL_HOSTS', async () => {
     const calls = CREATES.flatMap((call) => [again(call), again(call), withOwn(again(call), null)]);
     const addresses = (await requestsOf(rig, calls)).map(({ json }) => json['callback_url']);
     expect(new Set(addresses).size).toBe(calls.length);
     for (const address of addresses) expect(address).toMatch(ADDRESS);
   });
 
-  test('is the callbackUrl of the caller as it is written, with PUBLIC_URL and without', async () => {
+  test('is the unchanged callbackUrl of the caller, with PUBLIC_URL and without', async () => {
     for (const one of [rig, await newRig()]) {
       const sent = await requestsOf(
         one,
@@ -150,7 +150,7 @@ describe('The callbacks of the sandbox', () => {
   test.each([
     ['pay', 'COMPLETED'],
     ['decline', 'FAILED'],
-  ])('update a watcher by one lookup after %s on the hosted page', async (choice, status) => {
+  ])('update a subscriber by one lookup after %s on the hosted page', async (choice, status) => {
     const { transactionId, redirectUrl } = await create('payment');
     const watching = watchPayment(wsClient(), transactionId);
     await watching.received(1);
@@ -162,7 +162,7 @@ describe('The callbacks of the sandbox', () => {
     expect(cost).toBe(1);
   });
 
-  test('update a watcher when a payout is settled', async () => {
+  test('update a subscriber when a payout is settled', async () => {
     const { transactionId } = await create('payout');
     const watching = watchPayout(wsClient(), transactionId);
     await watching.received(1);

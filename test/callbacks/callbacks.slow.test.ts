@@ -37,7 +37,7 @@ describeSqlite('Without polling, a callback', (rigs) => {
   test.each<[Kind, string, string]>([
     ['payment', 'completed', 'COMPLETED'],
     ['payout', 'failed', 'FAILED'],
-  ])('for a %s that is %s updates its watchers by one lookup', async (kind, status, seen) => {
+  ])('for a %s that is %s updates its subscribers by one lookup', async (kind, status, seen) => {
     const sold = await sell(rig, kind);
     const watching = await watch(rig, sold);
     expect(lookups(rig, sold)).toBe(1);
@@ -48,7 +48,7 @@ describeSqlite('Without polling, a callback', (rigs) => {
     expect(lookups(rig, sold)).toBe(2);
   });
 
-  test('costs one lookup when nobody watches, and when nothing has changed', async () => {
+  test('causes one lookup without subscribers, and without a change', async () => {
     const [unwatched, unchanged] = [await sell(rig, 'payout'), await sell(rig)];
     const watching = await watch(rig, unchanged);
     for (const sold of [unwatched, unchanged]) await callBack(rig, sold.address);
@@ -81,7 +81,7 @@ describeSqlite('Without polling, a callback', (rigs) => {
   });
 
   test.each<Kind>(['payment', 'payout'])(
-    'before the response to the create of a %s does no harm, and a watcher is shown its end',
+    'before the response to the create of a %s is ignored, and a subscriber gets the final state',
     async (kind) => {
       const key = newKey();
       const [called, answered] = [gate(), gate()];
@@ -144,8 +144,8 @@ describeSqlite('A callback after a lost response to a create', (rigs) => {
   });
 });
 
-describeSqlite('While the service is down', (rigs) => {
-  test('callbacks end nothing, and later ones update watchers', async () => {
+describeSqlite('While the service fails', (rigs) => {
+  test('callbacks end no subscription, and later ones update subscribers', async () => {
     const rig = await rigs.start({ env: HINTED });
     const sold = await sell(rig);
     const watching = await watch(rig, sold);
@@ -194,7 +194,7 @@ describeSqlite('Many callbacks', (rigs) => {
     expect(outcome(watching)).toEqual(stillAt('PROCESSING'));
   });
 
-  test('are not lost when they arrive during a lookup', async () => {
+  test('during a lookup cause another lookup', async () => {
     const sold = await sell(rig);
     const watching = await watch(rig, sold);
     const [arrived, released] = [gate(), gate()];
@@ -214,7 +214,7 @@ describeSqlite('Many callbacks', (rigs) => {
     expect(outcome(watching)).toEqual(endedAt('PROCESSING', 'COMPLETED'));
   });
 
-  test('at 20 a second cost at most two lookups a second, and the last state arrives', async () => {
+  test('at 20 a second cause at most two lookups a second, and the last state arrives', async () => {
     const clock = movedClock(Date.now());
     const steady = await rigs.start({ env: HINTED, clock });
     const sold = await sell(steady);
@@ -236,7 +236,7 @@ describeSqlite('Many callbacks', (rigs) => {
     expect(outcome(watching)).toEqual(endedAt('PROCESSING', 'COMPLETED'));
   });
 
-  test('for 200 transactions leave lookups for callers, and later callbacks work again', async () => {
+  test('for 200 transactions leave capacity for lookups of callers, and later callbacks work', async () => {
     const IN_FLIGHT = 128;
     const sold: Sold[] = [];
     for (const _ of times(10)) sold.push(...(await Promise.all(times(20).map(() => sell(rig)))));

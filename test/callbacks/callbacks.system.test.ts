@@ -34,7 +34,7 @@ function recording(journal: Journal, calls: string[]): Journal {
 }
 
 describeStores('A callback', (rigs) => {
-  test('for a lost create may come to another instance, and by hundreds: it is found once', async () => {
+  test('for a lost create may arrive at another instance, hundreds of times, and resolves it once', async () => {
     const clock = movedClock(Date.now());
     const rig = await rigs.start({ env: HINTED, clock });
     const other = await rigs.start({ env: HINTED, clock, service: rig.service });
@@ -68,7 +68,7 @@ describeStores('A callback', (rigs) => {
   });
 
   test.each(Object.entries(OUTAGES[rigs.kind]))(
-    'is answered while the journal cannot be reached (%s), and a later one updates watchers',
+    'gets a response while the journal is unreachable (%s), and a later one updates subscribers',
     async (_name, prepare) => {
       const store = await openStore(rigs.kind);
       rigs.closeAtEnd(() => store.drop());
@@ -94,7 +94,7 @@ describeStores('A callback', (rigs) => {
 
   if (rigs.kind === 'SQLite') return;
 
-  test('updates watchers on every instance', async () => {
+  test('updates subscribers on every instance', async () => {
     const rig = await rigs.start({ env: HINTED });
     const other = await rigs.start({ env: HINTED, service: rig.service, clock: rig.clock });
     for (const kind of ['payment', 'payout'] as const) {

@@ -81,7 +81,7 @@ const TYPES = [
   ['Content-Type: '],
 ];
 
-describe('A request to /callbacks/<token> is answered with 204 without a body', () => {
+describe('A request to /callbacks/<token> gets 204 without a body', () => {
   test('by every method, with every body and content type, and no body is parsed', async () => {
     for (const method of ANSWERED) {
       listener.hints.length = 0;
@@ -119,7 +119,7 @@ describe('A request to /callbacks/<token> is answered with 204 without a body', 
     expect(listener.hints).toEqual(['token', 'token']);
   });
 
-  test('which is the same for a good token, a forged one and none', async () => {
+  test('with the same bytes for a good token, a forged one and none', async () => {
     const good = tokens.of(randomUUID());
     const forged = `${good.startsWith('A') ? 'B' : 'A'}${good.slice(1)}`;
     expect([tokens.read(good) === null, tokens.read(forged)]).toEqual([false, null]);
@@ -143,14 +143,14 @@ describe('The token of a callback', () => {
     ['/callbacks/..', '..'],
     ['/callbacks/%zz', '%zz'],
     [`/callbacks/${'a'.repeat(8000)}`, 'a'.repeat(8000)],
-  ])('is the one segment below /callbacks/, as it is written: %.60s', async (target, token) => {
+  ])('is the one segment below /callbacks/, not decoded: %.60s', async (target, token) => {
     const { statuses } = await exchange(METHODS_TRIED.map((method) => bare(`${method} ${target}`)));
     expect(statuses).toEqual([204, 204, 204, 204]);
     expect(listener.hints).toEqual([token, token, token, token]);
   });
 
   test.each(['/callbacks/', '/callbacks/token/more', '/callbacks//token', '/callbacks/%zz/token'])(
-    'is missing in %s, which has the same response',
+    'is missing in %s, which gets the same response',
     async (target) => {
       const { statuses } = await exchange(METHODS_TRIED.map((method) => bare(`${method} ${target}`)));
       expect(statuses).toEqual([204, 204, 204, 204]);
@@ -164,7 +164,7 @@ describe('The token of a callback', () => {
     '//callbacks/token',
     '/graphql/callbacks/token',
     'http://gateway?/callbacks/token',
-  ])('is not read from %s, where nothing is', async (target) => {
+  ])('is not read from %s, which does not exist', async (target) => {
     expect((await exchange([bare(`POST ${target}`)])).statuses).toEqual([404]);
     expect(listener.hints).toEqual([]);
   });
@@ -203,7 +203,7 @@ describe('A long body', () => {
   test.each([
     ['in chunks that never end', 'Transfer-Encoding: chunked', `${SMALL.toString(16)}\r\n${piece}\r\n`],
     ['of a gigabyte by its length', 'Content-Length: 1000000000', piece],
-  ])('%s is answered at once, and the connection ends', async (_how, header, part) => {
+  ])('%s gets a response at once, and the connection ends', async (_how, header, part) => {
     const wire = await Wire.open(listener.base);
     wire.write(bare('POST /callbacks/token', [header]));
     const sent = await sendWithoutEnd(wire, part);
@@ -218,7 +218,7 @@ describe('A long body', () => {
     expect(await serves()).toBe(true);
   });
 
-  test('of 64 KB keeps the connection, and of one byte more ends it', async () => {
+  test('of 64 KB keeps the connection open, and one byte more ends it', async () => {
     const kept = await Wire.open(listener.base);
     const two = withBody('POST /callbacks/a', piece) + bare('POST /callbacks/b');
     const both = await kept.write(two).answers(2);
@@ -242,7 +242,7 @@ describe('A client that stops', () => {
 
   const head = (header: string): string => bare('POST /callbacks/token', [header]);
 
-  test('in or before its body is answered all the same, and its connection ends', async () => {
+  test('in or before its body gets a response, and its connection ends', async () => {
     impatient.hints.length = 0;
     const started = [
       `${head('Content-Length: 1000')}{"a":`,
@@ -258,7 +258,7 @@ describe('A client that stops', () => {
     expect(impatient.hints).toEqual(started.map(() => 'token'));
   });
 
-  test('and disconnects does not hold others up', async () => {
+  test('and disconnects does not delay others', async () => {
     const wires = await Promise.all(Array.from({ length: 50 }, () => Wire.open(listener.base)));
     for (const wire of wires) {
       wire.write(`${bare('POST /callbacks/token', ['Content-Length: 50'])}half`);
@@ -276,7 +276,7 @@ test.each([
     [400],
   ],
   ['noise after a whole request', `${bare('POST /callbacks/token')}\0\xff noise\r\n\r\n`, [204, 400]],
-])('malformed HTTP ends its connection alone: %s', async (_name, text, statuses) => {
+])('Malformed HTTP ends its own connection only: %s', async (_name, text, statuses) => {
   const answers = await untilEnd(text);
   expect(answers.length).toBeLessThanOrEqual(statuses.length);
   for (const { status } of answers) expect(statuses).toContain(status);

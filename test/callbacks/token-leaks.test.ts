@@ -124,10 +124,10 @@ describe.each<[string, (address: string) => string]>([
   ['the address within a sentence', (address) => `Calling ${address}, please wait.`],
   ['the address, percent-encoded', encodeURIComponent],
   ['the token', tokenIn],
-])('A service that repeats %s shows the token to nobody', (_what, write) => {
+])('A service that repeats %s does not reveal the token', (_what, write) => {
   const written = (): string => write(lastAddress());
 
-  test('though the search of this test finds it', async () => {
+  test('which the search of this test would find', async () => {
     await ask(createPayment('{ __typename }'), { input: newPayment() });
     expect(found(written())).not.toEqual([]);
   });
@@ -147,7 +147,7 @@ describe.each<[string, (address: string) => string]>([
     expect(await ask(createPayout(), { input: newPayout() })).toContain('insufficient funds');
   });
 
-  test('in a refusal, a fault or a broken response', async () => {
+  test('in a rejection, an error or a broken response', async () => {
     const rows = (text: string) => [...refusalsWith(text), ...brokenWith(text)];
     onPost = ({ json }) => {
       const [, reply] = rows(write(String(json['callback_url'])))[Number(json['description'])] ?? [];
@@ -222,7 +222,7 @@ describe.each<[string, (address: string) => string]>([
   });
 });
 
-test('journal, audit log and log hold no token, also after callbacks', async () => {
+test('Journal, audit log and log contain no token, also after callbacks', async () => {
   onGet = about({ status: 'completed', amount: AMOUNT });
   const keys: string[] = [];
   const before = service.requests.length;

@@ -73,7 +73,7 @@ function recordingClock() {
 }
 
 describePostgres('A change', () => {
-  test('reaches all other instances, and not its sender', async () => {
+  test('reaches all other instances, but not its sender', async () => {
     const [one, two, three] = [start(store.url), start(store.url), start(store.url)];
     await connected(one, two, three);
     const [first, second, third] = [newChange(), newChange(), newChange()];
@@ -178,7 +178,7 @@ describePostgres('The connection of a feed', () => {
     ]);
   });
 
-  test('is owed at most the last 20,000 changes while it is missing', async () => {
+  test('sends at most the last 20,000 changes after it was missing', async () => {
     const proxy = await closedProxy();
     const clock = new AdvancingClock(systemClock);
     const [two, three] = [start(store.url), start(store.url)];
@@ -194,7 +194,7 @@ describePostgres('The connection of a feed', () => {
     expect([one.reached, two.reached]).toEqual([[false, true], []]);
   });
 
-  test('is retried with growing pauses and jitter, and after the first pause once it has held', async () => {
+  test('is retried with exponential backoff and jitter, which a lasting connection resets', async () => {
     const proxy = await closedProxy();
     const { clock, waits, advance } = recordingClock();
     const one = start(proxy.through(store.url), clock);
@@ -217,7 +217,7 @@ describePostgres('The connection of a feed', () => {
     expect(waits.at(-1)).toBeLessThanOrEqual(1_000);
   });
 
-  test('is kept when it answers its health checks', async () => {
+  test('is kept when it responds to health checks', async () => {
     // Advanced by this test only: a health check and its timeout must not fall due together.
     const clock = movedClock(0);
     const [one, two] = [start(store.url, clock), start(store.url, clock)];
@@ -240,7 +240,7 @@ describePostgres('The connection of a feed', () => {
     expect([...one.reached, ...two.reached]).toEqual([]);
   });
 
-  test('is replaced when it does not answer a health check', async () => {
+  test('is replaced when it does not respond to a health check', async () => {
     const proxy = await openProxy();
     const clock = new AdvancingClock(systemClock);
     const [one, two] = [start(proxy.through(store.url), clock), start(store.url)];
@@ -257,7 +257,7 @@ describePostgres('The connection of a feed', () => {
     expect(one.reached).toEqual([false, true]);
   });
 
-  test('is replaced when it does not answer a notification, and loses that notification alone', async () => {
+  test('is replaced when it does not acknowledge a notification, and loses that notification only', async () => {
     const proxy = await openProxy();
     const clock = new AdvancingClock(systemClock);
     const [one, two] = [start(proxy.through(store.url), clock), start(store.url)];
@@ -276,7 +276,7 @@ describePostgres('The connection of a feed', () => {
     expect(two.received.filter((change) => textOf(change) !== textOf(lost!))).toEqual(later);
   });
 
-  test('is given up when the server accepts it and does not answer', async () => {
+  test('times out when the server accepts it and does not respond', async () => {
     const proxy = await openProxy();
     const url = proxy.through(store.url);
     const clock = new AdvancingClock(systemClock);
@@ -313,7 +313,7 @@ describePostgres('Closing a feed', () => {
     expect([...one.reached, ...two.reached]).toEqual([]);
   });
 
-  test('leaves nothing at any moment of a connection attempt', async () => {
+  test('leaves nothing behind at any moment of a connection attempt', async () => {
     for (let turns = 0; turns < 40; turns += 1) {
       const one = start(store.url, clock);
       one.feed.publish(newChange());
@@ -334,7 +334,7 @@ describePostgres('Closing a feed', () => {
     expect(one.reached).toEqual([false]);
   });
 
-  test('does not wait for a server that does not answer', async () => {
+  test('does not wait for a server that does not respond', async () => {
     const proxy = await openProxy();
     const url = proxy.through(store.url);
     const [one, two] = [start(url, clock), start(url, clock)];
@@ -375,7 +375,7 @@ test.each([
   await one.feed.close();
 });
 
-test('A feed with a SQLite journal reaches nobody', async () => {
+test('A feed with a SQLite journal reaches no other instance', async () => {
   const feed = createNotifier({ databaseUrl: 'file:data/nothing-is-opened.db', clock: systemClock });
   expect(feed.hasPeers).toBe(false);
   const received = jest.fn();

@@ -139,7 +139,7 @@ describe.each(CLIENTS)('The operations with %s', (_name, clientAt) => {
     expect(attempts.edges).toMatchObject([{ node: { idempotencyKey } }]);
   });
 
-  test('show a decline as data of the payment, and find a payment whose response was lost', async () => {
+  test('show a decline as data of the payment, and find a payment after a lost response', async () => {
     const declined = await pay(cardInput('4111 1111 1111 1111', '10.51'));
     sandbox.control.advance(5000);
     const { payment } = await at().query(PaymentDocument, {
@@ -256,7 +256,7 @@ describe('The fragments', () => {
   });
 });
 
-test('The subscriptions watch a payment and a payout', async () => {
+test('The subscriptions deliver changes of a payment and a payout', async () => {
   const apollo = sender(CLIENTS[0]![1](url));
   const stream = createClient({ url: `${url}/stream`, headers: AUTHORIZED });
   /** The last delivered state; `look` settles the transaction after the first one. */
@@ -329,7 +329,7 @@ describe('Apollo Client', () => {
   });
 });
 
-test('urql is refused without preferGetMethod: false, with the name of the method to use', async () => {
+test('urql is refused without preferGetMethod: false, and the error names the method to use', async () => {
   const client = new Client({ url, exchanges: [fetchExchange], fetchOptions: { headers: AUTHORIZED } });
   const { error } = await client.query(PaymentDocument, somewhere());
   expect(error?.graphQLErrors).toMatchObject([{ extensions: { code: 'BAD_REQUEST', retryable: false } }]);
@@ -404,7 +404,7 @@ describe.each(READERS)('gatewayError reads from %s', (_name, ask) => {
     expect(gatewayError(error)).toMatchObject({ code: 'UNAUTHENTICATED', retryable: false, path: null });
   });
 
-  test('RATE_LIMITED with the time to wait, with HTTP 429', async () => {
+  test('RATE_LIMITED with retryAfterMs, with HTTP 429', async () => {
     const limited = await testGateway(sandbox.url, { env: { RATE_LIMIT_PER_MINUTE: '1' } });
     await ask(limited.url, somewhere());
     const error = await ask(limited.url, somewhere());
@@ -474,7 +474,7 @@ describe('confirmationFor', () => {
     coerceInputValue(made, input);
   });
 
-  test('throws when a value is missing, and for a field that is not known', () => {
+  test('throws when a value is missing, and for an unknown field', () => {
     expect(() => confirmationFor({ confirmWith: 'upi' })).toThrow(TypeError);
     for (const unknown of ['pigeon', 'constructor', '__proto__'])
       expect(() => confirmationFor({ confirmWith: unknown as ConfirmationField }, '1')).toThrow(TypeError);

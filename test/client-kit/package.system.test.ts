@@ -201,7 +201,7 @@ describe('The samples of docs/clients.md', () => {
     // @ts-expect-error A payment by card has no UPI id.
     export const upi = (payment: Payment & { __typename: 'CardPayment' }) => payment.upiId;`;
 
-  test('are all run or compiled by these tests', () => {
+  test('are all executed or compiled by these tests', () => {
     expect([...samples.keys()]).toEqual([...SENDING, ...COMPILED, ...CODEGEN, ...PRESET]);
   });
 
@@ -241,7 +241,7 @@ describe('The samples of docs/clients.md', () => {
     expect(sandbox.control.counts().payment.created).toBe(SENDING.length);
   });
 
-  test('have types, as has what codegen generates with its plugins and its client preset, with graphql 16', () => {
+  test("have types, like the output of codegen's plugins and client preset, with graphql 16", () => {
     app.write('package.json', '{ "type": "module" }');
     for (const name of [...CODEGEN, ...PRESET]) app.write(name, samples.get(name) ?? '');
     const cli = path.join(TOP, 'node_modules/@graphql-codegen/cli/esm/cli.js');

@@ -49,7 +49,7 @@ function knownOf({ query }: { query: string }) {
   return { schema, document, operation };
 }
 
-describe('Variables of a prepared operation', () => {
+describe('Variables of a compiled operation', () => {
   const ANY: Arbitrary<unknown> = fc.oneof(
     fc.constantFrom<unknown>(CHANNEL, CHANNEL.toUpperCase(), '10.00', 'INR', '', 7, 1.5, true, null),
     fc.constantFrom<unknown>([], {}, [[]], [null], { nosuch: 1 }, { '0': 'x' }),
@@ -136,7 +136,7 @@ describe('Variables of a prepared operation', () => {
     expect(fitting).toBeGreaterThan(5);
   });
 
-  test('are read no further than the first few values that do not fit', () => {
+  test('are not validated beyond the first few errors', () => {
     const uuid = schema.getType('UUID') as GraphQLScalarType;
     const parsed = jest.spyOn(uuid, 'parseValue');
     const query =
@@ -149,7 +149,7 @@ describe('Variables of a prepared operation', () => {
   });
 });
 
-describe('Memory for prepared operations', () => {
+describe('Memory for compiled operations', () => {
   /** Compiled operations without a server: the test calls the plugin in place of Apollo. */
   class Plugin {
     readonly #log = pino({ level: 'silent' });
@@ -203,7 +203,7 @@ describe('Memory for prepared operations', () => {
   });
 
   // Fragments multiply in a selection.
-  test('is at most some hundred times the text of a document with fragments in fragments', async () => {
+  test('is at most a few hundred times the size of a document with nested fragments', async () => {
     const times = (write: (place: number) => string): string =>
       Array.from({ length: 22 }, (_, place) => write(place)).join(' ');
     const query = `query ($c: UUID!) { attempts(channel: $c, first: 1) { ...C } }

@@ -72,7 +72,7 @@ const withSortedErrors = (told: Told): Told => {
 const rows = <T>(table: Record<string, T>, isPrepared: boolean): [string, T, boolean][] =>
   Object.entries(table).map(([title, row]) => [title, row, isPrepared]);
 
-describe('An HTTP request for a prepared operation', () => {
+describe('An HTTP request for a compiled operation', () => {
   const QUERY = `query Payment($c: UUID!, $id: UUID!, $ids: [UUID!] = [], $e: String = "order-1") {
     payment(channel: $c, transactionId: $id) { __typename ... on PaymentResource { status amount { value } } }
     payments(channel: $c, transactionIds: $ids) { ... on PaymentResource { status } }
@@ -172,7 +172,7 @@ describe('An HTTP request for a prepared operation', () => {
     },
   );
 
-  test('does not repeat a value that does not fit', async () => {
+  test('does not repeat an invalid value', async () => {
     const PAN = '4111111111111111';
     for (const wrong of [PAN, [PAN], { pan: PAN }, Number(PAN)])
       for (const name of ['c', 'id', 'ids', 'e', PAN]) {
@@ -195,7 +195,7 @@ describe('An HTTP request for a prepared operation', () => {
     ['a card number as a literal', 'mutation { createPayment(input: "4111111111111111") { __typename } }'],
     ['a card number as a name', '{ a4111111111111111: __typename }'],
     ['an unknown field', '{ nosuch(token: "eyJhbGciOi") { id } }'],
-  ])('is never prepared from a document with %s', async (_what, query) => {
+  ])('is never compiled from a document with %s', async (_what, query) => {
     for (let count = 0; count < 4; count += 1) {
       const { told, isPrepared } = await ways.ask({ body: { query } });
       expect([isPrepared, told.status]).toEqual([false, 400]);
@@ -221,7 +221,7 @@ describe('A persisted operation', () => {
     ['its id', { documentId: sha256(FREE) }],
     ['its text and a listed id', { query: FREE, documentId: sha256(LISTED) }],
     ['its text and a listed hash', { query: FREE, extensions: hash(LISTED) }],
-  ])('in the mode require: a frontend is refused an unlisted one by %s', async (_how, body) => {
+  ])('in the mode require: an unlisted one of a frontend is refused by %s', async (_how, body) => {
     const { told, isPrepared } = await required.ask({ headers: frontend, body });
     expect(isPrepared).toBe(false);
     expect(told.body).toMatch(/PERSISTED_|BAD_REQUEST/);
@@ -233,7 +233,7 @@ describe('A persisted operation', () => {
     ['its hash', { extensions: hash(LISTED) }],
     ['its text', { query: LISTED }],
     ['its text with other white space', { query: `# a comment\n${LISTED.replaceAll(' ', '  ')}` }],
-  ])('in the mode require: a listed one is prepared for everybody by %s', async (_how, body) => {
+  ])('in the mode require: a listed one is compiled for all callers by %s', async (_how, body) => {
     const byApollo = await required.askApollo({ headers: frontend, body });
     await required.ask({ headers: AUTHORIZED, body });
     const { told, isPrepared } = await required.ask({ headers: frontend, body });
@@ -253,7 +253,7 @@ describe('A persisted operation', () => {
     expect(told.log).toContainEqual(expect.objectContaining({ level: 40, name: 'Free' }));
   });
 
-  test('is not carried out with invalid credentials', async () => {
+  test('is not executed with invalid credentials', async () => {
     await ways.prepare({ query: FREE });
     const [token, key] = [frontend.authorization, AUTHORIZED.authorization];
     for (const authorization of [undefined, 'Bearer x', 'Basic eDp5', `${token}x`, key.slice(0, -1)]) {
@@ -374,7 +374,7 @@ describe('A failing lookup', () => {
     expect(new Set(byPrepared.calls).size).toBe(byPrepared.calls.length);
   });
 
-  test('of the payment of an attempt costs one request by both paths', async () => {
+  test('of the payment of an attempt causes one request by both paths', async () => {
     const id = FOUND.payment[0];
     failing.service.respond(() => ({ status: 201, json: { status: 'pending', transaction_id: id } }));
     await failing.ask({ body: { query: CREATE, variables: { input: createInput('payment', 'key-1') } } });
@@ -428,7 +428,7 @@ describe('Rate limiting', () => {
   const withoutClient = (told: Told): Told =>
     JSON.parse(JSON.stringify(told).replaceAll(/client-\d+/g, 'client')) as Told;
 
-  test.each(SPENDINGS)('takes the same points for %s by both paths', async (_what, spending) => {
+  test.each(SPENDINGS)('charges the same points for %s by both paths', async (_what, spending) => {
     const last: Told[] = [];
     for (const isApollo of [true, false]) {
       const headers = await clientWith(spending.points * 6 - 1);
@@ -447,7 +447,7 @@ describe('Rate limiting', () => {
     expect(last[1]).toEqual(last[0]);
   });
 
-  test('admits no more concurrent prepared operations than points are left', async () => {
+  test('admits no more concurrent compiled operations than points are left', async () => {
     const headers = await clientWith(44);
     for (let count = 0; count < 2; count += 1)
       await limited.ask({ headers, body: { query: BATCH, variables: batchOf(2) } });
@@ -627,7 +627,7 @@ describe('Mutations', () => {
     }
   });
 
-  test('only the named one of a document is carried out', async () => {
+  test('only the named one of a document is executed', async () => {
     const query = `mutation Pay($input: CreatePaymentInput!) { createPayment(input: $input) { __typename } }
       mutation Confirm($confirm: ConfirmPaymentInput!) { confirmPayment(input: $confirm) { __typename } }`;
     const ask = (operationName: string, variables: object) =>
@@ -641,7 +641,7 @@ describe('Mutations', () => {
     }
   });
 
-  test('are not carried out by GET when prepared', async () => {
+  test('are not executed by GET when compiled', async () => {
     const variables = JSON.stringify(inputOf('createPayment'));
     const search = `?${new URLSearchParams({ query: DOCUMENTS.createPayment, variables })}`;
     const headers = { 'apollo-require-preflight': '1', 'content-type': undefined };

@@ -36,7 +36,7 @@ describe('A gateway process', () => {
   test.each([
     ['fails', 'payment(channel: $channel, transactionId: $id) { __typename }'],
     ['has no id', 'payment(channel: $channel) { __typename }'],
-  ])('survives a lookup that %s beside one that is forbidden', async (_what, lookup) => {
+  ])('survives a lookup that %s next to a forbidden one', async (_what, lookup) => {
     const query = `query Q($channel: UUID!, $id: UUID!) { ${lookup} payout(channel: $channel, transactionId: $id) { __typename } }`;
     for (let count = 0; count < 4; count += 1)
       expect((await ask(query, { channel: CHANNEL, id: FAILING[0] }, READER)).status).toBe(200);

@@ -17,15 +17,15 @@ const remote = remoteAccess();
 const isSkipped = (needsForcedOutcomes: boolean): boolean =>
   needsForcedOutcomes && !hasForcedOutcomes(remote);
 
-describe('the ids of the obligations', () => {
-  test('are those of the committed list, each with a sentence of its own', () => {
+describe('The ids of the requirements', () => {
+  test('are those of the committed list, each with a unique description', () => {
     const live = listed.filter(([, says]) => !says?.startsWith('RETIRED'));
     expect(obligations.map(({ id }) => id).sort()).toEqual(live.map(([id]) => id).sort());
     expect(new Set(live.map(([, says]) => says)).size).toBe(live.length);
     expect(live.filter(([, says]) => says === '')).toEqual([]);
   });
 
-  test('are never used again once retired', () => {
+  test('are never reused once retired', () => {
     expect(sentences.size).toBe(listed.length);
   });
 });

@@ -23,6 +23,6 @@ test.each([
     data: '',
     expected: '8d330c467021cae87189ab0c964adef170cac41a9d29c63afc57d429add6f9ce',
   },
-])('the signature of the obligations equals that of openssl for $says', ({ expected, says: _, ...input }) => {
+])('The signature of the conformance tests equals that of openssl for $says', ({ expected, says: _, ...input }) => {
   expect(signature(input)).toBe(expected);
 });

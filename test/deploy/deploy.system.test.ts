@@ -72,7 +72,7 @@ describeWhere(lacking('bwrap'), 'The image, made as the Dockerfile says and run 
     ]);
   });
 
-  test('has the production packages, and no other', () => {
+  test('has exactly the production packages', () => {
     const app = path.join(image, 'app');
     const listing = spawnSync('npm', ['ls', '--all', '--omit=dev'], {
       cwd: app,
@@ -88,7 +88,7 @@ describeWhere(lacking('bwrap'), 'The image, made as the Dockerfile says and run 
     expect(await new Caller(url).create('payment', 'order-1')).toMatchObject({ result: 'PaymentSuccess' });
   });
 
-  test('writes its journal and its audit log to /data, and can write nowhere else', async () => {
+  test('writes its journal and its audit log to /data, and cannot write elsewhere', async () => {
     expect(readdirSync(path.join(image, 'data'))).toEqual(
       expect.arrayContaining(['paygraph.db', 'audit.log']),
     );
@@ -198,7 +198,7 @@ function run(text: string, cwd: string, env: Record<string, string> = {}): strin
 
 const isRoot = process.getuid?.() === 0;
 
-test('The guide makes every secret of compose.yaml, in a folder of its own user', () => {
+test('The guide creates every secret of compose.yaml, in a folder of its own user', () => {
   const folder = openFolder();
   const keys = { SERVICE_API_KEY: 'the-api-key', SERVICE_SECRET_KEY: 'the-secret-key' };
   const text = commands('compose-secrets');
@@ -224,7 +224,7 @@ const COPIES = [
 
 for (const { kind, backup, restore, lack } of COPIES) {
   describeWhere(lack, `A backup of the journal in ${kind}, made and restored as the guide says`, () => {
-    test('knows the keys that were used before it, and none after', async () => {
+    test('contains the keys that were used before it, and none after', async () => {
       const service = closeAfterTests(await FakePaymentService.start());
       const folder = openFolder();
       mkdirSync(path.join(folder, 'data'));

@@ -18,14 +18,14 @@ describe('The Dockerfile', () => {
   const stages = dockerfileStages();
   const all = stages.flatMap(({ instructions }) => instructions);
 
-  test('builds from all that the build reads, which .dockerignore admits', () => {
+  test('copies all files that the build reads, which .dockerignore admits', () => {
     const [, sources = ''] = /const sources = \[([^\]]*)\]/.exec(textOf('scripts/build.mjs')) ?? [];
     const read = [...sources.matchAll(/'([^'/]+)[^']*'/g)].map(([, name = '']) => name);
     expect(read).toContain('src');
     expect(read.filter((name) => !buildContext().includes(name))).toEqual([]);
   });
 
-  test('has the Node.js of package.json and a numeric user, and runs neither scripts nor a shell', () => {
+  test('has the Node.js version of package.json and a numeric user, and runs neither scripts nor a shell', () => {
     const { devDependencies } = JSON.parse(textOf('package.json')) as { devDependencies: { node: string } };
     expect(stages[0]?.from).toMatch(new RegExp(`^node:${devDependencies.node}-[a-z]+-slim$`));
     expect(imageSays('USER').text).toMatch(/^[1-9]\d+:[1-9]\d+$/);
@@ -93,7 +93,7 @@ describe('compose.yaml', () => {
     }
   });
 
-  test('lets gateways trust the address of nginx alone', () => {
+  test('lets gateways trust the address of nginx only', () => {
     const { networks = {} } = compose.services['nginx'] ?? {};
     const address = Array.isArray(networks) ? undefined : networks['front']?.ipv4_address;
     for (const [, { environment }] of gateways)
@@ -109,7 +109,7 @@ describe('compose.yaml', () => {
     expect(imageSays('HEALTHCHECK').text).toContain('/healthz');
   });
 
-  test('connects the database to the gateways alone, and publishes ports on the loopback address', () => {
+  test('connects the database to the gateways only, and publishes ports on the loopback address', () => {
     expect(compose.networks['back']?.internal).toBe(true);
     const besideDatabase = services.filter(([, service]) => networksOf(service).includes('back'));
     expect(besideDatabase.map(([name]) => name)).toEqual([
@@ -169,7 +169,7 @@ describe('The Kubernetes manifests', () => {
     }
   });
 
-  test('mount the secret that the guide makes, with every file that a setting names', () => {
+  test('mount the secret that the guide creates, with every file that a setting names', () => {
     const volume = pod.volumes.find(({ secret }) => secret);
     const mounts = containers.flatMap(({ volumeMounts }) =>
       volumeMounts.filter(({ name }) => name === volume?.name),
@@ -208,7 +208,7 @@ describe('The systemd unit', () => {
     expect(named).toEqual(loaded);
   });
 
-  test('starts what the image starts', () => {
+  test('starts the same command as the image', () => {
     const [node = '', ...words] = (values('ExecStart')[0] ?? '').split(' ');
     const image = [...imageSays('ENTRYPOINT').words, ...imageSays('CMD').words];
     expect([path.basename(node), ...words.map((word) => word.replace('/opt/paygraph/', ''))]).toEqual(image);
@@ -240,20 +240,20 @@ const DEPLOYMENTS = [
 describe.each(DEPLOYMENTS)('The gateway of $name', ({ settings, others, killedAfter }) => {
   const names = [...Object.keys(settings), ...others];
 
-  test('has settings that exist, with valid values, and secrets in files', () => {
+  test('has existing settings with valid values, and secrets in files', () => {
     expect(notSettings(names)).toEqual([]);
     expect(misread(settings)).toEqual([]);
     const secret = names.filter((name) => /KEY|TOKEN|SECRET|PASSWORD|DATABASE/.test(name));
     expect(secret.filter((name) => !name.endsWith('_FILE'))).toEqual([]);
   });
 
-  test('has the time to end the longest call after the shutdown delay', () => {
+  test('has time to complete the longest call after the shutdown delay', () => {
     expect(graceSeconds(settings)).toBeGreaterThan(LONGEST_CALL_SECONDS);
     expect(killedAfter).toBeGreaterThan(delaySeconds(settings) + graceSeconds(settings));
   });
 });
 
-test.each(['sqlite', 'postgres'] as const)('Migrations on %s only add', async (dialect) => {
+test.each(['sqlite', 'postgres'] as const)('Migrations on %s only add tables, columns and indexes', async (dialect) => {
   const statements: string[] = [];
   await migrate({
     dialect,

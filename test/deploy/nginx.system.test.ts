@@ -99,7 +99,7 @@ describeWhere(
       ['a body that is too large', 413, postText('x'.repeat(200_000), HOST)],
       ['an address that is too long', 414, requestText(`GET /graphql?${'a'.repeat(20_000)} HTTP/1.1`, HOST)],
       ['what is not HTTP', 400, requestText('BROKEN', [])],
-    ])('answer %s with a GraphQL error of %i', async (_what, status, text) => {
+    ])('respond to %s with a GraphQL error of %i', async (_what, status, text) => {
       const type = 'application/json';
       expect(await exchange(text)).toEqual({ status, type, errors: errorOf('BAD_REQUEST', false) });
     });
@@ -117,7 +117,7 @@ describeWhere(
       expect(await statusOf('/callbacks/some-token-of-a-callback')).toBe(204);
     });
 
-    test('audit the address of the client, not the one it claims', async () => {
+    test('audit the real address of the client', async () => {
       const key = newKey();
       const body = JSON.stringify({
         query: 'mutation ($input: CreatePaymentInput!) { createPayment(input: $input) { __typename } }',
@@ -134,7 +134,7 @@ describeWhere(
       expect(JSON.parse(line ?? '{}')).toMatchObject({ outcome: 'PaymentSuccess', ip: '127.0.0.2' });
     });
 
-    test('fails no call of a mixed load while both gateways are restarted', async () => {
+    test('fail no call of a mixed load while both gateways are restarted', async () => {
       const load = new MixedLoad(nginx.url);
       await load.start();
       for (let round = 0; round < Math.max(ROUNDS, 1); round += 1)
@@ -151,7 +151,7 @@ describeWhere(
       expect(load.failed).toEqual([]);
     });
 
-    test('replay a create when the gateway that carried it out is stopped', async () => {
+    test('replay a create when the gateway that executed it is stopped', async () => {
       const [first, second] = gateways as [Program, Program];
       const key = newKey();
       const created = await first.create('payment', key);
@@ -168,7 +168,7 @@ describeWhere(
       expect(await statusOf('/healthz')).toBe(502);
     });
 
-    test('are replaced by a retryable GraphQL error when neither runs, and the log has no variables and tokens', async () => {
+    test('are replaced by a retryable GraphQL error when neither runs, and the log has neither variables nor tokens', async () => {
       const { status, errors } = await exchange(postText('{"query":"{ __typename }"}', HOST));
       expect([status, errors]).toEqual([502, errorOf('SERVICE_UNAVAILABLE', true)]);
       const secret = 'order-of-somebody';

@@ -20,14 +20,14 @@ function isBroken(page: Page, href: string): boolean {
 }
 
 test.each(pages.map((page) => [page.file, page] as const))(
-  'every link in %s leads somewhere',
+  'Every link in %s has an existing target',
   (file, page) => {
     const broken = page.links.filter(({ href }) => !isOutside(href) && isBroken(page, href));
     expect(broken.map(({ href, line }) => `${file}:${line} ${href}`)).toEqual([]);
   },
 );
 
-test('every page of the docs is in the index, docs/README.md', () => {
+test('Every page of the docs is in the index, docs/README.md', () => {
   const index = readPage('docs/README.md');
   const listed = new Set(index.links.map(({ href }) => target(index, href).file));
   const isOfDocs = ({ file }: Page): boolean => file.startsWith('docs/') && file !== index.file;

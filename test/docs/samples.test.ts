@@ -51,7 +51,7 @@ const faultsOf = (samples: readonly Fence[], check: (code: string) => unknown): 
     }
   });
 
-test('every block says its language, and each is checked or known to be only shown', () => {
+test('Every code block has a language that is checked, or that is listed as not checked', () => {
   const others = fences.filter(({ language }) => ![...SHOWN, ...CHECKED].includes(language));
   expect(others.map((fence) => `${where(fence)} ${fence.language}`)).toEqual([]);
 });
@@ -67,7 +67,7 @@ describe('GraphQL', () => {
     if (error) throw error;
   }
 
-  test('every sample fits the schema', () => {
+  test('samples are valid against the schema', () => {
     expect(of('graphql').length).toBeGreaterThan(1);
     expect(faultsOf(here(of('graphql')), check)).toEqual([]);
   });
@@ -83,7 +83,7 @@ describe('GraphQL', () => {
     return (operation.variableDefinitions ?? []).every(({ variable }) => variable.name.value in KNOWN);
   }
 
-  test('every query and mutation that is complete is carried out without an error', async () => {
+  test('complete queries and mutations run without an error', async () => {
     const sandbox = await testSandbox();
     const gateway = await testGateway(sandbox.url);
     const failed: string[] = [];
@@ -96,7 +96,7 @@ describe('GraphQL', () => {
   });
 });
 
-test('every sample of JSON and YAML can be read', () => {
+test('Every sample of JSON and YAML can be parsed', () => {
   const readYaml = (code: string): void => {
     for (const { errors } of parseAllDocuments(code)) if (errors[0]) throw errors[0];
   };
@@ -104,7 +104,7 @@ test('every sample of JSON and YAML can be read', () => {
   expect(faultsOf(of('yaml'), readYaml)).toEqual([]);
 });
 
-test('every sample of Python is a part of the example, which a test of its own runs', () => {
+test('Every sample of Python is a part of the example, which has its own test', () => {
   const folder = path.join(TOP, 'examples/python');
   const lines = readdirSync(folder)
     .filter((name) => name.endsWith('.py'))
@@ -116,7 +116,7 @@ test('every sample of Python is a part of the example, which a test of its own r
   expect(samples.filter((sample) => !isPart(sample)).map(where)).toEqual([]);
 });
 
-test('every program type-checks', () => {
+test('Every program type-checks', () => {
   // The files of a tutorial depend on each other: its own test compiles them.
   const isOfTutorial = ({ file, words }: Fence): boolean =>
     file.startsWith('docs/start-') && Boolean(words[0]?.startsWith('file='));
@@ -135,7 +135,7 @@ describe('Commands', () => {
   };
   const hasScript = (name: string): boolean => Object.hasOwn(scripts, name);
 
-  test('every npm script that is named exists', () => {
+  test('use existing npm scripts', () => {
     const texts = pages.flatMap(({ file, inline, fences: blocks }) =>
       [...inline, ...blocks.map(({ code }) => code)].map((text) => [file, text] as const),
     );
@@ -148,7 +148,7 @@ describe('Commands', () => {
     expect(named.filter(([, name]) => !hasScript(name))).toEqual([]);
   });
 
-  test('every setting that a command gives is one, or is read by something else of the project', () => {
+  test('set existing settings, or variables that the project reads elsewhere', () => {
     const settings = new Set(Object.keys(SETTINGS).flatMap((name) => [name, `${name}_FILE`]));
     const sources = ['src', 'test', 'scripts', 'bench']
       .flatMap((folder) =>
@@ -171,7 +171,7 @@ describe('Commands', () => {
   });
 });
 
-test('every file of the project that is named exists', () => {
+test('Every file that the docs name exists', () => {
   // docs/testing.md names files relative to test/: links.test.ts checks them.
   const others = pages.filter(({ file }) => file !== 'docs/testing.md');
   const named = others.flatMap(({ file, inline }) =>
@@ -207,7 +207,7 @@ describe('docs/results.md', () => {
     ["What a payment's status asks for", '`nextAction`', namesOf('NextAction')],
     ['Why it was declined', '`error.code`', namesOf('DeclineCode')],
     ['Why it was declined', '`error.reason`', namesOf('DeclineReason')],
-  ])('under "%s" explains each %s once, and no other', (heading, column, words) => {
+  ])('explains under "%s" each %s once, and no other', (heading, column, words) => {
     const explained = rows
       .filter(({ under }) => under.at(-1) === heading)
       .flatMap(({ columns, cells }) => codesIn(cells[columns.indexOf(column)]));

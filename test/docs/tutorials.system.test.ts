@@ -22,7 +22,7 @@ describe.each([
   const tutorial = new Tutorial(file, { env, people });
   afterAll(() => tutorial.close());
 
-  test('works', () => tutorial.follow());
+  test('has the described results', () => tutorial.follow());
 });
 
 const noNginx = spawnSync('which', ['nginx']).status === 0 ? undefined : 'SKIPPED: there is no nginx';
@@ -51,5 +51,5 @@ if (skipped) console.warn(`${skipped}: docs/start-operator.md`);
     await store.drop();
   });
 
-  test('works', () => tutorial.follow());
+  test('has the described results', () => tutorial.follow());
 });

@@ -116,7 +116,7 @@ describeSqlite('The list of attempts', (rigs) => {
     }
   });
 
-  test('takes times in any offset, and finer than a millisecond', async () => {
+  test('accepts times with any offset, and finer than a millisecond', async () => {
     const [newest] = (await page({ first: 1 })).edges;
     const { startedAt, idempotencyKey } = newest!.node;
     const inIndia = `${new Date(Date.parse(startedAt) + 330 * 60_000).toISOString().slice(0, -1)}+05:30`;
@@ -137,13 +137,13 @@ describeSqlite('The list of attempts', (rigs) => {
     ['first', { first: 101 }],
     ['after', { after: 'nonsense' }],
     ['after', { after: '' }],
-  ])('refuses a wrong %s by its name: %o', async (name, variables) => {
+  ])('names the wrong argument %s in its error: %o', async (name, variables) => {
     const { errors } = await rig.ask(ATTEMPTS, { channel: CHANNEL, ...variables });
     expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
     expect(errors?.[0]?.message).toContain(name);
   });
 
-  test('has nothing under an unused key, nor on another channel', async () => {
+  test('is empty for an unused key, and on another channel', async () => {
     expect(await rig.attempt(newKey())).toBeNull();
     const elsewhere = await page({ channel: '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b11' });
     expect(elsewhere).toEqual({ edges: [], pageInfo: { hasNextPage: false, endCursor: null } });

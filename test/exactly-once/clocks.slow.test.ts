@@ -82,7 +82,7 @@ describeSqlite('When the clock of the service', (rigs) => {
     });
   });
 
-  test('is forged in the Date of a refusal, one more request is sent and later ones have the right time', async () => {
+  test('is forged in the Date of a 401, one more request is sent and later ones have the right time', async () => {
     const reply = refusing(dateOf(rig.service.now() + 20 * MINUTE));
     rig.service.next('create-payment', { acts: false, reply }, { acts: false, reply });
     expect(await rig.create('payment', newKey())).toMatchObject({ error: 'SERVICE_AUTH_FAILED' });
@@ -94,7 +94,7 @@ describeSqlite('When the clock of the service', (rigs) => {
   test.each([
     ['is right', () => dateOf(rig.service.now())],
     ['is years off', () => dateOf(0)],
-  ])('%s in the Date of a refusal, the create is sent once', async (_name, date) => {
+  ])('%s in the Date of a 401, the create is sent once', async (_name, date) => {
     rig.service.plan(() => ({ acts: false, reply: refusing(date()) }));
     expect(await rig.create('payment', newKey())).toMatchObject({ error: 'SERVICE_AUTH_FAILED' });
     expect(timestamps()).toHaveLength(1);
@@ -184,7 +184,7 @@ describeSqlite('After a step of the wall clock', (rigs) => {
     });
 
     test.each(steps)(
-      '%s, a payment that lookups show late is found and not created anew',
+      '%s, a payment that lookups show late is found and not created again',
       async (_name, stepMs) => {
         const { rig, wall } = await start();
         const key = newKey();

@@ -45,7 +45,7 @@ describeSqlite('A confirm', (rigs) => {
   const lost: Fault = { acts: true, reply: reset };
   const dropped: Fault = { acts: false, reply: reset };
 
-  test('is answered with RequestInProgressError while one is in flight, also by another gateway', async () => {
+  test('gets RequestInProgressError while one is in flight, also by another gateway', async () => {
     const hold = gate();
     rig.service.next('confirm', { acts: true, first: hold.opened });
     const inFlight = first();
@@ -60,7 +60,7 @@ describeSqlite('A confirm', (rigs) => {
     expect(counts()).toEqual([1, 1]);
   });
 
-  test('is carried out once of 40 concurrent ones through two gateways', async () => {
+  test('is carried out once when 40 are sent through two gateways', async () => {
     const ends = await Promise.all(
       Array.from({ length: 40 }, (_, place) => (place % 2 ? rig : other).confirm(id, utr(UTR))),
     );
@@ -74,7 +74,7 @@ describeSqlite('A confirm', (rigs) => {
     ['401', status(401), { error: 'SERVICE_AUTH_FAILED' }],
     ['429', status(429, { 'retry-after': '3' }), { error: 'SERVICE_UNAVAILABLE', retryAfterMs: 3000 }],
   ])(
-    'that the service answers with %s was not carried out, and can be repeated',
+    'with a response of %s was not carried out, and can be repeated',
     async (_name, reply, end) => {
       rig.service.next('confirm', { acts: false, reply });
       expect(await first()).toMatchObject(end);
@@ -138,7 +138,7 @@ describeSqlite('A confirm', (rigs) => {
   });
 
   describe('with the input of a successful one', () => {
-    test('is answered with the current state by one lookup, or the last known one, and not sent', async () => {
+    test('returns the current state by one lookup, or the last known one, and is not sent', async () => {
       rig.service.ledger.acceptsRepeats = true;
       expect(await first()).toMatchObject(success(false));
       rig.service.plan(lookupsDown);
@@ -217,8 +217,8 @@ describeSqlite('A confirm', (rigs) => {
     });
   });
 
-  describe('that the service refuses with 400', () => {
-    test('succeeds if the payment was confirmed around the gateway', async () => {
+  describe('that the service rejects with 400', () => {
+    test('succeeds if the payment was confirmed without the gateway', async () => {
       rig.service.ledger.confirm({ id });
       expect(await first()).toMatchObject(success(true));
       expect(counts()).toEqual([1, 1]);

@@ -55,7 +55,7 @@ describeStores('While the journal is unreachable', (rigs) => {
         ({ error, result }) => error !== 'SERVICE_UNAVAILABLE' && result !== 'RequestInProgressError',
       );
 
-    test('creates and confirms are refused in time and not sent, lookups are answered', async () => {
+    test('creates and confirms are refused in time and not sent, and lookups work', async () => {
       const ids = { payment: '', payout: '' };
       for (const kind of KINDS) ids[kind] = (await rig.create(kind, newKey())).transactionId ?? '';
       const refused = { payment: newKey(), payout: newKey() };
@@ -89,7 +89,7 @@ describeStores('While the journal is unreachable', (rigs) => {
       expect(rig.service.requestsTo('confirm')).toHaveLength(1);
     });
 
-    test('a create in flight is answered, and found afterwards, also if its response was lost', async () => {
+    test('a create in flight completes, and is found afterwards, also if its response was lost', async () => {
       const hold = gate();
       const answered = KINDS.map((kind) => ({ kind, key: newKey(), reply: undefined }));
       const lost = KINDS.map((kind) => ({ kind, key: newKey(), reply: reset }));
@@ -115,7 +115,7 @@ describeStores('While the journal is unreachable', (rigs) => {
       }
     });
 
-    test('a confirm in flight is answered, and recorded once the journal is back', async () => {
+    test('a confirm in flight completes, and is recorded once the journal is back', async () => {
       const { transactionId } = await rig.create('payment', newKey());
       const confirm = (): Promise<End> => rig.confirm(transactionId ?? '');
       const before = rig.service.requestsTo('confirm').length;

@@ -30,7 +30,7 @@ describeSqlite('A key', (rigs) => {
   });
 
   describe.each(KINDS)('of a %s', (kind) => {
-    test('creates once, and is then answered with the current state, or the last known one', async () => {
+    test('creates once, and then returns the current state, or the last known one', async () => {
       const key = newKey();
       const first = await rig.create(kind, key);
       expect(first).toMatchObject({ result: SUCCESS[kind], replayed: false });
@@ -88,7 +88,7 @@ describeSqlite('A key', (rigs) => {
       expect(await rig.create(kind, key)).toMatchObject({ result: SUCCESS[kind], replayed: false });
     });
 
-    test('whose caller disconnected creates once, which is recorded before its gateway has closed', async () => {
+    test('creates once when its caller disconnects, which is recorded before the gateway has closed', async () => {
       const key = newKey();
       const closing = await rigs.start(PATIENT);
       const hold = gate();
@@ -109,7 +109,7 @@ describeSqlite('A key', (rigs) => {
     });
   });
 
-  test('of a payment without external id gets a unique one, in order of time, kept in a replay and found by', async () => {
+  test('of a payment without external id gets a unique one in order of time, which replays and lookups use', async () => {
     const ids: string[] = [];
     for (const isLost of [false, true, false]) {
       const key = newKey();
@@ -129,7 +129,7 @@ describeSqlite('A key', (rigs) => {
     expect([...ids].sort()).toEqual(ids);
   });
 
-  test('is independent of the same key before another service', async () => {
+  test('is independent of the same key for another service', async () => {
     const key = newKey();
     await rig.create('payment', key);
     const other = await rigs.start();
@@ -145,7 +145,7 @@ describeSqlite('One transaction in the responses to several creates', (rigs) => 
   });
 
   test.each(KINDS)(
-    'is reported as the success of one key, and as unknown to the others: %s',
+    'is the success of one key, and leaves the others unknown: %s',
     async (kind) => {
       const externalId = newKey();
       const keys = [1, 2, 3].map(() => newKey());
@@ -229,7 +229,7 @@ describeSqlite('A key that is used again', (rigs) => {
     ['externalId', 'payment', { externalId: 'another order' }],
     ['method', 'payment', { method: { redirect: 'HAVALE' } }],
     ['operation', 'payout', {}],
-  ] as const)('names what differs in a conflict, and not its value: %s', async (part, kind, other) => {
+  ] as const)('gets a conflict that names the different field without its value: %s', async (part, kind, other) => {
     const key = newKey();
     await rig.create('payment', key);
     const { result, message } = await rig.create(kind, key, other);

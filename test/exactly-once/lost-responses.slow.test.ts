@@ -70,7 +70,7 @@ describeSqlite('When the response of the service is lost in any way', (rigs) => 
   });
 
   test.each([true, false])(
-    'a confirm answers the state that it led to, or is unknown (carried out: %s)',
+    'a confirm returns the resulting state, or is unknown (carried out: %s)',
     async (acts) => {
       await forEveryFault(CONFIRM_FAULTS, async (reply) => {
         const id = (await rig.create('payment', newKey())).transactionId ?? '';
@@ -94,7 +94,7 @@ describeSqlite('When the response of the service is lost in any way', (rigs) => 
   });
 
   test.each(KINDS)(
-    'a response with the id of another transaction finds the %s under its own',
+    'a %s is found by its own id after a response with another id',
     async (kind) => {
       const [key, other] = [newKey(), newKey()];
       const { transactionId } = await rig.create(kind, other);
@@ -116,7 +116,7 @@ describeSqlite('A connection to the service', (rigs) => {
     rig = await rigs.start({ env: { PAYOUT_PREFLIGHT: 'off' } });
   });
 
-  test('that the service closes after its response loses no create: each create opens its own', async () => {
+  test('that the service closes after its response loses no create, as each create opens a new one', async () => {
     const reply: FaultReply = (connection, response) => {
       connection.send(response);
       connection.end();
@@ -127,7 +127,7 @@ describeSqlite('A connection to the service', (rigs) => {
     expect(rig.service.connections).toBe(20);
   });
 
-  test.each(KINDS)('with a late second response does not answer the next %s with it', async (kind) => {
+  test.each(KINDS)('does not use a late second response for the next %s', async (kind) => {
     const [key, next] = [newKey(), newKey()];
     const [late, written] = [gate(), gate()];
     rig.service.next(
@@ -205,7 +205,7 @@ describeSqlite('A 404 to a lookup that the service itself did not send', (rigs) 
     expect(sent(rig.service, 'payment', key)).toBe(1);
   });
 
-  test('does not release it if the service sent many, but only for a moment', async () => {
+  test('does not release it if the service sent many within a moment', async () => {
     const rig = await rigs.start();
     const key = newKey();
     await loseHidden(rig, 'payment', key);

@@ -38,7 +38,7 @@ describeSqlite('The external id of a payout', (rigs) => {
     rig = await rigs.start();
   });
 
-  test('that the service has already is refused with rule `unused`, nothing is sent, and the key stays free', async () => {
+  test('that the service already has is refused with rule `unused`, nothing is sent, and the key stays free', async () => {
     const [key, externalId] = [newKey(), newKey()];
     paidElsewhere(rig, externalId);
     expect(await rig.create('payout', key, { externalId })).toMatchObject(TAKEN);

@@ -188,7 +188,7 @@ describeStores('After a process was killed', (rigs) => {
     expect(service.created(unasked)).toMatchObject([{ transactionId: attempt?.payout?.transactionId }]);
   });
 
-  test('a payment that was not carried out is created anew, once, after the settling time', async () => {
+  test('a payment that was not carried out is created again, once, after the settling time', async () => {
     const key = keyAt['payment not carried out']!;
     const { transactionId } = await untilCreated(successor, 'payment', key);
     expect(service.created(key)).toMatchObject([{ transactionId }]);

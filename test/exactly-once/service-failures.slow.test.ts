@@ -35,7 +35,7 @@ describeSqlite('A lookup', (rigs) => {
 
   const lookups = (): number => rig.service.requestsTo('look-up-payment').length;
 
-  test.each([503, 429])('is sent three times if the service answers %i', async (code) => {
+  test.each([503, 429])('is sent three times if the service responds with %i', async (code) => {
     always(rig, 'look-up', { acts: false, reply: status(code) });
     expect(await lookUp(rig)).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     expect(lookups()).toBe(3);
@@ -47,13 +47,13 @@ describeSqlite('A lookup', (rigs) => {
     expect(lookups()).toBe(3);
   });
 
-  test.each([400, 401])('is sent once if the service answers %i', async (code) => {
+  test.each([400, 401])('is sent once if the service responds with %i', async (code) => {
     always(rig, 'look-up', { acts: false, reply: status(code) });
     await lookUp(rig);
     expect(lookups()).toBe(1);
   });
 
-  test('is retried after the time of Retry-After', async () => {
+  test('is retried after Retry-After', async () => {
     rig.service.next('look-up-payment', { acts: false, reply: status(503, { 'retry-after': '1' }) });
     const { ms, code } = await lookUp(rig);
     expect(code).toBeUndefined();
@@ -61,7 +61,7 @@ describeSqlite('A lookup', (rigs) => {
     expect(lookups()).toBe(2);
   });
 
-  test('is not retried if Retry-After is beyond its deadline, which retryAfterMs reports', async () => {
+  test('is not retried if Retry-After is beyond its deadline, and retryAfterMs reports it', async () => {
     rig.service.next('look-up-payment', { acts: false, reply: status(503, { 'retry-after': '60' }) });
     expect(await lookUp(rig)).toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryAfterMs: 60_000 });
     expect(lookups()).toBe(1);
@@ -103,7 +103,7 @@ describeSqlite('The circuit breaker', (rigs) => {
     expect(rig.service.requests).toHaveLength(length);
   });
 
-  test('sends one request after a while, and closes when it is answered', async () => {
+  test('sends one probe after a while, and closes when it gets a response', async () => {
     const rig = await silenced();
     recovered(rig);
     const hold = gate();
@@ -133,7 +133,7 @@ describeSqlite('When the service stalls', (rigs) => {
     ['payout', 'payment', 32],
     ['payment', 'payout', 96],
   ] as const)(
-    'on creates of a %s, lookups, replays and creates of a %s go on, and only %i are in the journal',
+    'on creates of a %s, lookups, replays and creates of a %s still work, and only %i are in the journal',
     async (stalled, other, slots) => {
       const env = { SERVICE_TIMEOUT_MS: '20000', PAYOUT_PREFLIGHT: 'off', RATE_LIMIT_PER_MINUTE: '0' };
       const rig = await rigs.start({ env, store: await openStore('SQLite') });

@@ -26,7 +26,7 @@ describeSqlite('An unknown payment', (rigs) => {
     rig = await rigs.start();
   });
 
-  test('is created anew under the same key after UNKNOWN_SETTLE_SECONDS, not before', async () => {
+  test('is created again under the same key after UNKNOWN_SETTLE_SECONDS, not before', async () => {
     const key = newKey();
     await lose(rig, 'payment', key);
     await repeatFor(rig, key, SETTLE - 2 * MINUTE);
@@ -47,7 +47,7 @@ describeSqlite('An unknown payment', (rigs) => {
     expect(rig.service.created(key)).toMatchObject([OTHER_AMOUNT]);
   });
 
-  test('is not created anew while lookups fail, however long', async () => {
+  test('is not created again while lookups fail, however long', async () => {
     const key = newKey();
     rig.service.plan((endpoint) =>
       endpoint === 'look-up-payment' ? { acts: false, reply: status(503) } : undefined,
@@ -63,7 +63,7 @@ describeSqlite('An unknown payment', (rigs) => {
     expect(await untilCreated(rig, 'payment', key)).toMatchObject({ replayed: true, transactionId });
   });
 
-  test('is found although the service creates it only after the gateway gave up', async () => {
+  test('is found although the service creates it only after the request timed out', async () => {
     const key = newKey();
     await lose(rig, 'payment', key);
     const [request] = rig.service.requestsTo('create-payment');
@@ -93,7 +93,7 @@ describeSqlite('An unknown payment', (rigs) => {
     expect(rig.service.created(key)).toHaveLength(1);
   });
 
-  test('is followed up by another instance after its own has stopped', async () => {
+  test('is recovered by another instance after its own has stopped', async () => {
     const key = newKey();
     const other = await rigs.start({ service: rig.service, clock: rig.clock });
     const show = await loseHidden(rig, 'payment', key);
@@ -185,7 +185,7 @@ describeSqlite('A create', (rigs) => {
     expect(rig.service.requestsTo('create-payment')).toHaveLength(1);
   });
 
-  test('of unknown outcome is not matched with the payment of another key, whether its success is recorded or not', async () => {
+  test('of unknown outcome is not matched with the payment of another key, recorded or not', async () => {
     let isRecording = false;
     const rig = await rigs.start({
       wrap: (journal) => {

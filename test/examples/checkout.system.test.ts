@@ -130,7 +130,7 @@ inBrowser('The checkout', (browser) => {
     expect(faults).toEqual([]);
   });
 
-  test('marks the field of a typo, and takes a UTR again after a refused and a failed confirm', async () => {
+  test('marks an invalid field, and accepts a UTR again after a rejected and a failed confirm', async () => {
     const { page, creates } = await openPage();
     await order(page, 'UPI', '499.00', '12');
     await alerts(page, texts.troubleText({ operation: 'create', ...failure('InvalidInputError') }));
@@ -152,7 +152,7 @@ inBrowser('The checkout', (browser) => {
     expect(new Set(creates.map((request) => inputOf(request).idempotencyKey)).size).toBe(1);
   });
 
-  test('claims nothing about a paid payment while lookups fail', async () => {
+  test('shows no status of a paid payment while lookups fail', async () => {
     const { page } = await openPage();
     await order(page, 'UPI', '78.00', '+919876543210');
     // With this code the sandbox lets the payment wait for the provider.
@@ -167,7 +167,7 @@ inBrowser('The checkout', (browser) => {
     await showsPaid(page, '₹78.00');
   });
 
-  test('shows the reason of a decline, and sends another way as another order', async () => {
+  test('shows the reason of a decline, and sends another payment method as a new order', async () => {
     const { page, creates } = await openPage();
     await order(page, 'Card', '25.51');
     await shows(page, texts.declineText({ reason: 'INSUFFICIENT_FUNDS' }));
@@ -215,7 +215,7 @@ inBrowser('The checkout', (browser) => {
     expect(inputs).toEqual(Array(3).fill(inputs[0]));
   });
 
-  test('follows an unknown outcome by itself, and one payment is created', async () => {
+  test('resolves an unknown outcome by itself, and one payment is created', async () => {
     const { page } = await openPage();
     const before = created();
     // With these cents lookups do not find the payment for a while.
@@ -296,7 +296,7 @@ describe('The texts of the checkout', () => {
   const NOTHING_CREATED = ['create InvalidInputError', 'create RejectedByServiceError'];
 
   test.each(PAIRS)(
-    'claim that nothing was charged only if so, for %s and %s',
+    'claim that nothing was charged only if it is certain, for %s and %s',
     (operation, outcome, trouble) => {
       const text = troubleText({ operation, ...trouble });
       expect(text).toEqual(expect.any(String));

@@ -61,7 +61,7 @@ const endOf = async ({ exited, output }: Run) => {
 const all = (result: string, lines: readonly Line[]) =>
   Object.fromEntries(lines.map(({ reference }) => [reference, result]));
 
-describe('The payouts example before the sandbox', () => {
+describe('The payouts example with the sandbox', () => {
   let sandbox: Sandbox;
   let url: string;
   beforeAll(async () => {
@@ -102,7 +102,7 @@ describe('The payouts example before the sandbox', () => {
     expect(sandbox.control.counts().payout.created).toBe(2);
   });
 
-  test('sends nothing of a list that cannot be used', async () => {
+  test('sends nothing of an invalid list', async () => {
     const twice = line();
     const csv = path.join(folder, 'broken.csv');
     writeFileSync(csv, readFileSync(SAMPLE, 'utf8').replace('BDT', ''));
@@ -112,7 +112,7 @@ describe('The payouts example before the sandbox', () => {
   });
 });
 
-describe('The payouts example before a failing service', () => {
+describe('The payouts example with a failing service', () => {
   let service: FakePaymentService;
   let url: string;
   beforeAll(async () => {
@@ -178,7 +178,7 @@ describe('The payouts example before a failing service', () => {
     });
   });
 
-  test('reports payouts as unknown when the responses are none of a gateway', async () => {
+  test('reports payouts as unknown when responses do not come from a gateway', async () => {
     const responses = ['null', '{"data":{}}', '{"errors":[{"message":"x"}]}', '<html>'];
     let requests = 0;
     const url = await serverOf((_, response) => response.end(responses[requests++ % responses.length]));
@@ -228,7 +228,7 @@ const LOSSES: Record<string, Loss> = {
     return { sandbox, gateway, proxy: await startLossyProxy(gateway.url, losses) };
   };
 
-  test('pays, confirms, watches and reconciles once each when responses are lost', async () => {
+  test('pays, confirms, subscribes and reconciles once each when responses are lost', async () => {
     const { sandbox, proxy } = await start();
     // The sandbox carries out payouts of this amount, and cuts the connection before the response.
     const steps = await tour(proxy.url, 'salary-1', '1500.80');

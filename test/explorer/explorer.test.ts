@@ -60,14 +60,14 @@ beforeAll(async () => {
 });
 
 describe('The page of the explorer', () => {
-  test('exists when nothing is configured, and names the sandbox as its service', async () => {
+  test('exists without configuration, and names the sandbox as its service', async () => {
     const { status, headers, body } = await get(url, '/explorer');
     expect(status).toBe(200);
     expect(headers['content-type']).toBe('text/html; charset=utf-8');
     expect(String(body)).toContain('data-service="sandbox" data-callers="anybody"');
   });
 
-  test('has a content policy that allows this gateway alone, and no eval', async () => {
+  test('has a content policy that allows this gateway only, and no eval', async () => {
     const { headers } = await get(url, '/explorer');
     const policy = String(headers['content-security-policy']).split(';');
     expect(policy).toEqual(
@@ -255,7 +255,7 @@ describe('Every ready operation', () => {
     expect(operation.query).not.toMatch(/\d{8}/);
   });
 
-  test('reaches, with the others, every method of payments, payouts and confirmations', () => {
+  test('covers, with the others, every method of payments, payouts and confirmations', () => {
     const { redirect, ...methods } = chosen('method');
     expect(redirect).toBeDefined();
     const ways = [...arms(schema, 'PaymentMethodInput'), ...arms(schema, 'PayoutMethodInput')];
@@ -288,7 +288,7 @@ interface Shown {
   nextAction?: { __typename: string; url?: string } | null;
 }
 
-describe('The ready operations, before the sandbox', () => {
+describe('The ready operations with the sandbox', () => {
   let sandbox: Sandbox;
   let gateway: TestClient;
 

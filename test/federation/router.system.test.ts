@@ -44,7 +44,7 @@ const codesOf = ({ errors = [] }: RawResult): unknown[] => errors.map(({ extensi
 const operationsSince = (lines: number): string[] =>
   logLines.slice(lines).filter((line) => line.includes('"msg":"operation"'));
 
-test('an order of another subgraph shows its payment, whatever its method, with one call and one lookup each', async () => {
+test('Orders of another subgraph show their payments of any method, with one call and one lookup each', async () => {
   const [card, upi] = [payment(), payment({ type: 'upi', email: 'ann@example.com' })];
   orders.orders = [order('1', card), order('2', upi), order('3', card), order('4', null), order('5', upi)];
   const [lines, lookups] = [logLines.length, service.requestsTo('look-up-payment').length];
@@ -67,7 +67,7 @@ test('an order of another subgraph shows its payment, whatever its method, with 
   expect(service.requestsTo('look-up-payment').length - lookups).toBe(2);
 });
 
-test('a payment shows what another subgraph adds to payments', async () => {
+test('A payment shows the fields that another subgraph adds', async () => {
   const id = payment();
   orders.orders = [order('order 8731', id)];
   const { data, errors } = await ask(
@@ -80,7 +80,7 @@ test('a payment shows what another subgraph adds to payments', async () => {
   });
 });
 
-test('money moves once for a key, and the payment shows its order at once', async () => {
+test('A key creates one payment, which shows its order at once', async () => {
   const { input } = validCall('createPayment', 'card');
   const create = DOCUMENTS.createPayment.replace('transactionId', 'id order { id } transactionId');
   const first = await ask(create, { input });
@@ -94,7 +94,7 @@ test('money moves once for a key, and the payment shows its order at once', asyn
   expect(first.text + logLines.join('')).not.toContain('4111111111111111');
 });
 
-test('two arms of a @oneOf input are refused through a router too, and nothing is sent', async () => {
+test('Two fields of a @oneOf input are refused through a router too, and nothing is sent', async () => {
   const { input } = redirectCall('CARD');
   const creates = service.requestsTo('create-payment').length;
   const both = { ...input, method: { redirect: 'CARD', upi: { email: 'ann@example.com' } } };
@@ -104,7 +104,7 @@ test('two arms of a @oneOf input are refused through a router too, and nothing i
   expect(service.requestsTo('create-payment')).toHaveLength(creates);
 });
 
-test('a payment that cannot be looked up is null beside the others, and its error keeps its code', async () => {
+test('A payment whose lookup fails is null next to the others, and its error keeps its code', async () => {
   const [good, bad] = [payment(), payment()];
   orders.orders = [order('1', good), order('2', bad)];
   const failing = service.ledger.entries.at(-1)?.transactionId ?? '';
@@ -123,7 +123,7 @@ test('a payment that cannot be looked up is null beside the others, and its erro
   ]);
 });
 
-test('who asks is decided by the Authorization that the router forwards', async () => {
+test('The Authorization that the router forwards determines the caller', async () => {
   orders.orders = [order('1', payment())];
   const lookups = service.requestsTo('look-up-payment').length;
   const question = '{ orders { payment { status } } }';

@@ -120,7 +120,7 @@ describe('_entities', () => {
     ['an id that is an object', { __typename: 'PaymentResource', id: { toString: 1, toJSON: 1 } }],
     ['a payment as a payout', { __typename: 'PayoutResource', id: nodeId('payment', first) }],
     ['a payment of another method', { __typename: 'HavalePayment', id: nodeId('payment', first) }],
-  ])('has an error that does not quote for %s', async (_about, representation) => {
+  ])('has an error that does not repeat the value for %s', async (_about, representation) => {
     const answer = await ask([ofPayment(second), representation]);
     expect(faultsOf(answer)).toEqual([['_entities.1', 'BAD_USER_INPUT']]);
     expect(answer.data?._entities).toEqual([expect.objectContaining({ transactionId: second }), null]);
@@ -131,7 +131,7 @@ describe('_entities', () => {
     ['an object without __typename', { id: 'CANARY-4111111111111111', pan: '4111111111111111' }],
     ['an object with another __typename', { __typename: { CANARY: '4111111111111111' } }],
     ['null', null],
-  ])('refuses a representation that is %s, without quoting it', async (_about, representation) => {
+  ])('refuses a representation that is %s, without repeating it', async (_about, representation) => {
     const answer = await ask([ofPayment(first), representation]);
     expect(answer.errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
     expect(answer.text + logLines.join('')).not.toMatch(/CANARY|4111111111111111/);
@@ -153,22 +153,22 @@ describe('_entities', () => {
     expect(bad.text).not.toContain('CANARY');
   });
 
-  test('refuses more than 100, and looks nothing up', async () => {
+  test('refuses more than 100, without lookups', async () => {
     const answer = await ask(Array.from({ length: 101 }, () => ofPayment(first)));
     expect(faultsOf(answer)).toEqual([['_entities', 'BAD_USER_INPUT']]);
     expect(service.requests).toHaveLength(0);
   });
 });
 
-describe('The rules of the gateway hold for entities', () => {
-  test('scopes: an entity of the other kind is refused beside the own', async () => {
+describe('The rules of the gateway apply to entities', () => {
+  test('scopes: an entity of the other kind is refused', async () => {
     const answer = await ask([ofPayment(first), ofPayout(payout)], bearer(keyOf('payouts-only')));
     expect(faultsOf(answer)).toEqual([['_entities.0', 'FORBIDDEN']]);
     expect(answer.data?._entities).toEqual([null, expect.objectContaining({ transactionId: payout })]);
     expectForbidden(await ask([ofPayment(first)], bearer(keyOf('creates-only'))), '_entities');
   });
 
-  test("channels: another merchant's transaction is refused, whether it is there or not", async () => {
+  test("channels: another merchant's transaction is refused, whether it exists or not", async () => {
     const representations = [ofPayment(first), ofPayment(MISSING), ofPayout(payout)];
     const answer = await ask(representations, bearer(keyOf('elsewhere')));
     expect(faultsOf(answer)).toEqual([0, 1, 2].map((place) => [`_entities.${place}`, 'FORBIDDEN']));
@@ -184,7 +184,7 @@ describe('The rules of the gateway hold for entities', () => {
     expect(answer.errors).toMatchObject([{ extensions: { code: 'RATE_LIMITED' } }]);
   });
 
-  test('cost: what all aliases of an operation look up is bounded', async () => {
+  test('cost: the lookups of all aliases of an operation are limited', async () => {
     const aliased = Array.from(
       { length: 6 },
       (_, place) => `e${place}: _entities(representations: $r) { __typename }`,
@@ -196,7 +196,7 @@ describe('The rules of the gateway hold for entities', () => {
     expect(service.requests).toHaveLength(0);
   });
 
-  test('persisted operations: who is bound to a manifest asks no entities that are not in it', async () => {
+  test('persisted operations: a caller that is bound to a manifest gets no entities outside it', async () => {
     const PERSISTED_OPERATIONS = fileOf(apolloManifest({ name: 'Entities', body: ENTITIES }));
     const bound = await start({ PERSISTED_OPERATIONS, PERSISTED_OPERATIONS_SERVICES: 'require' });
     expect((await ask([ofPayment(first)], undefined, bound)).data?._entities).toHaveLength(1);
@@ -233,7 +233,7 @@ describe('The composition with subgraph.graphql', () => {
     expect(errors).toBeUndefined();
   });
 
-  test('succeeds for a subgraph with nodes and pages of its own', () => {
+  test('succeeds for a subgraph with its own nodes and pages', () => {
     const { errors } = composed(`${LINK}
       type Query { customers: [Customer!]! page: PageInfo! }
       interface Node { id: ID! }
@@ -242,7 +242,7 @@ describe('The composition with subgraph.graphql', () => {
     expect(errors).toBeUndefined();
   });
 
-  test('has all of the schema but @oneOf', () => {
+  test('contains the whole schema except @oneOf', () => {
     const published = subgraphText();
     expect(published).not.toContain('@oneOf');
     const types = Object.keys(
@@ -254,7 +254,7 @@ describe('The composition with subgraph.graphql', () => {
     expect(types).toEqual(expect.arrayContaining(['CardNumber', 'PaymentMethodInput', 'Subscription']));
   });
 
-  test("the sample of a router's configuration forwards what the gateway needs, under the name that was composed", () => {
+  test('uses a subgraph name for which the sample configuration of a router forwards the required headers', () => {
     expect(sample('compose.mjs')).toContain("name: 'payments'");
     expect(parseYaml(sample('router.yaml'))).toEqual({
       headers: { subgraphs: { payments: { request: [{ propagate: { named: 'authorization' } }] } } },
@@ -263,7 +263,7 @@ describe('The composition with subgraph.graphql', () => {
   });
 });
 
-describe('A prepared operation', () => {
+describe('A compiled operation', () => {
   const PREPARED_ENTITIES = `query Entities__payments__1($representations: [_Any!]!) {
     _entities(representations: $representations) {
       ... on PaymentResource { __typename id status amount { currency value } nextAction { __typename } }
@@ -284,12 +284,12 @@ describe('A prepared operation', () => {
     ['what is not there beside what is', [MISSING, first, second].map((id) => ofPayment(id))],
     ['what fails beside what does not', [...FAILING, first, second].map((id) => ofPayment(id))],
     ['what is no entity', [{ __typename: 'Query', id: 'x' }]],
-  ])('responds as Apollo does to _entities of %s', async (_about, representations) => {
+  ])('returns the same as Apollo for _entities of %s', async (_about, representations) => {
     const { body } = await prepared.expectSame({ query: PREPARED_ENTITIES, variables: { representations } });
     expect(body).toContain('"_entities":[');
   });
 
-  test('responds as Apollo does to _service', async () => {
+  test('returns the same as Apollo for _service', async () => {
     const { body } = await prepared.expectSame({ query: '{ _service { sdl } }' });
     expect(body).toContain('extend schema @link');
   });

@@ -204,7 +204,7 @@ const credentialsIn = (requests: readonly ReceivedRequest[]): Set<string> =>
   new Set(requests.map(({ headers, secretKey }) => pair(headers['x-api-key'], secretKey)));
 
 describe('A channel', () => {
-  test('has its calls signed with its own key and secret, or with the default', async () => {
+  test('signs its calls with its own key and secret, or with the default', async () => {
     const bench = await Bench.start({
       default: entry('default'),
       channels: { [A]: entry('a'), [B.toUpperCase()]: entry('b') },
@@ -223,7 +223,7 @@ describe('A channel', () => {
     }
   });
 
-  test('may have its key and secrets in files of their own', async () => {
+  test('may have its key and secrets in separate files', async () => {
     const elsewhere = path.join(newFolder(), 'key');
     writeFileSync(elsewhere, keyOf('a'));
     const bench = await Bench.start(
@@ -336,7 +336,7 @@ describe('During a key rotation', () => {
     expect(bench.credentials()).toEqual(only('default', NEW));
   });
 
-  test('the switch of one channel leaves the others as they are', async () => {
+  test('a change of one channel does not affect the others', async () => {
     const bench = await Bench.start({
       default: { apiKey: keyOf('default'), secretKeys: [NEW, OLD] },
       channels: { [A]: { apiKey: keyOf('a'), secretKeys: [secretOf('a'), OLD] } },
@@ -348,7 +348,7 @@ describe('During a key rotation', () => {
     expect(bench.attempts()).toEqual([[secretOf('a'), false]]);
   });
 
-  test('a call that is refused with both is sent twice, and no more', async () => {
+  test('a call that is refused with both is sent twice only', async () => {
     const bench = await Bench.start(rotating(NEW, OLD), { env: { ...NO_SETTINGS, PAYOUT_PREFLIGHT: 'off' } });
     bench.accept([NEWER]);
     const REFUSED_TWICE = [
@@ -366,7 +366,7 @@ describe('During a key rotation', () => {
 
 const MINUTE = 60_000;
 
-describe('Where the clock of the service differs as well', () => {
+describe('When the clock of the service differs as well', () => {
   test.each([10, -10])('by %i minutes, one call corrects clock and key for later calls', async (minutes) => {
     const bench = await Bench.start(rotating(NEW, OLD));
     bench.accept([OLD]);
@@ -417,7 +417,7 @@ describe('A change of the file', () => {
     expect(bench.credentials()).toEqual(only('newer', NEWER));
   });
 
-  test('leaves every known key redacted in responses, also those that sign nothing', async () => {
+  test('keeps every known key redacted in responses, also those that sign nothing', async () => {
     const contentWith = (second: string): Json => ({
       default: { apiKey: keyOf('default'), secretKeys: [secretOf('default'), second] },
       channels: { [A]: entry('a'), [B]: { apiKey: keyOf('b'), secretKeys: [secretOf('b'), NEW] } },
@@ -435,7 +435,7 @@ describe('A change of the file', () => {
     expect(bench.texts.at(-1)).toContain('you may not do that');
   });
 
-  test('by a swapped symlink, as with mounted secrets, is taken over as a whole', async () => {
+  test('by a swapped symlink, as with mounted secrets, is applied as a whole', async () => {
     const mount = newFolder();
     const publish = (version: string, name: string): void => {
       mkdirSync(path.join(mount, version));
@@ -513,7 +513,7 @@ const printed = (error: unknown): string => `${String(error)} ${JSON.stringify(e
 
 describe('A credentials file', () => {
   test.each(FAULTS)(
-    'is refused, with the place and without a value, when it has %s',
+    'is refused, with the entry and without a value, when it has %s',
     (_what, content, where) => {
       const folder = newFolder();
       const file = path.join(folder, 'credentials.json');
@@ -539,7 +539,7 @@ describe('A credentials file', () => {
       { SERVICE_API_KEY: CANARY },
       /^SERVICE_API_KEY and SERVICE_SECRET_KEY: /,
     ],
-  ])('keeps the gateway from starting when %s', async (_when, env, fault) => {
+  ])('prevents the start when %s', async (_when, env, fault) => {
     const file = path.join(newFolder(), 'credentials.json');
     writeFileSync(file, textOf({ default: CANARY }));
     const started = testGateway('http://127.0.0.1:9/', {

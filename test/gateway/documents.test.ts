@@ -60,7 +60,7 @@ const HONEST: [what: string, document: string][] = [
   ["our clients' operations, all in one document", clientDocuments.join('\n')],
 ];
 
-test.each(HONEST)('A document of a client passes, in one line or in many: %s', (_what, document) => {
+test.each(HONEST)('A document of a real client passes, in one line or in many: %s', (_what, document) => {
   expect(validate(schema, parse(document))).toEqual([]);
   expect(check(document)).toEqual({ ok: true });
   expect(check(print(parse(document)))).toEqual({ ok: true });
@@ -191,13 +191,13 @@ test('A lookup that several fragments select from counts once', () => {
 });
 
 test.each(['', '{', '{ a(b: "', '}', 'type A { a: Int } extend schema @a', 'fragment', '{ \u0000 }'])(
-  'A document with other faults is left to the parser and to validation: %j',
+  'A document with other errors is left to the parser and to validation: %j',
   (document) => {
     expect(check(document)).toEqual({ ok: true });
   },
 );
 
-test('A token is what the parser counts as one', () => {
+test('Tokens are counted as by the parser', () => {
   for (const [, document] of HONEST) {
     const { tokenCount = 0 } = parse(document);
     const filler = (count: number) => `{ a(b: [${'1 '.repeat(count)}]) } #`.replace('1 1', '1,1');
@@ -211,7 +211,7 @@ const PIECES =
     ' ',
   );
 
-test('Any text can be checked', () => {
+test('The check accepts any text', () => {
   const text = fc.array(fc.constantFrom(...PIECES), { maxLength: 60 }).map((parts) => parts.join(' '));
   const repeated = fc.tuple(text, fc.integer({ min: 1, max: 400 }), text).map(([a, n, b]) => a.repeat(n) + b);
   fc.assert(
@@ -255,7 +255,7 @@ const BOMBS: [what: string, document: string][] = [
 ];
 
 test.each(BOMBS)(
-  'A small document that is expensive to read is refused before validation: %s',
+  'A small document that is expensive to parse is refused before validation: %s',
   (_what, document) => {
     expect(check(document)).toMatchObject({ ok: false });
   },
@@ -320,7 +320,7 @@ beforeAll(async () => {
   rig = await newRig();
 });
 
-test.each(BODIES)('Deep nesting of %s is the fault of the caller', async (_what, body) => {
+test.each(BODIES)('Deep nesting of %s is a client error', async (_what, body) => {
   for (const depth of DEPTHS) await expectCallersFault(body(depth));
   expect(rig.service.requests).toHaveLength(0);
   expect(rig.logLines.filter((line) => (JSON.parse(line) as { level: number }).level >= 50)).toEqual([]);

@@ -17,13 +17,13 @@ const HELLO = '{ __typename }';
 const query = (text: string): string => JSON.stringify({ query: text });
 const PREFLIGHT = { 'apollo-require-preflight': 'true' };
 
-test.each(['/healthz', '/readyz'])('%s answers with 200 when the service does not', async (path) => {
+test.each(['/healthz', '/readyz'])('%s responds with 200 while the service does not respond', async (path) => {
   const alone = await newRig();
   await alone.service.close();
   expect((await raw(alone.client.gateway.url + path)).status).toBe(200);
 });
 
-describe('A request that a page of another site could send without preflight', () => {
+describe('A request that a page of another origin could send without preflight', () => {
   test.each([
     ['a form', 'application/x-www-form-urlencoded', 'query=%7B__typename%7D'],
     ['a multipart form', 'multipart/form-data; boundary=x', '--x--'],
@@ -45,12 +45,12 @@ describe('A request that a page of another site could send without preflight', (
 });
 
 describe('GraphQL over HTTP', () => {
-  test('a GET with a preflight header may look things up', async () => {
+  test('a GET with a preflight header may query', async () => {
     const answer = await raw(`${rig.client.url}?query=${encodeURIComponent(HELLO)}`, { headers: PREFLIGHT });
     expect(answer).toMatchObject({ status: 200, data: { __typename: 'Query' } });
   });
 
-  test('a GET moves no money', async () => {
+  test('a GET runs no mutation', async () => {
     const text = `mutation { confirmPayment(input: { channel: "${CHANNEL}", transactionId: "${CHANNEL}", confirmation: { upi: { utr: "1" } } }) { __typename } }`;
     const answer = await raw(`${rig.client.url}?query=${encodeURIComponent(text)}`, { headers: PREFLIGHT });
     expect(answer.status).toBe(405);
@@ -70,13 +70,13 @@ describe('GraphQL over HTTP', () => {
       query('query A { a: __typename } query B { __typename }'),
       /^OPERATION_RESOLUTION_FAILURE$/,
     ],
-  ])('%s is answered with 400 and a code', async (_what, body, code) => {
+  ])('%s gets 400 and a code', async (_what, body, code) => {
     const answer = await post(rig.client.url, body);
     expect(answer.status).toBe(400);
     expectErrors(answer, code);
   });
 
-  test('a body of 100 KB is read, a larger one is refused', async () => {
+  test('a body of 100 KB is accepted, a larger one is refused', async () => {
     const filler = (size: number): string => `# ${'x'.repeat(size)}\n${HELLO}`;
     const overhead = Buffer.byteLength(query(filler(0)));
     const largest = await post(rig.client.url, query(filler(100 * 1024 - overhead)));
@@ -92,7 +92,7 @@ describe('A path that does not exist', () => {
     ['GET', '/nosuch'],
     ['POST', '/graphql/nosuch'],
     ['PUT', '/graphql'],
-  ])('is answered with 404 or 405 and a code: %s %s', async (method, path) => {
+  ])('gets 404 or 405 and a code: %s %s', async (method, path) => {
     const answer = await raw(base + path, { method });
     expect([404, 405]).toContain(answer.status);
     expectErrors(answer, 'BAD_REQUEST');
@@ -127,7 +127,7 @@ describe('The request id of a response', () => {
   });
 });
 
-test('Introspection is off before a real service unless it was asked for', async () => {
+test('Introspection is off with a real service unless it is switched on', async () => {
   const ask = query('{ __schema { queryType { name } } }');
   expect((await post(rig.client.url, ask)).errors).toBeUndefined();
   const { client } = await newRig({ INTROSPECTION: '' });

@@ -68,7 +68,7 @@ describe('A field of free text', () => {
     (_title, row) => expectRefusal(rig, row),
   );
 
-  test.each(taken(textRows()))('is taken: %s', (_title, row) => expectAcceptance(rig, row));
+  test.each(taken(textRows()))('is accepted: %s', (_title, row) => expectAcceptance(rig, row));
 
   test.each(['\u0000', '\ud83d', '\t', '\n', '\u001b', '\u007f', '\u009f', '\u2028', '\udfff'])(
     'is refused with the character %j in it',
@@ -88,7 +88,7 @@ describe('A field with a format', () => {
     (_title, row) => expectRefusal(rig, row),
   );
 
-  test.each(taken(formRows()))('is taken: %s', (_title, row) => expectAcceptance(rig, row));
+  test.each(taken(formRows()))('is accepted: %s', (_title, row) => expectAcceptance(rig, row));
 });
 
 describe('A currency', () => {
@@ -98,13 +98,13 @@ describe('A currency', () => {
     return { title: value, path, value, rules, call: { mutation, input: withValue(input, path, value) } };
   };
 
-  test('is refused when ISO 4217 does not have it, and taken when it has', async () => {
+  test('is accepted exactly when ISO 4217 has it', async () => {
     await expectRefusal(rig, rowOfCurrency('XYZ', ['iso4217']));
     await expectAcceptance(rig, rowOfCurrency('BHD', []));
   });
 });
 
-test('Every fault of an input is reported at once, each with its path', async () => {
+test('Every error of an input is reported at once, each with its path', async () => {
   const wrong: [string[], unknown][] = [
     [['idempotencyKey'], ''],
     [['externalId'], 'a\tb'],
@@ -150,7 +150,7 @@ describe('A card number', () => {
     expectRefusal(rig, row),
   );
 
-  test.each(taken(PAN_ROWS))('is taken and sent as bare digits: %s', async (_title, row) => {
+  test.each(taken(PAN_ROWS))('is accepted and sent as digits: %s', async (_title, row) => {
     await expectAcceptance(rig, row);
     const [sent] = rig.service.requests;
     const method = sent?.json['payment_method'] ?? sent?.json['payout_method'];
@@ -183,7 +183,7 @@ describe('The expiry of a card', () => {
     jest.useFakeTimers({ now: new Date(iso), doNotFake: [...clocks, ...timers] });
   };
 
-  test('is taken until its month is over everywhere on Earth', () => {
+  test('is accepted until its month is over everywhere on Earth', () => {
     setDate('2030-07-01T11:59:59Z');
     return expectAcceptance(rig, expiry('06', '2030', []));
   });
@@ -211,7 +211,7 @@ describe('An address', () => {
     return { title: '', path, value, rules: ['addressOrStructuredFields'], call: { mutation, input: given } };
   };
 
-  test.each(Object.entries(STRUCTURED))('is refused beside the structured field %s', (name, value) =>
+  test.each(Object.entries(STRUCTURED))('is refused together with the structured field %s', (name, value) =>
     expectRefusal(rig, withFields({ address: ADDRESS, [name]: value })),
   );
 
@@ -219,7 +219,7 @@ describe('An address', () => {
     ['alone', { address: ADDRESS }],
     ['beside structured fields that are null', { address: ADDRESS, city: null, street: null }],
     ['as structured fields beside a null address', { address: null, ...STRUCTURED }],
-  ])('is taken %s', (_how, fields) => expectAcceptance(rig, withFields(fields)));
+  ])('is accepted %s', (_how, fields) => expectAcceptance(rig, withFields(fields)));
 });
 
 // Spec section 8, row "Currency per method", word for word.
@@ -265,7 +265,7 @@ const inCurrency = ({ mutation, input }: MoneyCall, currency: string): MoneyCall
 });
 
 test.each(STATED)(
-  'The method %s is taken in %s, and refused in any other currency before anything is sent',
+  'The method %s is accepted in %s, and refused in any other currency before anything is sent',
   async (_method, currency, call) => {
     for (const another of ['EUR', 'INR', 'USD'].filter((code) => code !== currency)) {
       const { mutation, input } = inCurrency(call, another);
@@ -280,7 +280,7 @@ test.each(STATED)(
   },
 );
 
-test.each(FREE)('The method %s is taken in any currency', async (_method, newCall) => {
+test.each(FREE)('The method %s is accepted in any currency', async (_method, newCall) => {
   const currencies = ['EUR', 'INR', 'USD'];
   for (const currency of currencies) {
     const { result } = await make(rig.client, inCurrency(newCall(), currency));
@@ -347,7 +347,7 @@ describe.each(CUSTOM_ARMS)('The custom fields of %s %s', (...arm) => {
     expectRefusal(rig, customRow(arm, fields, rule)),
   );
 
-  test.each(TAKEN_FIELDS)('are sent as they are, beside type: %s', async (_title, fields) => {
+  test.each(TAKEN_FIELDS)('are sent unchanged, next to type: %s', async (_title, fields) => {
     await expectAcceptance(rig, customRow(arm, fields));
     const [sent] = rig.service.requests;
     const method = sent?.json['payment_method'] ?? sent?.json['payout_method'];
@@ -356,7 +356,7 @@ describe.each(CUSTOM_ARMS)('The custom fields of %s %s', (...arm) => {
     expect(Object.keys(Object(method))[0]).toBe('type');
   });
 
-  test('are refused when they are 1000 levels deep, without a fault of the gateway', () => {
+  test('are refused when they are 1000 levels deep, without an internal error', () => {
     const text = `${'{"a":'.repeat(1000)}1${'}'.repeat(1000)}`;
     return expectRefusal(rig, customRow(arm, JSON.parse(text), 'printable'));
   });
@@ -367,7 +367,7 @@ describe('The type of a payout by "other"', () => {
     rowOf({ mutation: 'createPayout', arm: 'other', field: 'type' }, type, ['knownMethod']);
 
   test.each('bank_transfer imps easy_paisa jazz_cash dcb bkash nagad rocket card scheme'.split(' '))(
-    'is refused when it has an arm of its own: %s',
+    'is refused when it has an input field: %s',
     async (type) => {
       const { result } = await make(rig.client, withType(type).call);
       expect(result?.fields).toMatchObject([{ path: ['method', 'other', 'type'], rule: 'knownMethod' }]);
@@ -375,7 +375,7 @@ describe('The type of a payout by "other"', () => {
     },
   );
 
-  test('is sent as it is when it has none', async () => {
+  test('is sent unchanged when it has none', async () => {
     await expectAcceptance(rig, withType('upi'));
     expect(rig.service.requests[0]?.json['payout_method']).toEqual({ type: 'upi', anything: 'goes' });
   });

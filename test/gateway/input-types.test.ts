@@ -224,7 +224,7 @@ beforeEach(() => {
   ways.service.requests.length = 0;
 });
 
-describe('A value that does not fit', () => {
+describe('An invalid value', () => {
   const expectFields = (body: string, fields: Fields, code: string): void => {
     const { errors } = JSON.parse(body) as Answer;
     expect(fieldsIn(errors)).toEqual(fields);
@@ -295,7 +295,7 @@ describe('A value that does not fit', () => {
     },
   );
 
-  test('has no field where an error is not about a value', async () => {
+  test('has no fields when the error is not about a value', async () => {
     const { told } = await ways.ask({ body: { query: '{ nosuch }' } });
     expect((JSON.parse(told.body) as Answer).errors[0]?.extensions).not.toHaveProperty('fields');
   });
@@ -404,13 +404,13 @@ describe('A @oneOf input', () => {
     expectMisfit(await ways.client.ask(inline(mutation, input)), 'GRAPHQL_VALIDATION_FAILED');
   });
 
-  test.each(ONE_OF)('is taken as a literal with one arm: %s.%s', async (mutation, name, one) => {
+  test.each(ONE_OF)('is accepted as a literal with one field: %s.%s', async (mutation, name, one) => {
     const { errors } = await ways.client.ask(inline(mutation, { ...validInput(mutation), [name]: one }));
     expect(errors).toBeUndefined();
     expect(ways.service.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
-  test.each([null, undefined])('is refused when the variable of its only arm is %s', async (account) => {
+  test.each([null, undefined])('is refused when the variable of its only field is %s', async (account) => {
     const query = `mutation M($account: WalletAccountInput) { createPayment(input: { idempotencyKey: "k",
       channel: "${CHANNEL}", amount: { currency: "PKR", value: "1" }, method: { jazzCash: $account } }) { __typename } }`;
     const { errors, data } = await ways.client.ask(query, { account });
@@ -420,7 +420,7 @@ describe('A @oneOf input', () => {
   });
 
   test.each(['upi', 'c2c'])(
-    'is refused with an empty arm although no field of it is required: %s',
+    'is refused with an empty field although nothing in it is required: %s',
     async (arm) => {
       const { mutation, input } = validCall('createPayment', arm);
       for (const empty of [{}, { email: null }, { firstName: null, email: null }]) {
@@ -433,7 +433,7 @@ describe('A @oneOf input', () => {
   );
 
   test.each(['VIRTUAL_ACCOUNT', 'DCB', 'card', 'NOSUCH'])(
-    'is refused with a redirect by %s, which needs fields of its own or does not exist',
+    'is refused with a redirect by %s, which requires fields or does not exist',
     async (method) => {
       const { mutation, input } = redirectCall(method);
       expectMisfit(await ways.client.ask(DOCUMENTS[mutation], { input }), 'BAD_USER_INPUT');
@@ -441,7 +441,7 @@ describe('A @oneOf input', () => {
   );
 });
 
-test('A JSONObject takes numbers that are exact, and refuses the others', () => {
+test('A JSONObject accepts numbers that are exact, and refuses the others', () => {
   const text = '{a: 9007199254740991, b: -9007199254740991, c: 1.50, d: 1e3, e: 0.1, f: 0, g: 2.5e-7}';
   const read = { a: 2 ** 53 - 1, b: 1 - 2 ** 53, c: 1.5, d: 1000, e: 0.1, f: 0, g: 2.5e-7 };
   expect(JSONObject.parseLiteral(parseValue(text))).toEqual(read);

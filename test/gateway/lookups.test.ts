@@ -42,7 +42,7 @@ const askMany = (ids: string[]) => client.ask<{ payments: Found[] }>(MANY, { c: 
 const calls = (id: string): number => service.requests.filter((request) => idIn(request) === id).length;
 
 describe('In one operation', () => {
-  test('a hundred payments of ten ids take ten calls, and stand in the order asked', async () => {
+  test('a hundred payments of ten ids cause ten calls, and keep their order', async () => {
     const ids = Array.from({ length: 100 }, (_, place) => idOf((place * 7) % 10));
     const { data } = await askMany(ids);
     expect(data.payments.map((payment) => payment?.transactionId)).toEqual(ids);
@@ -51,7 +51,7 @@ describe('In one operation', () => {
     expect(service.requests).toHaveLength(10);
   });
 
-  test('never more than sixteen calls are under way', async () => {
+  test('at most sixteen calls are in flight', async () => {
     let underWay = 0;
     let most = 0;
     const sixteen = gate(16);
@@ -176,7 +176,7 @@ describe('Across operations', () => {
       expect(data.payments[0]?.transactionId).toBe(SHARED);
   });
 
-  test('a caller that leaves does not cancel the call for another', async () => {
+  test('a caller that disconnects does not cancel the call of another', async () => {
     const first = gate(1);
     const hold = holdShared(first);
     const leaver = new AbortController();
@@ -199,7 +199,7 @@ describe('Across operations', () => {
     expect(calls(SHARED)).toBe(1);
   });
 
-  test('nothing is kept once it has arrived: the next lookup sees the new state', async () => {
+  test('responses are not cached: the next lookup sees the new state', async () => {
     for (const status of ['pending', 'processing', 'completed']) {
       service.respond((request) => ({ status: 200, json: { status, transaction_id: idIn(request) } }));
       const { data } = await client.ask<{ payment: Found }>(ONE, { c: CHANNEL, id: SHARED });
@@ -214,7 +214,7 @@ describe('Across operations', () => {
 });
 
 describe('The arguments of a lookup', () => {
-  test.each(['payment', 'payout'])('of a %s need one id at least; nothing is sent without', async (field) => {
+  test.each(['payment', 'payout'])('of a %s must include an id; nothing is sent without', async (field) => {
     for (const more of ['', ', transactionId: null', ', externalId: null, transactionId: null']) {
       const { errors } = await client.ask(`{ ${field}(channel: "${CHANNEL}"${more}) { __typename } }`);
       expect(errors).toMatchObject([
@@ -224,7 +224,7 @@ describe('The arguments of a lookup', () => {
     expect(service.requests).toHaveLength(0);
   });
 
-  test('are both sent where both are given', async () => {
+  test('are both sent when both are given', async () => {
     const args = `channel: "${CHANNEL}", transactionId: "${idOf(1)}", externalId: "order-1"`;
     await client.ask(`{ payment(${args}) { __typename } }`);
     expect(decodeQuery(service.requests[0]?.query ?? '')).toEqual({

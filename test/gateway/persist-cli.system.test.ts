@@ -76,7 +76,7 @@ const SUBSCRIPTIONS: DocumentNode[] = [PaymentUpdatedDocument, PayoutUpdatedDocu
 const ALL = [...QUERIES, ...MUTATIONS, ...SUBSCRIPTIONS];
 
 describe('A manifest that npm run persist writes', () => {
-  test("is byte for byte what Apollo's own generator writes for the same documents", async () => {
+  test("equals byte for byte the output of Apollo's generator", async () => {
     const older = { 'persisted-operations.json': 'x'.repeat(100_000) };
     const { code, stdout, folder, read } = await persist([SHOP], older);
     expect(code).toBe(0);
@@ -98,7 +98,7 @@ describe('A manifest that npm run persist writes', () => {
     );
   });
 
-  test('holds nothing from folders of packages and hidden folders', () => {
+  test('contains nothing from node_modules and hidden folders', () => {
     const folder = folderOf({
       'a.graphql': 'query A { __typename }',
       'node_modules/b.graphql': 'query B { __typename }',
@@ -109,7 +109,7 @@ describe('A manifest that npm run persist writes', () => {
     expect(operationsIn(folder).map(({ name }) => name)).toEqual(['A', 'D']);
   });
 
-  test('for plain clients is what was written, with the fragments that each operation needs', () => {
+  test('for plain clients contains the original text, with the fragments that each operation needs', () => {
     const operations = operationsIn(SHOP, 'plain');
     const [attempts] = operations;
     expect(attempts?.body).toMatch(/^query Attempts[^]*fragment AmountFacts[^]*fragment PaymentFacts/);
@@ -119,7 +119,7 @@ describe('A manifest that npm run persist writes', () => {
   });
 });
 
-describe('The ids of a manifest are those that clients send', () => {
+describe('The ids of a manifest equal those that clients send', () => {
   /** The operations that Apollo Client sends, and the ids that its persisted queries link computes. */
   async function sentByApollo(documents: readonly DocumentNode[], hash: (document: DocumentNode) => string) {
     const sent: Record<string, unknown> = {};
@@ -145,14 +145,14 @@ describe('The ids of a manifest are those that clients send', () => {
     return { ...document, definitions: document.definitions.toSorted((a, b) => (key(a) < key(b) ? -1 : 1)) };
   };
 
-  test('Apollo Client: hashed while it runs, every operation of the documents', async () => {
+  test('Apollo Client: hashed at run time, for every operation', async () => {
     const ids = idsByName(operationsIn(OPERATIONS));
     const sent = await sentByApollo(ALL, (document) => sha256(print(inApollosOrder(document))));
     expect(Object.keys(sent)).toHaveLength(ALL.length);
     expect(ids).toEqual({ ...sent, Payments: ids['Payments'] });
   });
 
-  test('Apollo Client: directives that it keeps to itself are in no id', async () => {
+  test('Apollo Client: without directives that it removes', async () => {
     const text = `
       query Masked($channel: UUID!, $ids: [UUID!]!) {
         payments(channel: $channel, transactionIds: $ids) @connection(key: "shop") {
@@ -166,7 +166,7 @@ describe('The ids of a manifest are those that clients send', () => {
     expect(await sentByApollo([parse(text)], (document) => sha256(print(document)))).toEqual(ids);
   });
 
-  test('urql: the text in its requests, all of them', async () => {
+  test('urql: hashed from the text of its requests', async () => {
     const ids = idsByName(operationsIn(OPERATIONS, 'urql'));
     const sent: Record<string, string> = {};
     const client = new Client({
@@ -245,7 +245,7 @@ describe('A mistake in a document is named by file, line and rule', () => {
     expect(faultsIn({ 'a.graphql': text }).find((line) => line.startsWith(start))).toContain(word);
   });
 
-  test('a card number in a document does not come out again', () => {
+  test('a card number in a document is not repeated', () => {
     const text =
       'query A {\n  attempts(channel: 4111111111111111, first: "4111111111111111") { __typename }\n}';
     const faults = faultsIn({ 'a.graphql': text });
@@ -254,7 +254,7 @@ describe('A mistake in a document is named by file, line and rule', () => {
   });
 });
 
-describe('A usage error is named, and ends with 2', () => {
+describe('A usage error is named, and exits with 2', () => {
   const DOCUMENT = { 'a.graphql': 'query A { __typename }' };
 
   test.each([

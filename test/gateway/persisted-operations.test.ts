@@ -59,12 +59,12 @@ describe.each(['allow', 'warn', 'require'] as const)('In the mode %s', (mode) =>
       'as the text with other white space, commas and comments',
       { query: `# hi\n${LISTED.replaceAll(' ', '\n,')}` },
     ],
-  ])('an operation of the manifest runs when it is asked %s', async (_, body) => {
+  ])('an operation of the manifest runs when it is sent %s', async (_, body) => {
     const { data, errors, status } = await gateway.ask({ ...body, variables });
     expect({ data, errors, status }).toEqual({ data: ANSWER, errors: undefined, status: 200 });
   });
 
-  test('an id need not be a hash, also where it comes as one', async () => {
+  test('an id need not be a hash, also when it is sent as one', async () => {
     const answers = [
       await gateway.ask({ documentId: 'status-1' }),
       await gateway.ask({ extensions: hash('status-1') }),
@@ -74,7 +74,7 @@ describe.each(['allow', 'warn', 'require'] as const)('In the mode %s', (mode) =>
     expect(answers.map((answer) => answer.data)).toEqual(data);
   });
 
-  test('an operation of the manifest can be asked by GET, with a header that no form can send', async () => {
+  test('an operation of the manifest can be sent by GET, with a header that no form can send', async () => {
     const asked = new URLSearchParams({ documentId: sha256(LISTED), variables: JSON.stringify(variables) });
     const hashed = new URLSearchParams({
       extensions: JSON.stringify(hash(sha256(LISTED))),
@@ -88,7 +88,7 @@ describe.each(['allow', 'warn', 'require'] as const)('In the mode %s', (mode) =>
   });
 
   test.each(['nobody-knows', '', 'constructor'])(
-    'the id "%s" is not known, and a client is told to send the text',
+    'the unknown id "%s" is refused, and the error asks for the text',
     async (id) => {
       const answers = [await gateway.ask({ documentId: id }), await gateway.ask({ extensions: hash(id) })];
       for (const answer of answers) {
@@ -117,7 +117,7 @@ describe.each(['allow', 'warn', 'require'] as const)('In the mode %s', (mode) =>
   });
 
   test.each([{}, { query: null }, { documentId: 7 }, { extensions: { persistedQuery: 'a' } }])(
-    'what is neither text nor id is refused: %j',
+    'a request with neither text nor id is refused: %j',
     async (body) => {
       const answer = await gateway.ask(body);
       expect(answer.data).toBeUndefined();
@@ -126,8 +126,8 @@ describe.each(['allow', 'warn', 'require'] as const)('In the mode %s', (mode) =>
   );
 });
 
-describe('What is not in the manifest', () => {
-  test('allow: runs, and automatic persisted queries work as ever', async () => {
+describe('An operation outside the manifest', () => {
+  test('allow: runs, and automatic persisted queries work', async () => {
     const { ask, logLines } = await gatewayIn('allow');
     expect((await ask({ query: FREE })).data).toEqual({ free: 'Query' });
     expect((await ask({ query: FREE, extensions: hash(sha256(FREE)) })).data).toEqual({ free: 'Query' });
@@ -136,7 +136,7 @@ describe('What is not in the manifest', () => {
     expect(logLines.join('')).not.toContain('PERSISTED_OPERATIONS');
   });
 
-  test('warn: runs, and the log says so by name, never by text', async () => {
+  test('warn: runs, and is logged by name, never by text', async () => {
     const { ask, logLines } = await gatewayIn('warn');
     const name = 'Order12345678';
     for (const [body, warnings] of [
@@ -172,7 +172,7 @@ describe('What is not in the manifest', () => {
     expectErrors(answer, REQUIRED);
   });
 
-  test('require: by GET it is refused as well, however the address is written', async () => {
+  test('require: is refused by GET as well, in any notation of the URL', async () => {
     const { url } = await required;
     const headers = { 'apollo-require-preflight': 'yes' };
     const free = encodeURIComponent(FREE);
@@ -190,7 +190,7 @@ describe('What is not in the manifest', () => {
     }
   });
 
-  test('a deep or long document is refused', async () => {
+  test('is refused when it is deep or long', async () => {
     const { ask } = await required;
     for (const query of [`{${'a{'.repeat(24_000)}b${'}'.repeat(24_000)}}`, '['.repeat(90_000)])
       expectErrors(await ask({ query }), REQUIRED);
@@ -203,7 +203,7 @@ describe('What is not in the manifest', () => {
   });
 });
 
-test('with nothing but a manifest set, frontends are bound to it and internal services are not', async () => {
+test('With only a manifest configured, frontends are bound to it and internal services are not', async () => {
   const key = await newKey('ES256');
   const issuer = await Issuer.start(key);
   const sandbox = await testSandbox();
@@ -221,7 +221,7 @@ test('with nothing but a manifest set, frontends are bound to it and internal se
   expect((await ask({ documentId: sha256(LISTED), variables }, frontend)).data).toEqual(ANSWER);
 });
 
-test('without a manifest nothing is looked at, whatever the modes say', async () => {
+test('Without a manifest all operations run, whatever the modes are', async () => {
   const sandbox = await testSandbox();
   const { url } = await testGateway(sandbox.url, { env: { PERSISTED_OPERATIONS_SERVICES: 'require' } });
   expect((await post(url, JSON.stringify({ query: FREE }))).data).toEqual({ free: 'Query' });
@@ -310,7 +310,7 @@ describe('A manifest', () => {
   });
 
   test.each([fileOf('{}'), '/nowhere/manifest.json'])(
-    'that cannot be used keeps the gateway from starting: %s',
+    'that is invalid prevents the start: %s',
     async (file) => {
       const starting = testGateway('http://127.0.0.1:9/', { env: { PERSISTED_OPERATIONS: file } });
       await expect(starting).rejects.toMatchObject({

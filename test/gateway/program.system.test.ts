@@ -28,7 +28,7 @@ describe('A program with nothing configured', () => {
     await program.printed(/Ctrl\+C/);
   });
 
-  test('prints where gateway and sandbox listen, on this machine only', async () => {
+  test('listens on loopback, and prints the addresses of gateway and sandbox', async () => {
     expect(program.output()).toContain(`${url}/graphql`);
     const [, sandbox = ''] = await program.printed(/sandbox\s+(http:\S+)/);
     for (const address of [url, sandbox]) expect(new URL(address).hostname).toBe('127.0.0.1');
@@ -51,13 +51,13 @@ describe('A program with nothing configured', () => {
     expect(data).toEqual({ __schema: { queryType: { name: 'Query' } } });
   });
 
-  test('ends with 0 when it is interrupted', async () => {
+  test('exits with 0 when it is interrupted', async () => {
     program.signal('SIGINT');
     expect(await program.exited).toBe(0);
   });
 });
 
-test('A running program serves requests and ends with 0 when its standard output is closed', async () => {
+test('A running program serves requests and exits with 0 when its standard output is closed', async () => {
   const port = await freePort();
   const settings = { SERVICE_API_KEY: 'key-that-is-not-used', ...ANY_PORTS, PORT: String(port) };
   const program = startProgram({ ...testSettings(), ...settings });
@@ -72,7 +72,7 @@ test('A running program serves requests and ends with 0 when its standard output
 });
 
 describe('A program that cannot start', () => {
-  test('names every wrong setting and file at once, prints none of their values, and ends with 1', async () => {
+  test('names every invalid setting and file at once, prints none of their values, and exits with 1', async () => {
     const folder = path.join(__dirname, 'fixtures');
     const settings = {
       AUDIT_LOG_FILE: folder,
@@ -138,7 +138,7 @@ describe('Several programs of one checkout', () => {
     return checkout;
   }
 
-  test('compile and start at the same time, each with a sandbox of its own', async () => {
+  test('compile and start at the same time, each with its own sandbox', async () => {
     const checkout = newCheckout();
     const programs = [1, 2].map(() => startProgram({ PORT: '0' }, checkout));
     const urls = await Promise.all(programs.map(listening));

@@ -258,7 +258,7 @@ describe('A card number in a valid call', () => {
     expect(sent.join()).toContain(`"pan":"${PAID_PAN}"`);
   });
 
-  test('of a card-to-card recipient is shown to the caller with the right to it only', async () => {
+  test('of a card-to-card recipient is shown only to a caller with the required scope', async () => {
     replyToGet = () => ({
       status: 200,
       json: {
@@ -275,7 +275,7 @@ describe('A card number in a valid call', () => {
 });
 
 describe.each(Object.entries(SECRETS))('%s', (_name, text) => {
-  test('is not repeated where a value does not belong', async () => {
+  test('is not repeated in places for other values', async () => {
     const answers = await sendAll(misplacedValue(text));
     expect(answers.length).toBeGreaterThan(40);
     answers.forEach(expectNoInternalError);
@@ -331,7 +331,7 @@ describe.each(Object.entries(SECRETS))('%s', (_name, text) => {
   });
 });
 
-test('A cardholder is not repeated where a value does not belong', async () => {
+test('A cardholder is not repeated in places for other values', async () => {
   (await sendAll(misplacedValue(CARDHOLDER))).forEach(expectNoInternalError);
 });
 
@@ -350,7 +350,7 @@ describe('A card number in a name', () => {
   );
 });
 
-describe('A field that is kept', () => {
+describe('A field that is stored', () => {
   const { 'an API key': _key, ...refused } = SECRETS;
   const bank = validCall('createPayout', 'bankTransfer').input;
 
@@ -370,13 +370,13 @@ describe('A field that is kept', () => {
     expect(service.requests).toEqual([]);
   });
 
-  test('a type of payout does not take a card number', async () => {
+  test('a type of payout refuses a card number', async () => {
     const type = { other: { type: `pan${PAN}`, fields: { a: 'b' } } };
     expect(await send(payout('a type', cardPayout({ method: type })))).toContain('"InvalidInputError"');
   });
 
   test.each(['4111111111111112', '018f3c5e-7a1b-7c3d-9e5f-0123456789ab'])(
-    'an honest name is taken: %s',
+    'an ordinary name is accepted: %s',
     async (name) => {
       replyToPost = accepted;
       const input = cardPayment({ idempotencyKey: name, externalId: name, description: `For ${name}` });
@@ -436,7 +436,7 @@ describe('A secret of the request or the gateway that the service repeats', () =
     expect(answer).toContain('"reason":"INSUFFICIENT_FUNDS"');
   });
 
-  test.each(Object.entries(OWN))('is in no refusal and no fault: %s', async (_how, text) => {
+  test.each(Object.entries(OWN))('is in no rejection and no error: %s', async (_how, text) => {
     const names: CallName[] = isCredential(text) ? ['payment', 'payout', 'confirm', 'lookups'] : ['payment'];
     const answers = await sendForEach(refusalsWith(text), names);
     expect(answers.filter((answer) => answer.includes('"RejectedByServiceError"')).length).toBeGreaterThan(4);
@@ -454,7 +454,7 @@ describe('A card number or token of other requests in a response of the service'
     }
   });
 
-  test.each(Object.entries(FOREIGN))('is in no decline, refusal or fault: %s', async (_how, text) => {
+  test.each(Object.entries(FOREIGN))('is in no decline, rejection or error: %s', async (_how, text) => {
     replyToGet = () => ({ status: 200, json: declineOf('card', text) });
     const [declined = ''] = await sendAll(lookups('a decline').slice(0, 1));
     expect(declined).toContain('insufficient funds on [redacted]');
@@ -482,7 +482,7 @@ describe('A card number or token of other requests in a response of the service'
     ['card', { user_ip: '192.168.100.208' }, {}, '"userIp":"192.168.100.208"'],
     ['card', {}, { redirect_url: PAGE, external_id: NUMBER }, `"redirectUrl":"${PAGE}"`],
   ])(
-    'is not looked for in the number that the payer has to pay to: %s %j',
+    'is not redacted in the number that the payer has to pay to: %s %j',
     async (type, method, more, shown) => {
       const open = { ...declineOf(type, ''), status: 'processing', error: undefined };
       replyToGet = () => ({ status: 200, json: { ...open, payment_method: { type, ...method }, ...more } });
@@ -516,7 +516,7 @@ describe('A card number or token of other requests in a response of the service'
     'https:\\\\pay.example',
     `https://pay.example/?k=${percentEncoded(API_KEY)}`,
     `https://pay.example/?k=${percentEncoded(percentEncoded(SECRET_KEY))}`,
-  ])('and unsafe addresses are no redirectUrl: %j', async (page) => {
+  ])('and an unsafe URL is no redirectUrl: %j', async (page) => {
     replyToGet = () => ({
       status: 200,
       json: { ...declineOf('card', ''), status: 'pending', error: undefined, redirect_url: page },
@@ -528,7 +528,7 @@ describe('A card number or token of other requests in a response of the service'
 });
 
 test.each(Object.entries({ 'a card number': PAN, 'a secret key': SECRET_KEY }))(
-  'A broken response that holds %s shows nothing of it',
+  'A broken response with %s reveals nothing of it',
   async (_name, text) => {
     const rows = brokenWith(text).flatMap((row): Row[] => [row, ['a good one', { status: 404, json: {} }]]);
     const answers = await sendForEach(rows, ['payment', 'confirm', 'lookups']);

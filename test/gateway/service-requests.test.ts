@@ -100,7 +100,7 @@ const VECTORS: [what: string, asked: [query: string, variables: Json], data: str
 
 describe('The signature', () => {
   test.each(VECTORS)(
-    'of %s is the one that openssl computes, over the bytes that were sent',
+    'of %s equals that of openssl over the bytes that were sent',
     async (_what, asked, data, signature) => {
       now = NOW;
       service.respond(accepted);
@@ -121,7 +121,7 @@ describe('The signature', () => {
     }
   });
 
-  test('has a timestamp of the time of sending, in whole seconds, new for every request', async () => {
+  test('has the time of sending in whole seconds, new for every request', async () => {
     const times = [NOW, NOW + 1, NOW + 999, NOW + 600_000, NOW - 86_400_000];
     for (const time of times) {
       now = time;
@@ -190,7 +190,7 @@ const SPECIAL_IDS = [
   'x'.repeat(255),
 ];
 
-describe('An external id of special characters', () => {
+describe('An external id with special characters', () => {
   test.each(SPECIAL_IDS)('arrives unchanged and signed at the service: %j', async (externalId) => {
     const { mutation, input } = validCall('createPayout', 'jazzCash');
     const { result } = await make(client, { mutation, input: { ...input, externalId } });
@@ -209,7 +209,7 @@ describe('An external id of special characters', () => {
   });
 
   test.each(['lone\ud800', 'a\nb', 'a\u0000', '', 'x'.repeat(256)])(
-    'is refused in a lookup, and nothing is sent, when it cannot be one: %j',
+    'is refused in a lookup, and nothing is sent, when it is invalid: %j',
     async (externalId) => {
       const { errors } = await client.ask(LOOKUP, { c: CHANNEL, e: externalId });
       expect(errors?.[0]).toMatchObject({
@@ -239,7 +239,7 @@ describe('A value of the caller', () => {
     'https://example.test/back?order=1&x=%20#part',
     'HTTPS://EXAMPLE.TEST/',
     `https://example.test/${'x'.repeat(2027)}`,
-  ])('is sent as it was written when it is the URL %s', async (url) => {
+  ])('is sent unchanged when it is the URL %s', async (url) => {
     const json = await sentWith({ returnUrl: url, callbackUrl: url });
     expect(json).toMatchObject({ return_url: url, callback_url: url });
   });
@@ -255,7 +255,7 @@ describe('A value of the caller', () => {
   });
 });
 
-test('Decimals, times and unknown currencies of the service reach the caller to the last digit', async () => {
+test('Decimals, times and unknown currencies of the service reach the caller unchanged', async () => {
   service.respond(() => ({
     status: 200,
     json: {
@@ -278,7 +278,7 @@ test('Decimals, times and unknown currencies of the service reach the caller to 
   });
 });
 
-describe('A service that speaks TLS and HTTP/2', () => {
+describe('A service with TLS and HTTP/2', () => {
   const pem = readFileSync(path.join(__dirname, 'fixtures', 'localhost.pem'), 'utf8');
   const before = getCACertificates('default');
   const sockets: { socket: TLSSocket; creates: number; version: string }[] = [];
@@ -303,7 +303,7 @@ describe('A service that speaks TLS and HTTP/2', () => {
     await once(secure, 'close');
   });
 
-  test('gets every create over a connection of its own, with a resumed handshake', async () => {
+  test('gets every create over a new connection, with a resumed handshake', async () => {
     const resumed: boolean[] = [];
     secure.on('secureConnection', (socket: TLSSocket) => resumed.push(socket.isSessionReused()));
     const url = `https://localhost:${(secure.address() as AddressInfo).port}/`;

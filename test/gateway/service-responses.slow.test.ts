@@ -291,7 +291,7 @@ describe('A response that contradicts the request', () => {
     for (const [what] of CONTRADICTIONS) expectUnknown(short, what, ...endings.get(what)!);
   });
 
-  test('is not taken for the transaction whose response was lost', async () => {
+  test('is not matched with a transaction whose response was lost', async () => {
     const endings = await endingsOf(FOUND, (rowOf) =>
       lostThenFound(
         (id) => rowOf(id)?.[1] === createPayment,
@@ -304,7 +304,7 @@ describe('A response that contradicts the request', () => {
   test.each([
     ['payment', createPayment],
     ['payout', createPayout],
-  ])('is what kept a %s from being found: without it the transaction is found', async (_kind, newCall) => {
+  ])('prevents that a %s is found: without it the transaction is found', async (_kind, newCall) => {
     patient.service.respond(
       lostThenFound(
         () => newCall === createPayment,
@@ -319,7 +319,7 @@ describe('A response that contradicts the request', () => {
   });
 });
 
-describe('A response that only differs in form', () => {
+describe('A response that differs only in form', () => {
   test.each<[string, () => ServiceCall, (request: ReceivedRequest) => Reply]>([
     ['capital letters', confirm, (request) => json(request, { transaction_id: idIn(request).toUpperCase() })],
     ['an amount without decimals', createPayment, (request) => json(request, amount('USD', '10'))],
@@ -354,7 +354,7 @@ describe('A response that only differs in form', () => {
   });
 });
 
-describe('The reason of a refusal', () => {
+describe('The reason of a rejection', () => {
   const PLAIN = { 'content-type': 'text/plain; charset=utf-8' };
   const withJson = (body: unknown, status = 400): Reply => ({ status, json: body });
   const SMALL = 'Amount too small';
@@ -390,7 +390,7 @@ describe('The reason of a refusal', () => {
     silent = (await endingOf(lookUpPayment(), withJson({}))).errors?.[0]?.message;
   });
 
-  test.each(SHAPES)('reaches the caller where it can be shown: %s', async (_shape, reply, text) => {
+  test.each(SHAPES)('reaches the caller when it can be shown: %s', async (_shape, reply, text) => {
     const message = text ?? silent ?? '';
     for (const call of newMoneyCalls()) {
       const { result } = await endingOf(call, reply);
@@ -407,7 +407,7 @@ describe('The reason of a refusal', () => {
 describe('The status', () => {
   const no = (status: number): Reply => ({ status, json: { message: 'no' } });
 
-  test.each([403, 404])('%d refuses a create or confirm', async (status) => {
+  test.each([403, 404])('%d rejects a create or confirm', async (status) => {
     for (const call of newMoneyCalls())
       expect((await endingOf(call, no(status))).result).toMatchObject({
         __typename: 'RejectedByServiceError',

@@ -104,7 +104,7 @@ beforeAll(async () => {
 beforeEach(() => clear(rig));
 
 describe.each(Object.entries(REFUSED))(
-  'With a real service, addresses are refused that %s',
+  'With a real service, URLs are refused that %s',
   (_what, rows) => {
     test.each(rows)('%j by the rule %s', async (url, rule) => {
       expect(await rulesBroken(rig.client, url)).toContain(rule);
@@ -121,13 +121,13 @@ describe.each(Object.entries(REFUSED))(
   },
 );
 
-test.each(PUBLIC)('With a real service %s is taken, and sent unchanged', async (url) => {
+test.each(PUBLIC)('With a real service %s is accepted, and sent unchanged', async (url) => {
   expect(await rulesBroken(rig.client, url)).toEqual([]);
   const sent = rig.service.requests.map(({ json }) => [json['return_url'], json['callback_url']]);
   expect(sent).toEqual([[url, url]]);
 });
 
-test('Every broken rule of every address is reported at once, without the address', async () => {
+test('Every broken rule of every URL is reported at once, without the URL', async () => {
   const { mutation, input } = validCall('createPayment', 'other');
   const { result } = await make(rig.client, {
     mutation,
@@ -151,7 +151,7 @@ describe('With a list of hosts', () => {
   });
 
   test.each(['https://SHOP.example:444/x', 'https://a.b.pay.example/', 'https://8.8.8.8/'])(
-    '%s is taken',
+    '%s is accepted',
     async (url) => expect(await rulesBroken(listed.client, url)).toEqual([]),
   );
 
@@ -182,7 +182,7 @@ describe('With the embedded sandbox', () => {
     'http://shop.localhost:8080/',
     'https://127.8.9.1/',
     'http://[::1]:3000/',
-  ])('%s is taken', async (url) => expect(await rulesBroken(client, url)).toEqual([]));
+  ])('%s is accepted', async (url) => expect(await rulesBroken(client, url)).toEqual([]));
 
   test.each([
     ['http://shop.example/', 'https'],

@@ -115,7 +115,7 @@ describe('MAX_CONNECTIONS_PER_ADDRESS', () => {
 });
 
 describe('Pipelined requests', () => {
-  test('are carried out one after another', async () => {
+  test('are processed one after another', async () => {
     const server = await startBareServer({});
     const wire = (await Wire.open(server.base)).write(get('/held') + get('/').repeat(16));
     await requested(server, 1);
@@ -158,7 +158,7 @@ describe('Responses that a client does not read', () => {
 
   const buffered = ({ unread: responses }: BareServer): Promise<number> => until(() => responses.bytes);
 
-  test('are buffered one at a time for a connection, and delivered whole when it reads', async () => {
+  test('are buffered one at a time for a connection, and delivered completely when it reads', async () => {
     const server = await startBareServer();
     const wire = await unread(server, 3);
     await buffered(server);
@@ -183,7 +183,7 @@ describe('Responses that a client does not read', () => {
   test.each([
     ['one caller, others stay', 'maxUnreadBytesPerCaller', (): string => '127.0.0.1'],
     ['all callers together', 'maxUnreadBytes', (place: number): string => `127.0.0.${place}`],
-  ] as const)('are bounded for %s: connections with the most are closed', async (_whom, limit, address) => {
+  ] as const)('are limited for %s: connections with the most are closed', async (_whom, limit, address) => {
     const server = await startBareServer({ [limit]: 2 * LARGE_BYTES });
     const other = limit === 'maxUnreadBytesPerCaller' ? await unread(server, 1, '127.0.0.2') : undefined;
     const wires = await Promise.all([1, 2, 3, 4].map((place) => unread(server, 1, address(place))));
@@ -206,7 +206,7 @@ describe('A client that does not finish its request', () => {
     server = await startServer({ CLIENT_TIMEOUT_MS: '300' });
   });
 
-  test('is disconnected after CLIENT_TIMEOUT_MS, with status 408 at most, and delays nobody', async () => {
+  test('is disconnected after CLIENT_TIMEOUT_MS, with status 408 at most, and delays no other', async () => {
     const before = openSockets();
     const clients = Array.from({ length: 5 }, () => slowClients(authorization)).flat();
     const disconnected = Promise.all(
@@ -252,7 +252,7 @@ describe('A client that disconnects', () => {
   const times = (count: number, run: () => Promise<void>): Promise<unknown> =>
     Promise.all(Array.from({ length: count }, run));
 
-  test.each(LEAVES)('(%s) at any point of its request leaves no sockets behind', async (_how, leave) => {
+  test.each(LEAVES)('(%s) at any point of its request leaks no sockets', async (_how, leave) => {
     const before = openSockets();
     for (const departure of DEPARTURES)
       for (let round = 0; round < 5; round += 1)
@@ -265,7 +265,7 @@ describe('A client that disconnects', () => {
 
   const BEFORE_ANSWER = DEPARTURES.find(({ name }) => name === 'before the answer')!;
 
-  test('leaves no memory behind, be there hundreds', async () => {
+  test('leaks no memory, even hundreds of times', async () => {
     const [, leave] = LEAVES[1]!;
     const rounds = async (count: number): Promise<void> => {
       for (let round = 0; round < count; round += 1)
@@ -281,7 +281,7 @@ describe('A client that disconnects', () => {
     expect(heapInUse() - before).toBeLessThan(15);
   });
 
-  test.each(LEAVES)('(%s) after the service has its create does not stop it', async (_how, leave) => {
+  test.each(LEAVES)('(%s) after the service received its create does not stop it', async (_how, leave) => {
     const key = newKey();
     const held = holdNext(server.service, 'create-payment');
     const wire = await Wire.open(server.base);
@@ -300,7 +300,7 @@ describe('A client that disconnects', () => {
     expect(server.service.created(key)).toHaveLength(1);
   });
 
-  test.each(LEAVES)('(%s) as soon as all is sent has its create once or never', async (_how, leave) => {
+  test.each(LEAVES)('(%s) as soon as everything is sent creates once or never', async (_how, leave) => {
     const keys = Array.from({ length: 15 }, newKey);
     await Promise.all(
       keys.map((key) =>
@@ -317,7 +317,7 @@ describe('A client that disconnects', () => {
     }
   });
 
-  test('in the body of its create has none', async () => {
+  test('in the body of its create creates nothing', async () => {
     const key = newKey();
     const wire = await Wire.open(server.base);
     wire.write(postText(create(key), ['Host: gateway', authorization]).slice(0, -1));

@@ -139,7 +139,7 @@ describe('CORS', () => {
     }
   });
 
-  test('lets a page read why it is refused', async () => {
+  test('lets a page read the reason of a refusal', async () => {
     const headers = { origin: SHOP, authorization: 'Bearer nobody' };
     const answer = await post(listed.client.url, HELLO, headers);
     expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([401, SHOP]);
@@ -176,7 +176,7 @@ describe('CORS', () => {
         }
   });
 
-  test('takes no points for a preflight request, and sends nothing to the service', async () => {
+  test('charges no points for a preflight request, and sends nothing to the service', async () => {
     const strict = await startServer({ CORS_ORIGINS: SHOP, RATE_LIMIT_PER_MINUTE: '1' });
     for (let count = 0; count < 5; count += 1) expect((await preflight(strict.base, SHOP)).status).toBe(204);
     expect((await ask(strict.base, SHOP)).status).toBe(200);
@@ -184,7 +184,7 @@ describe('CORS', () => {
   });
 });
 
-test('Without credentials the sandbox mode serves only under names of this machine', async () => {
+test('Without credentials the sandbox mode responds only to host names of this machine', async () => {
   const statuses: number[] = [];
   for (const host of ['localhost', 'evil.example']) {
     const wire = (await Wire.open(sandboxMode)).write(
@@ -250,7 +250,7 @@ describe('X-Forwarded-For', () => {
       expect(await addressOf(server, header)).toBe('127.0.0.1');
   });
 
-  test('is ignored when its sender is no trusted proxy', async () => {
+  test('is ignored when its sender is not a trusted proxy', async () => {
     const other = await startServer({ TRUSTED_PROXIES: '10.0.0.0/8,192.0.2.1' });
     expect(await addressOf(other, '203.0.113.7')).toBe('127.0.0.1');
   });

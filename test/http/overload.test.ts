@@ -70,7 +70,7 @@ describe('RATE_LIMIT_PER_MINUTE=24', () => {
       server.service.requests.length = 0;
     });
 
-    test('with status 429 and the time to wait', async () => {
+    test('with status 429 and Retry-After', async () => {
       const { status, data, errors, headers } = await lookUp(server, limited);
       expect([status, data, errors?.length]).toEqual([429, undefined, 1]);
       const { extensions, message } = errors![0]!;
@@ -141,7 +141,7 @@ describe('RATE_LIMIT_PER_MINUTE=24', () => {
     [1, 'a document that does not parse', send('{')],
     [1, 'a document that is too large', send(`{ ${times(200, (n) => `a${n}: __typename`)} }`)],
     [1, 'a missing variable', send('query ($c: UUID!) { payment(channel: $c) { __typename } }')],
-  ])('takes %d points for %s', async (points, _what, one) => {
+  ])('charges %d points for %s', async (points, _what, one) => {
     const client = newClient();
     let count = 0;
     while (count <= POINTS && !isLimited(await one(server, client))) count += 1;
@@ -149,7 +149,7 @@ describe('RATE_LIMIT_PER_MINUTE=24', () => {
   });
 });
 
-test('RATE_LIMIT_PER_MINUTE=0 is no limit', async () => {
+test('RATE_LIMIT_PER_MINUTE=0 disables the limit', async () => {
   const server = await startServer({ RATE_LIMIT_PER_MINUTE: '0' });
   const answers = await Promise.all(Array.from({ length: 50 }, () => send('{ __typename }')(server)));
   expect(answers.filter(isLimited)).toHaveLength(0);
@@ -260,7 +260,7 @@ describe('A gateway above MAX_EVENT_LOOP_LAG_MS', () => {
     ]);
   });
 
-  test('refuses a create before anything of it is done', async () => {
+  test('refuses a create before it has any effect', async () => {
     const before = server.service.requests.length;
     const other = newKey();
     expect(await new Caller(server.base).create('payment', other)).toMatchObject({
@@ -277,7 +277,7 @@ describe('A gateway above MAX_EVENT_LOOP_LAG_MS', () => {
     expect(server.service.created(key)).toHaveLength(1);
   });
 
-  test('refuses nothing where it is 0', async () => {
+  test('refuses nothing when the setting is 0', async () => {
     expect((await ask(server)).status).toBe(503);
     expect((await ask(unlimited)).status).toBe(200);
   });

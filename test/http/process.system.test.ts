@@ -87,7 +87,7 @@ const bodiesOf = (answers: readonly { body: string }[]): unknown[] =>
 describe('SIGTERM', () => {
   beforeAll(newStore);
 
-  test('lets work in flight end, takes nothing new, and waits for no idle client', async () => {
+  test('completes work in flight, accepts no new work, and waits for no idle client', async () => {
     const program = await start(ENDLESS);
     expect(await statusAt(`${baseOf(program)}/readyz`)).toBe(200);
     const idle = ['', 'POST /graphql HTTP/1.1\r\nHost: ', HEALTH, createText(newKey()).slice(0, -1)];
@@ -121,7 +121,7 @@ describe('SIGTERM', () => {
     wires.forEach((wire) => wire.close());
   });
 
-  test('with exit code 1 leaves cut-off work in the journal after a second signal or the grace period', async () => {
+  test('a second time or after the grace period ends with exit code 1, and interrupted work is in the journal', async () => {
     await newStore();
     const stopped = await start(ENDLESS);
     const bySignal = await inFlight(stopped, 3);
@@ -160,7 +160,7 @@ describe('SIGTERM', () => {
 });
 
 describe('SHUTDOWN_DELAY_MS after SIGTERM', () => {
-  test('serves every request and closes its connection, fails readiness, and ends at a second signal', async () => {
+  test('serves requests and closes their connections, fails readiness, and ends at a second signal', async () => {
     await newStore();
     const program = await start({ SHUTDOWN_DELAY_MS: '300000' });
     const idle = (await Wire.open(program.url)).write(HEALTH);
@@ -190,7 +190,7 @@ describe('SHUTDOWN_DELAY_MS after SIGTERM', () => {
     expect(await program.exited).toBe(1);
   });
 
-  test('ends subscriptions and idle connections after the delay, and lets requests end', async () => {
+  test('ends subscriptions and idle connections after the delay, and completes requests', async () => {
     await newStore();
     const program = await start({ ...ENDLESS, SHUTDOWN_DELAY_MS: '2500' });
     const created = await program.create('payment', newKey());

@@ -64,7 +64,7 @@ describe('GraphQL over HTTP', () => {
     expect(result.status === 'ok' ? result.status : `${result.status}: ${result.reason}`).toBe('ok');
   });
 
-  test('carries out no operation by HEAD', async () => {
+  test('executes no operation by HEAD', async () => {
     const asked = `${server.client.url}?query=${encodeURIComponent('{ __typename }')}`;
     const answer = await fetch(asked, { method: 'HEAD', headers: { ...AUTHORIZED, ...PREFLIGHT } });
     expect([200, 400, 404, 405]).toContain(answer.status);
@@ -88,7 +88,7 @@ describe('A malformed request', () => {
   }
 
   test.each(MALFORMED.map((one) => [one.name, one] as const))(
-    'is read in one way or refused: %s',
+    'is parsed in one way or refused: %s',
     async (_name, malformed) => {
       const { answers, reached } = await sendMalformed(malformed);
       const [first, second, ...more] = answers;
@@ -111,7 +111,7 @@ describe('A malformed request', () => {
     expect([answers.map(({ status }) => status), reached]).toEqual([[200, 200], true]);
   });
 
-  test('is answered without the name of the server', async () => {
+  test('gets a response without the name of the server', async () => {
     const large = requestText('GET / HTTP/1.1', ['Host: a', `X: ${'a'.repeat(50_000)}`]);
     for (const [text, status] of [['SSH-2.0-OpenSSH_9.2\r\n\r\n', 400] as const, [large, 431] as const]) {
       const wire = await Wire.open(server.base);
@@ -165,7 +165,7 @@ describe.each([
     async (charset) => expectRefused(await send(createText(), `application/json; charset=${charset}`), 415),
   );
 
-  test('is not confused with an unusual one', async () => {
+  test('is accepted when it is unusual but unambiguous', async () => {
     const bodies = [
       utf8(createText('Müller-日本-🙂')),
       // A byte order mark is not a part of the body.
@@ -222,7 +222,7 @@ describe('An ambiguous', () => {
     expect(server.service.requests).toHaveLength(0);
   });
 
-  test('GET is not confused with one with spaces and escapes', async () => {
+  test('GET is not one with spaces and escapes, which is accepted', async () => {
     expect(await get(`${query}&${variables('Müller %2B +')}`)).toMatchObject({
       status: 200,
       data: { payment: null },
@@ -321,7 +321,7 @@ describe('An ambiguous', () => {
   });
 });
 
-describe('One event stays one log line', () => {
+describe('One event is one log line', () => {
   const json = (body: object): string => JSON.stringify(body);
   const create = (over: object = {}): string =>
     json({ query: CREATE, variables: { input: createInput('payment', newKey(), { ...over }) } });
@@ -436,7 +436,7 @@ describe('Random input', () => {
     await fc.assert(property, { seed: SEED, numRuns });
   });
 
-  test('leaves no memory behind', async () => {
+  test('leaks no memory', async () => {
     const bodies = fc.oneof(anyBody, inDocument(brokenDocument), calls('createPayment'));
     const many = fc.sample(bodies, { seed: SEED, numRuns: 60 });
     const sendAll = async (): Promise<void> => {
@@ -452,7 +452,7 @@ describe('Random input', () => {
     expect(heapInUse() - before).toBeLessThan(20);
   });
 
-  test('is partly valid, and carried out', async () => {
+  test('is partly valid, and executed', async () => {
     const documents = fc.sample(anyDocument, { seed: SEED, numRuns: 50 });
     const answers = await Promise.all(documents.map((query) => server.client.ask(query)));
     expect(answers.filter(({ data }) => data).length).toBeGreaterThan(5);

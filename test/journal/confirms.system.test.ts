@@ -22,7 +22,7 @@ describeJournals('A confirm', (fixture) => {
     await expect(fixture.journal.beginConfirm(next(first, { now: 5_000 }))).resolves.toBeNull();
   });
 
-  test('is suspect after one whose result is unknown, until a result is known', async () => {
+  test('is suspect after one with an unknown result, until the result is known', async () => {
     const first = newConfirm();
     let last = first;
     const begin = (): Promise<unknown> => fixture.journal.beginConfirm((last = next(first)));
@@ -46,7 +46,7 @@ describeJournals('A confirm', (fixture) => {
     await expect(fixture.journal.beginConfirm(next(first, { now: 8_002 }))).resolves.toEqual(SUSPECT);
   });
 
-  test('is not ended by the owner of an earlier one whose lease has expired', async () => {
+  test('cannot be ended by the owner of an earlier one whose lease has expired', async () => {
     const first = newConfirm();
     const second = next(first, { now: 5_001, leaseUntil: 9_000 });
     await fixture.journal.beginConfirm(first);
@@ -124,7 +124,7 @@ describeJournals('A confirm', (fixture) => {
       await expect(fixture.journal.confirmedInputs({ ...first, [scope]: 'another' })).resolves.toEqual([]);
   });
 
-  test('that is granted on another instance finds the inputs of the one before', async () => {
+  test('that is granted on another instance gets the inputs of the previous one', async () => {
     const other = await fixture.open();
     const payments = Array.from({ length: 40 }, () => newConfirm());
     await Promise.all(payments.map((claim) => fixture.journal.beginConfirm(claim)));

@@ -30,7 +30,7 @@ async function beginUntilRefused(journal: Journal): Promise<{ begun: NewAttempt[
 }
 
 describeSmallDisk('A full disk', '1m', (disk) => {
-  test('makes the journal refuse attempts as a whole, and take them again when there is space', async () => {
+  test('makes the journal refuse whole attempts, and accept them again when there is space', async () => {
     const url = `file:${path.join(disk.folder, 'journal.db')}`;
     const journal = await openJournal(url, PATIENT_MS);
     const before = await begunAs(journal, 'in_progress', newAttempt({ service: 'full' }));
@@ -88,7 +88,7 @@ describeSmallDisk('A full disk', '1m', (disk) => {
     await gateway.close();
   });
 
-  test('is named with its folder and EROFS when it is mounted read-only at the start', async () => {
+  test('causes an error with its folder and EROFS when it is mounted read-only at the start', async () => {
     disk.remount('ro');
     const opened = openJournal(`file:${path.join(disk.folder, 'journal.db')}`);
     const error = await opened.catch((fault: Error) => fault);

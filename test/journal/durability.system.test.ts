@@ -10,7 +10,7 @@ const CLOSED = { name: 'JournalUnavailable' };
 
 describeJournals('A journal', (fixture) => {
   test.each([1, 60])(
-    'keeps attempts that have begun when the process is killed after %i of them',
+    'keeps recorded attempts when the process is killed after %i of them',
     async (count) => {
       const child = await fixture.startChild();
       const ending = child.call('beginOneByOne', fresh(2_000));

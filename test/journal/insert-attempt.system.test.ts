@@ -21,7 +21,7 @@ const rivals = (count: number): NewAttempt[] => {
   return Array.from({ length: count }, () => newPayout({ service, externalId }));
 };
 
-describeJournals('Beginning an attempt', (fixture) => {
+describeJournals('Inserting an attempt', (fixture) => {
   let two: Journal[];
   let children: JournalChild[];
 
@@ -34,7 +34,7 @@ describeJournals('Beginning an attempt', (fixture) => {
     (await children[place]!.call('begin', [attempt]))[0]!;
 
   describe('idempotency keys', () => {
-    test('starts an attempt under a new key, and keeps it as it was given', async () => {
+    test('starts an attempt under a new key, and stores all its fields', async () => {
       const attempt = newAttempt({
         key: 'a "key" of \\ ünusual 文字 🔑 %_',
         publicDetails: '{"name":"O\'Neil"}',
@@ -72,7 +72,7 @@ describeJournals('Beginning an attempt', (fixture) => {
       expect(page.map(({ id }) => id)).toEqual([later.id, again.id, between.id]);
     });
 
-    test.each(['client', 'service'] as const)('keeps the same key of another %s apart', async (scope) => {
+    test.each(['client', 'service'] as const)('separates the same key of another %s', async (scope) => {
       const first = await begunAs(fixture.journal, 'in_progress', newAttempt());
       const second = newAttempt({ ...first, id: newAttempt().id, [scope]: `another ${scope}` });
       await begunAs(fixture.journal, 'in_progress', second);
@@ -80,7 +80,7 @@ describeJournals('Beginning an attempt', (fixture) => {
       await expect(fixture.journal.find(second)).resolves.toMatchObject({ id: second.id });
     });
 
-    test('keeps client and key apart, whatever characters they hold', async () => {
+    test('separates client and key, whatever characters they contain', async () => {
       const service = newAttempt().service;
       await begunAs(fixture.journal, 'in_progress', newAttempt({ service, client: 'a', key: 'b","c' }));
       await begunAs(fixture.journal, 'in_progress', newAttempt({ service, client: 'a","b', key: 'c' }));
@@ -125,7 +125,7 @@ describeJournals('Beginning an attempt', (fixture) => {
       expect(answers).toEqual([{ kind: 'reserved' }, { kind: 'started' }]);
     });
 
-    test('does not deadlock when two journals begin the same keys in opposite order', async () => {
+    test('does not deadlock when two journals insert the same keys in opposite order', async () => {
       for (let round = 0; round < 3; round += 1) {
         const first = Array.from({ length: 60 }, () => newAttempt({ service: 'crosswise' }));
         const second = first.map(({ key, service }) => newAttempt({ key, service })).reverse();
@@ -178,7 +178,7 @@ describeJournals('Beginning an attempt', (fixture) => {
     });
 
     test.each(['service', 'channel'] as const)(
-      'keeps the same external id of another %s apart',
+      'separates the same external id of another %s',
       async (scope) => {
         const first = await begunAs(fixture.journal, 'succeeded', newPayout());
         const other = { id: newPayout().id, key: 'k2', [scope]: `other ${scope}` };

@@ -21,7 +21,7 @@ describeJournals('A locked journal', (fixture) => {
     journal = await fixture.openImpatient();
   });
 
-  test('refuses every write in time, and takes them again when it is unlocked', async () => {
+  test('refuses every write in time, and accepts writes again when it is unlocked', async () => {
     const unlock = await fixture.store.hold();
     const refused = Object.values(WRITES).map((write) => expectUnavailable(write(journal)));
     const reads = async (): Promise<void> => {
@@ -33,7 +33,7 @@ describeJournals('A locked journal', (fixture) => {
     for (const write of Object.values(WRITES)) await write(journal);
   });
 
-  test('lets attempts that it refused be settled as not sent, whether they were written or not', async () => {
+  test('accepts the outcome "not sent" for refused attempts, whether they were written or not', async () => {
     const unlock = await fixture.store.hold();
     const attempts = some(50);
     await Promise.allSettled(attempts.map((attempt) => journal.insertAttempt(attempt))).finally(unlock);
@@ -77,7 +77,7 @@ describePostgresJournal('Connections that the server closes', (fixture) => {
     await Promise.all(EVERYTHING.map((ask) => ask(fixture.journal)));
   });
 
-  test('are replaced when they were in use, and their work is refused at once', async () => {
+  test('are replaced when they were in use, and their calls fail at once', async () => {
     const unlock = await fixture.store.hold();
     const work = Promise.allSettled(EVERYTHING.map((ask) => expectUnavailable(ask(fixture.journal))));
     await until(closeAll, (closed) => closed === 0);
@@ -115,7 +115,7 @@ describePostgresJournal('A network that holds back all packets', (fixture) => {
     await recovered(journal, EVERYTHING);
   });
 
-  test('makes the journal give up connections that the network has forgotten', async () => {
+  test('makes the journal close connections that the network has dropped', async () => {
     // Opens the maximum number of connections.
     await Promise.allSettled(EVERYTHING.map((ask) => ask(journal)));
     await recovered(journal);
@@ -135,7 +135,7 @@ describePostgresJournal('A network that holds back all packets', (fixture) => {
     await onTwoHosts.close();
   });
 
-  test('does not keep a journal from closing', async () => {
+  test('does not prevent a journal from closing', async () => {
     await recovered(journal);
     proxy.pause();
     const begun = expectUnavailable(journal.insertAttempt(newAttempt()));
@@ -167,7 +167,7 @@ function message(type: string, body: Buffer): Buffer {
   return Buffer.concat([Buffer.from(type), length, body]);
 }
 
-test('A server that ends a connection as soon as it is ready makes the journal unavailable, and does not end the process', async () => {
+test('A server that ends new connections makes the journal unavailable, and does not crash the process', async () => {
   const fatal = ['SFATAL', 'C57P01', 'Mterminating connection', ''].map((field) => `${field}\0`).join('');
   const ready = [message('R', Buffer.alloc(4)), message('Z', Buffer.from('I'))];
   const server = createServer((socket) => {

@@ -58,7 +58,7 @@ describeCluster('A journal on a PostgreSQL server', () => {
     await recovered(impatient, EVERYTHING);
   });
 
-  test('keeps every attempt that has begun when the server crashes under load', async () => {
+  test('keeps every recorded attempt when the server crashes under load', async () => {
     const service = newAttempt().service;
     const begun: string[] = [];
     let isCrashed = false;
@@ -96,7 +96,7 @@ describeCluster('A connection string with two hosts', () => {
   const urlOf = (hosts: Cluster[], attributes = 'read-write'): string =>
     `postgres://postgres:hunter2@${hosts.map(({ host }) => host).join()}/postgres?target_session_attrs=${attributes}`;
 
-  test('leads the journal and the doctor to the primary, in either order of the hosts', async () => {
+  test('connects the journal and the doctor to the primary, in either order of the hosts', async () => {
     for (const [hosts, attributes] of [
       [[primary, standby], 'primary'],
       [[standby, primary], 'read-write'],
@@ -114,7 +114,7 @@ describeCluster('A connection string with two hosts', () => {
     expect(ofStandby).toMatchObject({ isWritable: false, canListen: null });
   });
 
-  test('leads LISTEN and NOTIFY to the primary', async () => {
+  test('connects LISTEN and NOTIFY to the primary', async () => {
     const [listener, teller] = [0, 1].map(() => new PostgresNotifier(urlOf([standby, primary]), systemClock));
     const received: unknown[] = [];
     listener!.subscribe((change) => received.push(change));
@@ -127,7 +127,7 @@ describeCluster('A connection string with two hosts', () => {
     await Promise.all([listener!.close(), teller!.close()]);
   });
 
-  test('is refused with the reason for each host, without the password', async () => {
+  test('causes an error with the reason for each host, without the password', async () => {
     const journal = await openJournal(`postgres://postgres:hunter2@${standby.host},127.0.0.1:1/postgres`);
     const refused = await journal.insertAttempt(newAttempt()).catch((error: Error) => error);
     await journal.close();
@@ -136,7 +136,7 @@ describeCluster('A connection string with two hosts', () => {
     expect(message).not.toMatch(/hunter2|127/);
   });
 
-  test('leads to the standby once it is promoted and the primary has stopped', async () => {
+  test('connects to the standby once it is promoted and the primary has stopped', async () => {
     const url = urlOf([primary, standby]);
     const journal = await openJournal(url);
     await recovered(journal);

@@ -22,7 +22,7 @@ const ids = (attempts: readonly { id: string }[]): string[] => attempts.map(({ i
 const OUTCOMES = ['in_progress', 'succeeded', 'rejected', 'not_sent', 'unknown'] as const;
 
 describeJournals('Reading attempts', (fixture) => {
-  test.each(['service', 'client', 'channel'] as const)('lists those of one %s alone', async (scope) => {
+  test.each(['service', 'client', 'channel'] as const)('lists those of one %s only', async (scope) => {
     const own = await begunAs(fixture.journal, 'in_progress', newAttempt());
     const { service, client, channel } = own;
     const elsewhere = { service, client, channel, [scope]: `another ${scope}` };
@@ -43,7 +43,7 @@ describeJournals('Reading attempts', (fixture) => {
     await expect(by('another service', 'payment', 'tx-1')).resolves.toBeNull();
   });
 
-  test('finds an attempt for the operator by its id, and by its key where only one client used it', async () => {
+  test('finds an attempt for the operator by its id, and by its key when only one client used it', async () => {
     const [own, shared] = [newAttempt(), newAttempt()];
     const other = newAttempt({ ...shared, id: newAttempt().id, client: 'another client' });
     for (const attempt of [own, shared, other]) await begunAs(fixture.journal, 'unknown', attempt);
@@ -98,7 +98,7 @@ describeJournals('Reading attempts', (fixture) => {
             }
   });
 
-  test('refuses lists beyond those that may wait, and no create', async () => {
+  test('refuses lists beyond the queue limit, and no create', async () => {
     const { service, client, channel } = await begunAs(fixture.journal, 'succeeded', newAttempt());
     const page = { service, client, channel, limit: 10 };
     const lists = Array.from({ length: 50 }, () => fixture.journal.list(page));
@@ -191,7 +191,7 @@ describeJournals('findCreated', (fixture) => {
   const idsFound = async (creator: Creator, refs: TransactionRef[]): Promise<(string | null)[]> =>
     (await fixture.journal.findCreated(creator, refs)).map((attempt) => attempt?.id ?? null);
 
-  test('finds what the client created by transaction id, external id and both, in the order asked', async () => {
+  test('finds transactions of the client by transaction id, external id and both, in the requested order', async () => {
     const own = someone();
     const { channel } = own;
     const [a, b] = [await created(own), await created(own)];
@@ -209,7 +209,7 @@ describeJournals('findCreated', (fixture) => {
   });
 
   test.each(['service', 'client', 'kind', 'channel'] as const)(
-    'does not find what differs in its %s',
+    'does not find a transaction that differs in its %s',
     async (name) => {
       const own = someone();
       const { channel, transactionId, externalId } = await created(own);
@@ -221,7 +221,7 @@ describeJournals('findCreated', (fixture) => {
     },
   );
 
-  test('finds the newest attempt with an external id that succeeded or is unknown, of this client alone', async () => {
+  test('finds the newest attempt of this client with an external id that succeeded or is unknown', async () => {
     const own = someone();
     const externalId = randomUUID();
     const byOrder = [{ channel: own.channel, externalId }];

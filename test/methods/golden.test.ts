@@ -48,7 +48,7 @@ async function expectGoldenMutation({ document, root, path, golden }: MoneyCase)
 const keysOf = (value: unknown): string[] =>
   typeof value === 'object' && value !== null ? Object.keys(value) : [];
 
-test.each(rowsOf(({ payment }) => payment?.create))('creates a payment: %s', async (_name, golden) => {
+test.each(rowsOf(({ payment }) => payment?.create))('A create of a payment sends and returns the golden bodies: %s', async (_name, golden) => {
   await expectGoldenMutation({
     document: createPayment(),
     root: 'createPayment',
@@ -58,13 +58,13 @@ test.each(rowsOf(({ payment }) => payment?.create))('creates a payment: %s', asy
   expect(bench.sent('GET')).toEqual([]);
 });
 
-test.each(rowsOf(({ payment }) => payment?.confirm))('confirms a payment: %s', async (_name, golden) => {
+test.each(rowsOf(({ payment }) => payment?.confirm))('A confirm sends and returns the golden bodies: %s', async (_name, golden) => {
   const path = '/api/v1/payment/confirm/';
   await expectGoldenMutation({ document: confirmPayment(), root: 'confirmPayment', path, golden });
   expect(bench.sent('GET')).toHaveLength(1);
 });
 
-test.each(rowsOf(({ payout }) => payout?.create))('creates a payout: %s', async (_name, golden) => {
+test.each(rowsOf(({ payout }) => payout?.create))('A create of a payout sends and returns the golden bodies: %s', async (_name, golden) => {
   await expectGoldenMutation({
     document: createPayout(),
     root: 'createPayout',
@@ -106,7 +106,7 @@ async function expectOneLookup(path: string, query: string, ask: () => Promise<u
 }
 
 test.each(rowsOf(({ payment }) => payment?.lookup))(
-  'looks a payment up by either id: %s',
+  'A lookup by either id returns the golden payment: %s',
   async (_name, golden) => {
     for (const { ids, query, externalId } of waysToLookUp(golden)) {
       bench.answers({ get: { status: 200, json: golden.answer } });
@@ -120,7 +120,7 @@ test.each(rowsOf(({ payment }) => payment?.lookup))(
 );
 
 test.each(rowsOf(({ payout }) => payout?.lookup))(
-  'looks a payout up by either id: %s',
+  'A lookup by either id returns the golden payout: %s',
   async (_name, golden) => {
     for (const { ids, query, externalId } of waysToLookUp(golden)) {
       // A lookup of a payout contains the client's external id (spec 2.6).

@@ -88,7 +88,7 @@ const everyState = methods.flatMap((method) =>
 );
 
 test.each(everyState)(
-  '%s in the state %s says what to do, as long as the payment is open',
+  'A payment by %s in the state %s has a next action while it is open',
   async (type, state, method) => {
     const isTurn = state === method.state;
     const payment = { redirect_url: url, payment_method: { type, state, ...method.facts } };
@@ -136,7 +136,7 @@ function withAction(name: string, method: Json, action: Json): [string, Json, Js
   return [name, method, action, action];
 }
 
-test.each(stateless)('%s without a state says what to do', async (_name, method, withPage, withoutPage) => {
+test.each(stateless)('A payment by %s without a state has a next action', async (_name, method, withPage, withoutPage) => {
   for (const status of OPEN) {
     expect(await nextActionOf({ status, redirect_url: url, payment_method: method })).toEqual(withPage);
     expect(await nextActionOf({ status, payment_method: method })).toEqual(withoutPage);
@@ -146,7 +146,7 @@ test.each(stateless)('%s without a state says what to do', async (_name, method,
   }
 });
 
-test('a caller that polls is told the intervals of POLL_INTERVALS_PAYER and POLL_INTERVALS_PROVIDER', async () => {
+test('pollAfterMs has the intervals of POLL_INTERVALS_PAYER and POLL_INTERVALS_PROVIDER', async () => {
   const env = { POLL_INTERVALS_PAYER: '7s/1m 60s', POLL_INTERVALS_PROVIDER: '9s' };
   const slow = await testGateway(bench.service.url, { env });
   const method = { type: 'card' };
@@ -171,7 +171,7 @@ const PAYLOADS: [string, number][] = [
   [`https://pay.example/${'Aa0'.repeat(60)}`, 6000],
 ];
 
-test.each(PAYLOADS)('the picture of %s can be read, and takes at most %i characters', (payload, most) => {
+test.each(PAYLOADS)('The QR code of %s can be decoded, and has at most %i characters', (payload, most) => {
   const picture = drawQrCode(payload) ?? '';
   expect(readQrImage(picture)).toBe(payload);
   expect(picture.length).toBeLessThan(most);

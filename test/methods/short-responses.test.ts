@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 const amountSent = (body: Json): Json => ({ ...(body['amount'] as Json), received: null });
 
-describe('A create answered with status and transaction_id alone', () => {
+describe('A create with a response of status and transaction_id only', () => {
   test.each(creates)('returns all fields from the request and one lookup: %s', async (_name, golden) => {
     const found = await create(bench, golden, {
       post: leastOf(golden.answer),
@@ -83,7 +83,7 @@ describe('A create answered with status and transaction_id alone', () => {
     },
   );
 
-  test('returns the account that bkash has beside payment_method without a lookup', async () => {
+  test('returns the account that bkash has next to payment_method without a lookup', async () => {
     const golden = named(creates, 'bkash, server-to-server, account beside payment_method only');
     const post = { ...leastOf(golden.answer), account: golden.answer['account'] };
     const selection = '{ ... on BkashPayment { account } }';

@@ -87,7 +87,7 @@ describe('A payment with unknown values', () => {
     ['an amount that is no object', { amount: '100.00' }, { amount: null }],
   ];
 
-  test.each(payments)('is read when the response has %s', async (_what, said, expected) => {
+  test.each(payments)('is returned by a lookup when the response has %s', async (_what, said, expected) => {
     bench.answers({ get: { status: 200, json: { ...PAYMENT, ...said } } });
     const { data, errors } = await bench.gateway.ask(lookUpPayment(), { channel, transactionId });
     expect(errors).toBeUndefined();
@@ -153,7 +153,7 @@ describe('A payout with unknown values', () => {
     ],
   ];
 
-  test.each(payouts)('is read when the response has %s', async (_what, said, expected) => {
+  test.each(payouts)('is returned by a lookup when the response has %s', async (_what, said, expected) => {
     bench.answers({ get: { status: 200, json: { ...PAYOUT, ...said } } });
     const { data, errors } = await bench.gateway.ask(lookUpPayout(), { channel, transactionId });
     expect(errors).toBeUndefined();

@@ -188,7 +188,7 @@ let page = '';
     page = (await scrape(metricsUrls[0]!)).text;
   });
 
-  test('move the load to the other one when one ends', async () => {
+  test('transfer the load to the other one when one ends', async () => {
     programs[0]!.signal('SIGTERM');
     expect(await programs[0]!.exited).toBe(0);
     expect(await programs[1]!.create('payment', newKey())).toMatchObject({ result: 'PaymentSuccess' });

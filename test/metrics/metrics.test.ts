@@ -37,7 +37,7 @@ describe('Access to /metrics', () => {
     guarded = await start({ METRICS_TOKEN: TOKEN });
   });
 
-  test('without METRICS_TOKEN is open on this machine, in the format of Prometheus', async () => {
+  test('without METRICS_TOKEN is allowed on this machine, in the format of Prometheus', async () => {
     const { status: code, text, type } = await ask(open);
     expect([code, type]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);
     expect(text).toContain('# TYPE paygraph_operations_total counter');
@@ -81,7 +81,7 @@ describe('Access to /metrics', () => {
     },
   );
 
-  test('with METRICS_TOKEN is open to who sends it, also through a proxy', async () => {
+  test('with METRICS_TOKEN is allowed with the token, also through a proxy', async () => {
     const authorization = `Bearer ${TOKEN}`;
     const headers = { authorization, 'x-forwarded-for': '203.0.113.7', host: 'gateway.example' };
     expect((await ask(guarded, headers)).status).toBe(200);
@@ -96,7 +96,7 @@ describe('Access to /metrics', () => {
     },
   );
 
-  test('with METRICS_TOKEN is all that the token opens', async () => {
+  test('with METRICS_TOKEN gives the token no other rights', async () => {
     const headers = { authorization: `Bearer ${TOKEN}` };
     expect((await post(`${guarded}/graphql`, '{"query":"{ __typename }"}', headers)).status).toBe(401);
   });
@@ -161,7 +161,7 @@ describeSqlite('Metrics', (rigs) => {
     ).toEqual([1, 0, 1]);
   });
 
-  test('count prepared operations as others', async () => {
+  test('count compiled operations like others', async () => {
     const sixTimes = async (): Promise<void> => {
       for (let time = 0; time < 6; time += 1) await rig.ask('query Prepared { __typename }');
     };
@@ -183,7 +183,7 @@ describeSqlite('Metrics', (rigs) => {
     },
   );
 
-  test('count calls that move money by result, and their journal calls', async () => {
+  test('count creates and confirms by result, and their journal calls', async () => {
     const key = newKey();
     const call = 'createPayment';
     const twice = async (): Promise<void> => {
@@ -202,7 +202,7 @@ describeSqlite('Metrics', (rigs) => {
     ).toEqual([1, 1, 1, 2, 0]);
   });
 
-  test('count retried lookups, refusals of the gateway’s credentials, and unauthenticated requests', async () => {
+  test('count retried lookups, rejections of the gateway’s credentials, and unauthenticated requests', async () => {
     rig.service.next('look-up-payment', { acts: true, reply: status(503) });
     rig.service.next('create-payout', { acts: false, reply: status(401) });
     const failing = async (): Promise<void> => {
@@ -268,7 +268,7 @@ describeSqlite('Metrics', (rigs) => {
     expect(await growth(create, ['paygraph_audit_gaps_total'])).toEqual([1]);
   });
 
-  test('show unknown outcomes, their age, and what following them up finds', async () => {
+  test('show unknown outcomes, their age, and the results of rechecks', async () => {
     const other = await rigs.start();
     other.service.next('create-payment', { acts: true, reply: silence });
     other.service.plan((purpose) =>
@@ -298,7 +298,7 @@ describeSqlite('Metrics', (rigs) => {
     expect(known.sum(AGE)).toBe(0);
   });
 
-  test('count refusals by the rate limit', async () => {
+  test('count requests that the rate limit refused', async () => {
     const other = await rigs.start({ env: { RATE_LIMIT_PER_MINUTE: '2' } });
     for (let time = 0; time < 5; time += 1) await look('much', other);
     const now = await page(other);
@@ -375,7 +375,7 @@ describeSqlite('The page of metrics', (rigs) => {
     );
   const unknownIn = (text: string): string[] => metricsIn(text).filter((name) => !page.types.has(name));
 
-  test('holds no secret, id, amount or personal data', () => {
+  test('contains no secret, id, amount or personal data', () => {
     expect(page.sum('paygraph_operations_total')).toBeGreaterThan(8);
     for (const secret of secrets) expect(page.text).not.toContain(secret);
     expect(page.text).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}/i);

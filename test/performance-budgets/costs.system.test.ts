@@ -74,7 +74,7 @@ async function journalWrites(): Promise<number> {
   return metrics.sum(NAME, { call: 'insertAttempt' }) + metrics.sum(NAME, { call: 'recordOutcome' });
 }
 
-describe('A prepared operation', () => {
+describe('A compiled operation', () => {
   // The measured numbers of promises; 25 % more are allowed.
   test.each([
     [
@@ -86,7 +86,7 @@ describe('A prepared operation', () => {
     ['a page', { requests: 10, journal: 0, promises: 578 }, PAGE, () => ({ channel: CHANNEL, ids: page() })],
     ['no lookup', { requests: 0, journal: 0, promises: 17 }, '{ __typename }', () => ({})],
     ['a create', { requests: 1, journal: 2, promises: 116 }, CREATE, () => ({ input: createInput() })],
-  ])('with %s costs %j', async (_what, { promises, ...exact }, query, variables) => {
+  ])('with %s causes %j', async (_what, { promises, ...exact }, query, variables) => {
     const send = async (): Promise<void> => {
       const { errors } = await post(`${base}/graphql`, JSON.stringify({ query, variables: variables() }));
       expect(errors).toBeUndefined();

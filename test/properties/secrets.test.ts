@@ -29,7 +29,7 @@ describe('A card number', () => {
     );
   });
 
-  test('is found beside other numbers, such as its expiry date', () => {
+  test('is found next to other numbers, such as its expiry date', () => {
     const beside = fc.integer({ min: 0, max: 9999 }).map(String);
     fc.assert(
       fc.property(beside, grouped(cardNumber), beside, (before, { written: text }, after) => {
@@ -44,7 +44,7 @@ describe('A card number', () => {
     .string({ unit: 'grapheme', maxLength: 40 })
     .map((text) => text.normalize('NFKC').replace(/\p{N}/gu, ''));
 
-  test('is hidden in a free text, and the words around it stay', () => {
+  test('is redacted in a free text, and the words around it stay', () => {
     fc.assert(
       fc.property(words, grouped(cardNumber), words, (before, { number, written }, after) => {
         const shown = hideNumbers(`${before}~${written}~${after}`);
@@ -62,7 +62,7 @@ describe('A card number', () => {
     fc.assert(fc.property(few, (text) => expect(hideNumbers(text)).toBe(text)));
   });
 
-  test('is hidden in the fields of an unknown method, and in their names', () => {
+  test('is redacted in the fields of an unknown method, and in their names', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 4 }), grouped(cardNumber), (json, { number, written }) => {
         const fields = {
@@ -78,7 +78,7 @@ describe('A card number', () => {
     );
   });
 
-  test('of the request is removed however it is grouped, beside other digits too', () => {
+  test('of the request is removed however it is grouped, also next to other digits', () => {
     fc.assert(
       fc.property(digits(0, 9), grouped(cardNumber), digits(0, 9), (before, { number, written }, after) => {
         const shown = createRedactor({ secrets: [number] })(`${before}${written}${after}`);
@@ -87,7 +87,7 @@ describe('A card number', () => {
     );
   });
 
-  test('has a security code that is removed where it stands alone', () => {
+  test('has a security code that is removed when it is a separate number', () => {
     const remove = createRedactor({ secrets: ['737'] });
     const removed = ['737', 'CVC 737', 'cvv:737', 'CVC737', '(737)', '7 3 7', '7-3-7', '"737"', 'a=737&b=1'];
     for (const text of removed) expect(remove(text)).not.toMatch(/7\W?3\W?7/);
@@ -194,7 +194,7 @@ const encodedGroups = fc
 const HIDDEN = 'a~[redacted]~b';
 
 describe('An encoded card number', () => {
-  test.each(Object.entries(all))('is hidden when it is written as %s', (_name, encode) => {
+  test.each(Object.entries(all))('is redacted when it is written as %s', (_name, encode) => {
     const number = '4111111111111111';
     const text = written(number, [encode]);
     expect(hideNumbers(`a~${text}~b`)).toBe(HIDDEN);
@@ -203,7 +203,7 @@ describe('An encoded card number', () => {
     expect(redactForAudit(text, 1000)).toBe('[hidden]');
   });
 
-  test('is hidden in entities without semicolons', () => {
+  test('is redacted in entities without semicolons', () => {
     const digitsOf = [...'4111111111111111'];
     for (const encode of [
       (digit: string) => `&#x${hex(digit)}`,
@@ -212,14 +212,14 @@ describe('An encoded card number', () => {
       expect(hideNumbers(`a~${digitsOf.map(encode).join('')}~b`)).toBe(HIDDEN);
   });
 
-  test.each(GAPS)('is hidden with %j between its groups', (gap) => {
+  test.each(GAPS)('is redacted with %j between its groups', (gap) => {
     const text = ['4111', '1111', '1111', '1111'].join(gap);
     expect(hideNumbers(`a~${text}~b`)).toBe(HIDDEN);
     expect(createRedactor({ secrets: ['4111111111111111'] })(`a~${text}~b`)).toBe(HIDDEN);
     expect(containsPan(text)).toBe(true);
   });
 
-  test('is hidden in any mixture of encodings, and the rest of the text stays', () => {
+  test('is redacted in any mixture of encodings, and the rest of the text stays', () => {
     fc.assert(
       fc.property(encodedGroups, ({ number, text }) => {
         expect(hideNumbers(`a~${text}~b`)).toBe(HIDDEN);
@@ -258,7 +258,7 @@ describe('An encoded credential', () => {
     );
   });
 
-  test('of a caller is hidden in any mixture of encodings', () => {
+  test('of a caller is redacted in any mixture of encodings', () => {
     fc.assert(
       fc.property(mixedOfAny, (encode) => {
         for (const text of ['pgk_0123456789abcdef0123', 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln']) {
@@ -324,7 +324,7 @@ const DIGITS_UUID = '41111111-1111-1111-0000-000000000000';
 const faultsOf = (idempotencyKey: string, secrets: string[]) =>
   findKeptSecrets({ idempotencyKey }, { arm: 'card', type: 'card', secrets });
 
-test('A UUID as idempotency key is refused when it has no letter, or holds the card number of the request', () => {
+test('A UUID as idempotency key is refused when it has no letter, or contains the card number of the request', () => {
   expect([faultsOf(HEX_UUID, []), faultsOf(`order_${HEX_UUID}`, [])]).toEqual([[], []]);
   expect(containsPan(DIGITS_UUID)).toBe(true);
   expect(faultsOf(DIGITS_UUID, [])).toHaveLength(1);
@@ -354,7 +354,7 @@ const lengthsRead = (text: string): number[] => {
 };
 
 describe('Searching a long text for secrets', () => {
-  test('normalises one character at a time, as more take quadratic time', () => {
+  test('normalises one character at a time, to avoid quadratic time', () => {
     expect(longestNormalized(() => void lengthsRead(MARKS))).toBeLessThanOrEqual(2);
     expect(lengthsRead(MARKS)).toEqual([MARKS.length, 1]);
     expect(Math.max(...lengthsRead(WORDS))).toBe(WORDS.length);

@@ -68,7 +68,7 @@ describe('A global id', () => {
     transactionId: uuid,
   });
 
-  test('decodes to its kind, channel and transaction, in whatever case it was made', () => {
+  test('decodes to its kind, channel and transaction, in any letter case', () => {
     fc.assert(
       fc.property(ref, (one) => {
         const { kind, channel, transactionId } = one;
@@ -147,7 +147,7 @@ describe('A request to the service', () => {
     );
   });
 
-  test('has a query string that strict and lenient parsers read alike', () => {
+  test('has a query string that strict and lenient parsers read the same', () => {
     const maybe = <T>(some: fc.Arbitrary<T>) => fc.option(some, { nil: undefined });
     const key = fc.record({
       channel: fc.uuid(),

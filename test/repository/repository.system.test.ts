@@ -119,7 +119,7 @@ describe('npm run new-method', () => {
 
   const run = (...args: string[]) => spawnSync(process.execPath, args, { cwd: copy, encoding: 'utf8' });
 
-  test('makes a method that compiles, is in the schema and passes its golden bodies', () => {
+  test('creates a method that compiles, is in the schema and passes its golden bodies', () => {
     expect(run('scripts/new-method.mjs', 'pay_now').status).toBe(0);
     const compiled = run('node_modules/typescript/bin/tsc', '--noEmit', '-p', 'tsconfig.build.json');
     expect(compiled).toMatchObject({ status: 0, stdout: '' });
@@ -162,7 +162,7 @@ describe('The supply chain', () => {
       );
     });
 
-  test('is listed by npm run sbom: every production package with its hash, and no other', async () => {
+  test('is listed by npm run sbom: exactly the production packages, with their hashes', async () => {
     const { packages } = JSON.parse(read('package-lock.json')) as {
       packages: Record<string, { name?: string; version: string; dev?: boolean; link?: boolean }>;
     };
@@ -281,7 +281,7 @@ describe('npm run schema-check', () => {
       expect(output).toContain(name);
   });
 
-  test('lists and allows the growth that clients have to expect', () => {
+  test('lists and allows additions that clients have to expect', () => {
     const { code, output } = check(
       altered(...newMember(`PaymentResource & Node {${fields}}`), added('enum DeclineCode', 'MOON_CLOSED'), [
         'node(\n',

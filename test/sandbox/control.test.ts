@@ -87,7 +87,7 @@ describe('The control plane of the sandbox', () => {
     expect(await exists()).toBe(true);
   });
 
-  test('acts after an injected status, and before error_after and truncated', async () => {
+  test('creates nothing with an injected status, and creates with error_after and truncated', async () => {
     await running.control('faults', { operation: 'create', fault: 'status', status: 429 });
     expect((await create()).status).toBe(429);
     expect(await exists()).toBe(false);
@@ -128,7 +128,7 @@ describe('The control plane of the sandbox', () => {
   test.each([
     [{}, ['operation', 'fault']],
     [{ operation: 'create', fault: 'status', status: 200 }, ['status']],
-  ])('the fault %j is refused', async (body, names) => {
+  ])('refuses the fault %j', async (body, names) => {
     const answer = await running.control('faults', body);
     expect(answer.status).toBe(400);
     expect(Object.keys(answer.body['errors'] ?? {})).toEqual(names);
@@ -211,7 +211,7 @@ describe('The protection of the control plane', () => {
     ['a form of nobody', FORM_TYPE],
     ['JSON of another site', { ...JSON_TYPE, origin: 'https://evil.example' }],
     ['JSON across sites', { ...JSON_TYPE, 'sec-fetch-site': 'cross-site' }],
-  ])('%s is refused', async (_name, headers) => {
+  ])('refuses %s', async (_name, headers) => {
     expect((await call('reset', headers as Record<string, string>, '')).status).toBe(403);
   });
 
@@ -237,11 +237,11 @@ describe('The protection of the control plane', () => {
     ['another site that asks without CORS', 403, { 'sec-fetch-site': 'cross-site' }],
     ['the console', 200, { 'sec-fetch-site': 'same-origin' }],
     ['no browser', 200, {}],
-  ])('events for %s: %d', async (_name, status, headers) => {
+  ])('sends events for %s: %d', async (_name, status, headers) => {
     expect((await call('events', headers as Record<string, string>)).status).toBe(status);
   });
 
-  test("the console's policy allows its one script and its one style by their hashes, and calls to the sandbox alone", async () => {
+  test("sets a content policy with the hashes of the console's script and style, and calls to the sandbox only", async () => {
     const page = await running.fetch('_sandbox/');
     const hashOf = (tag: string) => {
       const [, only, ...more] = page.text.split(new RegExp(`</?${tag}>`));

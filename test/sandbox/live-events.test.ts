@@ -60,7 +60,7 @@ describe('The event stream of the console', () => {
     ['a clock that a test moves', () => running.sandbox.control.advance(1)],
     ['a fault', () => running.control('faults', { operation: 'create', fault: 'cut_after' })],
     ['a start from the beginning', () => running.control('reset')],
-  ])('%s is an event', async (_name, change) => {
+  ])('sends an event for %s', async (_name, change) => {
     const id = await pay();
     const listener = await Listener.open();
     await change(id);

@@ -57,26 +57,26 @@ describe('Transactions with amounts of special cents', () => {
       () => running.payoutNamed('x'),
     ],
   ])('of a %s', (kind, create, lookUp) => {
-    test('lose the response with .80 after it is created', async () => {
+    test('lose the response with .80 after the create', async () => {
       await expect(create('1.80')).rejects.toThrow();
       expect((await lookUp()).body['status']).toBe('processing');
       running.clock.advance(1500);
       expect((await lookUp()).body['status']).toBe('completed');
     });
 
-    test('cut the connection with .81 before it is created', async () => {
+    test('cut the connection with .81 before the create', async () => {
       await expect(create('1.81')).rejects.toThrow();
       expect((await lookUp()).status).toBe(404);
     });
 
-    test('answer 500 with .82 after it is created', async () => {
+    test('respond with 500 for .82 after the create', async () => {
       const { status, body } = await create('1.82');
       expect(status).toBe(500);
       expect(body).not.toHaveProperty('transaction_id');
       expect((await lookUp()).status).toBe(200);
     });
 
-    test('hide it from lookups for 5 s with .83', async () => {
+    test('are hidden from lookups for 5 s with .83', async () => {
       const older = idIn(await create('1.00'));
       const id = idIn(await create('1.83'));
       running.clock.advance(4999);

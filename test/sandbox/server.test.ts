@@ -12,7 +12,7 @@ describe('The server of the sandbox', () => {
   beforeEach(() => lines.splice(0));
 
   test.each(['', 'api/v1/payment', 'api/v1/payout/confirm/', '%zz'])(
-    'there is nothing at /%s',
+    'has no path /%s',
     async (path) => {
       const answer = await running.fetch(path);
       expect(answer.status).toBe(404);
@@ -23,7 +23,7 @@ describe('The server of the sandbox', () => {
     ['api/v1/payment/', 'DELETE', 'GET, POST'],
     ['api/v1/payment/confirm/', 'GET', 'POST'],
     ['api/v1/payment/', 'HEAD', 'GET, POST'],
-  ])('%s does not take %s', async (path, method, allow) => {
+  ])('refuses %s with the method %s', async (path, method, allow) => {
     const answer = await running.fetch(path, { method });
     expect(answer.status).toBe(405);
     expect(answer.headers.get('allow')).toBe(allow);
@@ -53,7 +53,7 @@ describe('The server of the sandbox', () => {
     expect(lines.join('\n')).not.toMatch(new RegExp(`${PAN}|987|secret|${API_KEY}|${SECRET}|${CHANNEL}`));
   });
 
-  test('answers 500 without details when a method throws', async () => {
+  test('responds with 500 without details when a method throws', async () => {
     const fail = () => {
       throw new Error(`cannot read ${PAN}`);
     };
@@ -74,7 +74,7 @@ describe('The server of the sandbox', () => {
     }
   });
 
-  test('closes at once with connections and requests open', async () => {
+  test('closes at once with open connections and requests', async () => {
     const socket = connect(Number(new URL(running.url).port), '127.0.0.1');
     await once(socket, 'connect');
     socket.write('POST /api/v1/payment/ HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{');

@@ -17,7 +17,7 @@ function expectRefusal(answer: Answer, names: string[]): void {
 }
 
 describe('Authentication of the sandbox', () => {
-  test('answers a wrong key and a wrong signature alike', async () => {
+  test('gives the same response to a wrong key and a wrong signature', async () => {
     const body = redirect();
     const wrongKey = await running.post('api/v1/payment/', body, { 'X-API-Key': `${API_KEY}x` });
     const wrongSignature = await running.post('api/v1/payment/', body, { 'X-Signature': 'x' });
@@ -32,7 +32,7 @@ describe('Authentication of the sandbox', () => {
 });
 
 describe('A payment in the sandbox', () => {
-  test('keeps of a card the mask alone', async () => {
+  test('stores only the mask of a card', async () => {
     const { id, body: payment } = await created(direct('card', { external_id: 'o-1' }));
     expect(payment['payment_method']).toMatchObject({ card_mask: '4111********1111' });
     const kept = [(await running.payment(id)).text, JSON.stringify(running.sandbox.control.transactions())];
@@ -65,7 +65,7 @@ describe('A payout in the sandbox', () => {
     });
   });
 
-  test('takes a valid card number and shows it nowhere', async () => {
+  test('accepts a valid card number and shows it nowhere', async () => {
     const card = (pan: string) =>
       payoutTo({ amount: { currency: 'KZT', value: '9.00' }, payout_method: { type: 'card', pan } });
     expectRefusal(await running.createPayout(card('4111111111111112')), ['payout_method.pan']);
@@ -85,7 +85,7 @@ describe('A confirm in the sandbox', () => {
     return [payment['status'], payment['payment_method']?.['state']];
   }
 
-  test('is refused for the code 000000, and may be tried again', async () => {
+  test('is refused for the code 000000, and may be repeated', async () => {
     const id = await waiting('upi');
     const before = await stateOf(id);
     expectRefusal(await running.confirm({ id, utr: '000000' }), ['utr']);

@@ -73,7 +73,7 @@ describe.each([
   const watch = (transactionId: string, credentials: Credentials = AUTHORIZED): Watched =>
     watchBy(rig.url, { channel: CHANNEL, transactionId }, credentials);
 
-  test('watches a payout until it fails', async () => {
+  test('receives the states of a payout until it fails', async () => {
     const id = rig.addPayout();
     const watched = watch(id);
     await until(() => watched.results.length === 1);

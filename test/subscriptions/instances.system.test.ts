@@ -108,7 +108,7 @@ describePostgres('Gateways on one PostgreSQL', () => {
     });
   });
 
-  test('look a change up once each, and then not again', async () => {
+  test('look a change up once each', async () => {
     const id = a!.addPayment();
     const watchers = (await Promise.all(gateways.map((gateway) => watchByBoth(gateway, id)))).flat();
     await settled();
@@ -134,7 +134,7 @@ describePostgres('Gateways on one PostgreSQL', () => {
     expect(watching.statuses).toEqual(['PENDING', 'MISPAID', 'PENDING', 'MISPAID', 'PENDING']);
   });
 
-  test('look again when one receives an old response late, and send it to no client', async () => {
+  test('repeat a lookup when one receives an old response late, and send it to no client', async () => {
     const { id, watching } = await watchedOnB({ order: 'order-late' });
     const held = service.hold();
     const late = a!.client.ask(
@@ -152,7 +152,7 @@ describePostgres('Gateways on one PostgreSQL', () => {
     expect(a!.lookups(id)).toBeLessThanOrEqual(4);
   });
 
-  test('before different services do not notify each other', async () => {
+  test('of different services do not notify each other', async () => {
     const other = closeAfterTests(await FakePaymentService.start());
     const [first, second] = [await start({ before: other }), await start({ before: other })];
     const { id, watching } = await watchedOnB();
@@ -166,7 +166,7 @@ describePostgres('Gateways on one PostgreSQL', () => {
     expect(watching.outcome).toEqual({ statuses: ['PENDING'], completed: false, codes: [] });
   });
 
-  test('do not look again and again when the service responds to each with another state', async () => {
+  test('do not repeat lookups endlessly when the service responds to each with another state', async () => {
     const one = await start({ env: { SERVICE_API_KEY: 'key-of-one' } });
     const two = await start({ env: { SERVICE_API_KEY: 'key-of-two' } });
     await listening(5);
@@ -188,7 +188,7 @@ describePostgres('Gateways on one PostgreSQL', () => {
     expect(a!.lookups(id)).toBeLessThanOrEqual(8);
   });
 
-  test('send changes to their own clients while PostgreSQL is away, and to all when it is back', async () => {
+  test('send changes to their own clients while PostgreSQL is down, and to all when it is back', async () => {
     const away = await openStore('PostgreSQL');
     const proxy = closeAfterTests(await TcpProxy.to(away.url));
     const databaseUrl = proxy.through(away.url);
@@ -217,7 +217,7 @@ describePostgres('Gateways on one PostgreSQL', () => {
     expect([onOne?.completed, onTwo?.completed]).toEqual([true, true]);
   });
 
-  test('keep what the journal knows of a watched payout while the journal is slow', async () => {
+  test("keep the journal's fields of a subscribed payout while the journal is slow", async () => {
     const slow = await start({ env: { POLL_INTERVALS_PROVIDER: '200ms' } });
     const id = a!.addPayout();
     service.respond(({ method }) =>

@@ -37,7 +37,7 @@ describe.each(TRANSPORTS)('Subscriptions over %s', (_name, connect) => {
     expect((await watchStatus(two, id)).codes).toEqual(['RATE_LIMITED']);
   });
 
-  test('free their places however they end, and take none when they are refused', async () => {
+  test('free their slots however they end, and use none when they are refused', async () => {
     const rig = await limited(1);
     const done = rig.addPayment({ status: 'completed' });
     const { variables } = subscription(CHANNEL);
@@ -91,7 +91,7 @@ describe.each(TRANSPORTS)('Subscriptions over %s', (_name, connect) => {
     expect((await watchStatus(connect(rig, of('one')), id)).statuses).toEqual(['COMPLETED']);
   });
 
-  test('do not begin when the client leaves while its token is being verified', async () => {
+  test('do not begin when the client disconnects while its token is being verified', async () => {
     const key = await newKey('ES256');
     const issuer = await Issuer.start(key);
     let answer: (() => void) | undefined;
@@ -165,7 +165,7 @@ describe('WebSockets', () => {
     expect(types).toEqual(['connection_ack', 'connection_ack', 'error', 'error', 'next', 'next']);
   });
 
-  test('take no place when they are refused, never initialised or closed for a protocol violation', async () => {
+  test('use no slot when they are refused, never initialised or closed for a protocol violation', async () => {
     const rig = await limited(1);
     for (let round = 0; round < 10; round += 1) {
       expect((await closing(rig, 'nobody')).code).toBe(4401);

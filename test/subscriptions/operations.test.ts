@@ -122,7 +122,7 @@ describe.each(TRANSPORTS)('An operation over %s', (_name, connect) => {
     expect(codes).toEqual(['GRAPHQL_VALIDATION_FAILED']);
   });
 
-  test('is carried out with fragments, directives, aliases, other operations, variables and extensions', async () => {
+  test('is executed with fragments, directives, aliases, other operations, variables and extensions', async () => {
     const { data } = await firstOf(connect(rig), {
       query: `query Other { __typename } subscription S($id: UUID!, $yes: Boolean!) {
         mine: paymentUpdated(channel: "${CHANNEL}", transactionId: $id) { ...F @include(if: $yes) } }
@@ -135,7 +135,7 @@ describe.each(TRANSPORTS)('An operation over %s', (_name, connect) => {
   });
 });
 
-test('A subscription by POST to /graphql is refused with the address of streams', async () => {
+test('A subscription by POST to /graphql is refused, and the error names the URL of streams', async () => {
   const { errors } = await post(rig.url, JSON.stringify(subscription(id)));
   expect(errors).toMatchObject([
     { message: expect.stringContaining('/graphql/stream') as unknown, extensions: { code: 'BAD_REQUEST' } },
@@ -189,7 +189,7 @@ describe('Persisted operations', () => {
   ];
 
   describe.each(TRANSPORTS)('over %s', (_name, connect) => {
-    test.each(LISTED)('are carried out by %s', async (_how, payload) => {
+    test.each(LISTED)('are executed by %s', async (_how, payload) => {
       for (const persisted of [rigIn('the mode require'), rigIn('a manifest by codegen')]) {
         const { outcome } = await firstOf(connect(persisted), withVariables(persisted, payload));
         expect(outcome).toMatchObject({ statuses: ['PENDING'], codes: [] });
@@ -204,14 +204,14 @@ describe('Persisted operations', () => {
   });
 
   describe.each(TRANSPORTS)('that are not in the manifest, over %s,', (_name, connect) => {
-    test('are carried out in the mode allow', async () => {
+    test('are executed in the mode allow', async () => {
       const persisted = rigIn('the mode allow');
       const payload = withVariables(persisted, { query: FREE });
       expect((await firstOf(connect(persisted), payload)).statuses).toEqual(['PENDING']);
       expect(persisted.logLines.join('')).not.toContain('PERSISTED_OPERATIONS');
     });
 
-    test('are carried out and logged by name in the mode warn', async () => {
+    test('are executed and logged by name in the mode warn', async () => {
       const persisted = rigIn('the mode warn');
       const before = persisted.logLines.length;
       const payload = withVariables(persisted, { query: FREE, operationName: 'Free' });

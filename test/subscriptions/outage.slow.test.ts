@@ -124,7 +124,7 @@ describe('An outage', () => {
 });
 
 describe('A failing service', () => {
-  test('is asked with exponential backoff, and at the normal pace afterwards', async () => {
+  test('gets lookups with exponential backoff, and at the normal interval afterwards', async () => {
     const rig = await liveRigOn(new SteppedClock(), { env: { SUBSCRIPTION_OUTAGE_SECONDS: '0' } });
     const { clock, service } = rig;
     const id = rig.addPayment({ payment_method: AT_PROVIDER });
@@ -147,7 +147,7 @@ describe('A failing service', () => {
     expect(timesOf().length).toBeGreaterThan(recovered);
   });
 
-  test('is not asked before the time of its Retry-After', async () => {
+  test('gets no lookups before its Retry-After', async () => {
     const rig = await liveRigOn(new SteppedClock());
     const id = rig.addPayment();
     await watchStatus(webSocketClient(rig), id);
@@ -159,7 +159,7 @@ describe('A failing service', () => {
     expect(rig.lookups(id)).toBe(refused);
   });
 
-  test('is left alone by watches while its circuit breaker is open', async () => {
+  test('gets no lookups of pollers while the circuit breaker is open', async () => {
     const rig = await liveRig();
     const { service, clock } = rig;
     const ids = Array.from({ length: 60 }, () => rig.addPayment());

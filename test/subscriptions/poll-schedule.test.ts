@@ -30,7 +30,7 @@ const paces = fc.tuple(fc.array(fc.tuple(often, duration), { maxLength: 6 }), of
   };
 });
 
-describe('A pace', () => {
+describe('A setting of poll intervals', () => {
   test('is parsed', () => {
     fc.assert(fc.property(paces, ({ text, pace }) => expect(parsePollIntervals(text)).toEqual(pace)));
   });
@@ -115,7 +115,7 @@ describe('The settings', () => {
     expect(watching.outageMs).toBe(300_000);
   });
 
-  test.each(['payer', 'provider', 'mispaid'])('change the pace of the phase %s only', (phase) => {
+  test.each(['payer', 'provider', 'mispaid'])('change the intervals of the phase %s only', (phase) => {
     const { schedule } = read({ [`POLL_INTERVALS_${phase.toUpperCase()}`]: '300ms/1s 7s' }).watching;
     expect(schedule).toEqual({
       ...readConfig({}).watching.schedule,
@@ -127,7 +127,7 @@ describe('The settings', () => {
     ['POLL_INTERVALS_PAYER', '1s/31s 17s/18s'],
     ['SUBSCRIPTION_OUTAGE_SECONDS', '-1'],
     ['SUBSCRIPTION_OUTAGE_SECONDS', '86401'],
-  ])('refuse %s=%s by its name', (name, text) => {
+  ])('refuse %s=%s, and name it', (name, text) => {
     const start = (): unknown => read({ [name]: text });
     expect(start).toThrow(ConfigError);
     expect(start).toThrow(new RegExp(`^ *${name}: (?!.*17s)`, 'm'));
@@ -153,7 +153,7 @@ function expectEvery(times: readonly number[], everyMs: number): void {
 const addOldPayment = (rig: Rig, agoMs: number, fields: Json = {}): string =>
   rig.addPayment({ create_date: new Date(rig.clock.now() - agoMs).toISOString(), ...fields });
 
-describe('A watched transaction', () => {
+describe('A transaction with a subscription', () => {
   const CARD = { payment_method: { type: 'card' } };
   const PHASES: [what: string, fields: Json, ago: number, every: number][] = [
     ['that waits for its payer', { payment_method: WAITING }, 0, 2],
@@ -176,7 +176,7 @@ describe('A watched transaction', () => {
   });
 
   test.each(PHASES)(
-    '%s (%j), created %i s ago, is looked up every %i s',
+    'of the kind %s (%j), created %i s ago, is looked up every %i s',
     async (_what, fields, ago, every) => {
       const id = addOldPayment(shared, ago * 1000, fields);
       const watching = await watchStatus(webSocketClient(shared), id);
@@ -226,7 +226,7 @@ describe('A watched transaction', () => {
     expect(times.length).toBeGreaterThanOrEqual(8);
   });
 
-  test('is looked up at the pace of the settings', async () => {
+  test('is looked up at the intervals of the settings', async () => {
     const rig = await steppedRig({ POLL_INTERVALS_PAYER: '10s/1m 30s' });
     const id = rig.addPayment();
     await watchStatus(webSocketClient(rig), id);
@@ -243,7 +243,7 @@ describe('A watched transaction', () => {
     );
   });
 
-  test('is not looked up together with others that are watched since the same moment', async () => {
+  test('is not looked up together with others whose subscriptions began at the same moment', async () => {
     const rig = await steppedRig();
     const client = webSocketClient(rig);
     const ids = Array.from({ length: 20 }, () => rig.addPayment());

@@ -87,7 +87,7 @@ describe.each(TRANSPORTS)('A subscription over %s', (_name, connect) => {
     ]);
   });
 
-  test('receives only its own payment among several of one client', async () => {
+  test('receives only its payment among several of one client', async () => {
     const client = connect(rig);
     const ids = Array.from({ length: 5 }, () => rig.addPayment());
     const watchers = ids.map((id) => watchPayment(client, id, STATUS));
@@ -202,7 +202,7 @@ describe('Polling', () => {
     await rig.expectNotPolled(id);
   });
 
-  test('ends when the client leaves before the first response', async () => {
+  test('ends when the client disconnects before the first response', async () => {
     const id = rig.addPayment();
     const held = rig.service.hold();
     const watching = new Watching(webSocketClient(rig), subscription(id));
@@ -213,7 +213,7 @@ describe('Polling', () => {
     expect([rig.lookups(id), watching.values]).toEqual([1, []]);
   });
 
-  test('ends when the last client leaves during a lookup', async () => {
+  test('ends when the last client disconnects during a lookup', async () => {
     const id = rig.addPayment();
     const watching = await watchStatus(webSocketClient(rig), id);
     const held = rig.service.hold();
@@ -235,8 +235,8 @@ describe('Polling', () => {
   });
 });
 
-describe('Watchers of one payment', () => {
-  test('cause one lookup at a time when there are 60 of them by each transport', async () => {
+describe('Subscribers to one payment', () => {
+  test('cause one lookup at a time when there are 60 by each transport', async () => {
     const id = rig.addPayment();
     const clients = TRANSPORTS.map(([, connect]) => connect(rig));
     const watchers = clients.flatMap((client) => Array.from({ length: 60 }, () => watchPayment(client, id)));
@@ -263,7 +263,7 @@ describe('Watchers of one payment', () => {
   test.each([
     ['a query', (id: string) => () => rig.lookUp(id)],
     ['a watch', (id: string, client: ReturnType<typeof webSocketClient>) => () => watchStatus(client, id)],
-  ])('and queries share a lookup in flight that %s began', async (_who, starter) => {
+  ])('share a lookup in flight that %s began with queries', async (_who, starter) => {
     const id = rig.addPayment();
     const client = webSocketClient(rig);
     const held = rig.service.hold();
@@ -278,7 +278,7 @@ describe('Watchers of one payment', () => {
     expect(rig.lookups(id)).toBe(1);
   });
 
-  test('receive the response of a lookup in flight when the client that began it has left', async () => {
+  test('receive the response of a lookup in flight whose client has disconnected', async () => {
     const id = rig.addPayment();
     const client = webSocketClient(rig);
     const held = rig.service.hold();
@@ -302,7 +302,7 @@ describe('Watchers of one payment', () => {
     expect(rig.lookups(id)).toBe(1);
   });
 
-  test('that join later receive the response of one new lookup, as do the others', async () => {
+  test('that join later receive the response of one new lookup, like the others', async () => {
     const lone = await liveRig({ env: NO_POLLING });
     const id = lone.addPayment();
     const client = webSocketClient(lone);
@@ -410,7 +410,7 @@ describe('A change is sent at once', () => {
     input: { channel: CHANNEL, transactionId: id, confirmation: { upi: { utr: '1' } } },
   });
 
-  test('when the response to a confirm is lost and the gateway looks the payment up', async () => {
+  test('when the response to a confirm is lost and its lookup finds it', async () => {
     const id = still.addPayment();
     const watchers = await watchByBoth(still, id);
     still.service.respond(({ method }) => {
@@ -424,7 +424,7 @@ describe('A change is sent at once', () => {
     expect(watchers.map(({ statuses }) => statuses)).toEqual(watchers.map(() => ['PENDING', 'COMPLETED']));
   });
 
-  test('when a confirm is refused, but its lookup of the channel found the change', async () => {
+  test('when a confirm is refused, but its lookup found the change', async () => {
     const id = still.addPayment();
     const watchers = await watchByBoth(still, id);
     still.service.update(id, MISPAID);

@@ -89,7 +89,7 @@ describe('A response older than the known state', () => {
     expect(statesOf(joined)).toEqual(['WAITING_FOR_PROVIDER']);
   });
 
-  test('is not the first result of a watch that began after it was requested', async () => {
+  test('is not the first result of a subscription that began after it was requested', async () => {
     const { id, query } = withOrder();
     const early = rig.service.hold();
     const response = query();
@@ -133,7 +133,7 @@ describe('The short response to a confirm', () => {
   const watchWhole = (id: string): Promise<Watching> =>
     watchPayment(webSocketClient(rig), id, WHOLE).received(1);
 
-  test('is completed by one lookup for all watchers', async () => {
+  test('is completed by one lookup for all subscribers', async () => {
     const id = rig.addPayment();
     const watchers = TRANSPORTS.map(([, connect]) => connect(rig)).flatMap((client) =>
       Array.from({ length: 10 }, () => watchPayment(client, id, WHOLE)),
@@ -158,7 +158,7 @@ describe('The short response to a confirm', () => {
     expect(rig.lookups(id)).toBe(2);
   });
 
-  test('causes no lookup when nobody selects what it lacks', async () => {
+  test('causes no lookup when no subscriber selects the missing fields', async () => {
     const id = rig.addPayment();
     const fields = '... on PaymentResource { status } ... on UpiPayment { state }';
     const watchers = await watchByBoth(rig, id, fields);
@@ -192,7 +192,7 @@ describe('The short response to a confirm', () => {
     await watching.shows({ state: 'WAITING_FOR_PROVIDER', amount: { value: '100.00' }, upiId: 'shop@bank' });
   });
 
-  test('that lacks a known state does not hide the state for long', async () => {
+  test('without a known state hides the state only briefly', async () => {
     const id = rig.addPayment({ payment_method: WAITING });
     const [watching] = await watchByBoth(rig, id);
     await rig.confirm(id, PROCESSING, {});

@@ -76,7 +76,7 @@ describe.each(TRANSPORTS)('Over %s', (name, connect) => {
       expect(rig.logLines.join('')).not.toContain(part);
   });
 
-  test('a token is refused for a time while the keys of its issuer cannot be loaded', async () => {
+  test('a token is refused as unavailable while the keys of its issuer cannot be loaded', async () => {
     const down = await Issuer.start(key!);
     await down.down();
     const lone = await liveRigOn(rig.clock, { env: down.settings });
@@ -111,7 +111,7 @@ describe.each(TRANSPORTS)('Over %s', (name, connect) => {
     expect(rig.subscriptionLines().at(-1)).toMatchObject({ results: 0, errors: ['FORBIDDEN'] });
   });
 
-  test('a subscription, its place and polling end when its token expires, without leeway', async () => {
+  test('a subscription, its slot and polling end when its token expires, without leeway', async () => {
     const lone = await liveRigOn(rig.clock, {
       env: { ...issuer.settings, MAX_SUBSCRIPTIONS_PER_CLIENT: '1' },
     });
@@ -128,7 +128,7 @@ describe.each(TRANSPORTS)('Over %s', (name, connect) => {
     expect((await watchStatus(connect(lone, await token()), id)).statuses).toEqual(['PENDING']);
   });
 
-  test('a change in the second in which the token expires is sent to others only', async () => {
+  test("a change in the second of the token's expiry is sent to others only", async () => {
     const still = await liveRigOn(rig.clock, { env: { ...issuer.settings, ...NO_POLLING } });
     const id = still.addPayment();
     const short = await watchStatus(connect(still, await token()), id);

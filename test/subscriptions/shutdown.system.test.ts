@@ -51,7 +51,7 @@ test('SIGTERM closes WebSockets with 1001, ends streams without completion, and 
 });
 
 describe('A gateway that is closing', () => {
-  test('refuses new connections and streams, and looks nothing up', async () => {
+  test('refuses new connections and streams, and sends no lookups', async () => {
     const rig = await liveRig();
     const { gateway, url } = rig.client;
     const payload = subscription(rig.addPayment());

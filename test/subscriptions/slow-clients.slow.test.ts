@@ -34,7 +34,7 @@ describe('The heartbeat of a WebSocket', () => {
     return { client, pings: () => pings.mock.calls.length };
   }
 
-  test('closes a connection that does not answer a ping before the next, and ends its watch', async () => {
+  test('closes a connection that does not respond to a ping before the next, and ends its polling', async () => {
     const id = rig.addPayment();
     const { client, pings } = await withoutPongs(id);
     const uninitialised = await WireClient.open(rig.url, { autoPong: false });
@@ -50,7 +50,7 @@ describe('The heartbeat of a WebSocket', () => {
     await rig.expectNotPolled(id);
   });
 
-  test('keeps connections that answer or send messages', async () => {
+  test('keeps connections that send pongs or messages', async () => {
     const id = rig.addPayment();
     const library = await watchStatus(webSocketClient(rig), id);
     const wire = await WireClient.ready(rig.url, AUTHORIZED);
@@ -169,7 +169,7 @@ describe('A client that does not read', () => {
     ['a WebSocket', slowWebSocket],
     ['server-sent events', slowStream],
   ])(
-    'gets the newest state over %s later, is queued one result, and delays no other',
+    'gets the newest state over %s later, has one queued result, and delays no other',
     async (_name, slowClient) => {
       const id = rig.addPayment(withAddress(0));
       const slow = await slowClient(id);
@@ -192,7 +192,7 @@ describe('A client that does not read', () => {
     },
   );
 
-  test('of a stream is disconnected at the second heartbeat, and frees its place', async () => {
+  test('of a stream is disconnected at the second heartbeat, and frees its slot', async () => {
     const limited = await liveRig({
       env: { ...HEARTBEAT, ...NO_POLLING, MAX_SUBSCRIPTIONS_PER_CLIENT: '1' },
     });

@@ -74,7 +74,7 @@ describe.each(METHODS)('%s /graphql/stream', (method) => {
     stream.leave();
   });
 
-  test('may be read by pages of allowed origins only', async () => {
+  test('is readable for pages of allowed origins only', async () => {
     const own = await open(subscription(id), { origin: SHOP });
     expect(own.headers).toMatchObject({
       'access-control-allow-origin': SHOP,

@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 const ready = (): Promise<WireClient> => WireClient.ready(url, AUTHORIZED);
 
-describe('The upgrade of a connection', () => {
+describe('The upgrade to a WebSocket', () => {
   async function statusOf(changed: Record<string, string | undefined>, at = url): Promise<number> {
     return (await exchange(at, upgradeLines(at, changed))).status;
   }
@@ -63,11 +63,11 @@ describe('The upgrade of a connection', () => {
       expect(await statusOf({ Origin }, at)).toBe(403);
   });
 
-  test.each(['/', '/graphql/stream', '/graphqlx', '//graphql'])('is not made at %s', async (path) =>
+  test.each(['/', '/graphql/stream', '/graphqlx', '//graphql'])('is not offered at %s', async (path) =>
     expect([200, 400, 401, 404, 406]).toContain(await statusOf({ path })),
   );
 
-  test('is made at /graphql with parameters', async () => {
+  test('works at /graphql with parameters', async () => {
     expect(await statusOf({ path: '/graphql?x=1' })).toBe(101);
   });
 
@@ -215,7 +215,7 @@ describe('A WebSocket', () => {
     for (const client of [whole, parts]) expect((await (await client)!.closed).code).toBe(1009);
   });
 
-  test('of another client works after all this, and nothing was logged as an error', async () => {
+  test('of another client works after all these tests, and no error was logged', async () => {
     const client = await ready();
     client.subscribe('a', subscription(payment));
     expect((await client.next()).type).toBe('next');
