@@ -1,11 +1,11 @@
 /** A response of any kind, with the parts that the checks look at. */
-export interface Judged {
+export interface CheckedResponse {
   status: number;
   body: string;
 }
 
 /** Patterns that reveal the inside of the program: stack traces, file paths, libraries. */
-const INSIDES: readonly (readonly [string, RegExp])[] = [
+const INTERNALS: readonly (readonly [string, RegExp])[] = [
   ['a stack trace', /\n\s*at |\\n\s+at | at [\w.<>]+ \(/],
   [
     'a file of the program',
@@ -19,7 +19,7 @@ interface ErrorShape {
   extensions?: { code?: unknown; retryable?: unknown; requestId?: unknown };
 }
 
-function faultOfError({ message, extensions }: ErrorShape): string | undefined {
+function errorProblem({ message, extensions }: ErrorShape): string | undefined {
   const { code, retryable, requestId } = extensions ?? {};
   if (code === 'INTERNAL_SERVER_ERROR') return 'INTERNAL_SERVER_ERROR';
   if (typeof message !== 'string' || message === '') return 'an error without a message';
@@ -37,27 +37,27 @@ function readJson(text: string): unknown {
   }
 }
 
-const insidesIn = (body: string): string[] =>
-  INSIDES.flatMap(([what, pattern]) => (pattern.test(body) ? [`the answer shows ${what}`] : []));
+const internalsIn = (body: string): string[] =>
+  INTERNALS.flatMap(([what, pattern]) => (pattern.test(body) ? [`the answer shows ${what}`] : []));
 
 /** Problems of a response to a GraphQL request; empty when it is safe. */
-export function faultsOfGraphql({ status, body }: Judged): string[] {
-  const faults = insidesIn(body);
-  if (status >= 500 && status !== 503) faults.push(`status ${status}`);
+export function graphqlProblems({ status, body }: CheckedResponse): string[] {
+  const problems = internalsIn(body);
+  if (status >= 500 && status !== 503) problems.push(`status ${status}`);
   const json = readJson(body);
-  if (typeof json !== 'object' || json === null) return [...faults, 'the answer is no JSON object'];
+  if (typeof json !== 'object' || json === null) return [...problems, 'the answer is no JSON object'];
   const { data, errors } = json as { data?: unknown; errors?: ErrorShape[] };
-  if (errors === undefined) return data === undefined ? [...faults, 'neither data nor errors'] : faults;
-  if (errors.length === 0) faults.push('an empty list of errors');
-  return [...faults, ...errors.flatMap((error) => faultOfError(error) ?? [])];
+  if (errors === undefined) return data === undefined ? [...problems, 'neither data nor errors'] : problems;
+  if (errors.length === 0) problems.push('an empty list of errors');
+  return [...problems, ...errors.flatMap((error) => errorProblem(error) ?? [])];
 }
 
 /** Problems of a response to any HTTP request: it may be short, but must not reveal anything. */
-export function faultsOfHttp({ status, body }: Judged): string[] {
-  const faults = insidesIn(body);
-  if (status >= 500 && ![501, 503, 505].includes(status)) faults.push(`status ${status}`);
-  if (body !== '' && readJson(body) === undefined) faults.push('the answer is no JSON');
-  return faults;
+export function httpProblems({ status, body }: CheckedResponse): string[] {
+  const problems = internalsIn(body);
+  if (status >= 500 && ![501, 503, 505].includes(status)) problems.push(`status ${status}`);
+  if (body !== '' && readJson(body) === undefined) problems.push('the answer is no JSON');
+  return problems;
 }
 
 /** A forged log line. */
@@ -84,7 +84,7 @@ export const LOG_BREAKS: readonly string[] = [
 const HIDDEN = /[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]/;
 
 /** The problem of a log line; undefined when it is one JSON object without hidden characters. */
-export function faultOfLine(line: string): string | undefined {
+export function logLineProblem(line: string): string | undefined {
   const text = line.replace(/\n$/, '');
   if (HIDDEN.test(text)) return 'a character that hides something';
   return typeof readJson(text) === 'object' ? undefined : 'no JSON object';

@@ -1,15 +1,15 @@
-import { Wire, postText, requestText, type WireAnswer } from '../support/wire';
+import { Wire, postText, requestText, type WireResponse } from '../support/wire';
 
 /** How a client disconnects: with FIN or with RST. */
-export type Leave = (wire: Wire) => void;
+export type Disconnect = (wire: Wire) => void;
 
-export const LEAVES: readonly (readonly [string, Leave])[] = [
+export const DISCONNECTS: readonly (readonly [string, Disconnect])[] = [
   ['closes', (wire) => void wire.socket.end()],
   ['resets', (wire) => void wire.socket.resetAndDestroy()],
 ];
 
 /** A point of a request at which a client disconnects. */
-export interface Departure {
+export interface DisconnectPoint {
   name: string;
   /** The part of the request that it has sent by then. */
   sends(request: string): string;
@@ -19,7 +19,7 @@ export interface Departure {
 
 const headEnd = (request: string): number => request.indexOf('\r\n\r\n') + 4;
 
-export const DEPARTURES: readonly Departure[] = [
+export const DISCONNECT_POINTS: readonly DisconnectPoint[] = [
   { name: 'having said nothing', sends: () => '' },
   { name: 'in the headers', sends: (request) => request.slice(0, headEnd(request) - 20) },
   { name: 'in the body', sends: (request) => request.slice(0, headEnd(request) + 10) },
@@ -29,16 +29,16 @@ export const DEPARTURES: readonly Departure[] = [
 ];
 
 /** Connects, sends the part of a POST that the departure names, and disconnects. */
-export async function comeAndLeave(
+export async function sendAndDisconnect(
   url: string,
-  { sends, waits = false }: Departure,
+  { sends, waits = false }: DisconnectPoint,
   body: string,
-  { headers, leave }: { headers: readonly string[]; leave: Leave },
+  { headers, disconnect }: { headers: readonly string[]; disconnect: Disconnect },
 ): Promise<void> {
   const wire = await Wire.open(url);
   wire.write(sends(postText(body, [`Host: ${new URL(url).host}`, ...headers])));
-  if (waits) await wire.something();
-  leave(wire);
+  if (waits) await wire.firstByte();
+  disconnect(wire);
   wire.socket.resume();
   await wire.closed;
 }
@@ -85,7 +85,7 @@ export const slowClients = (authorization: string): readonly SlowClient[] => [
 const DRIP_MS = 20;
 
 /** Acts as a slow client until the server ends the connection; resolves with the response. */
-export async function playSlowly(url: string, { first, drip }: SlowClient): Promise<WireAnswer[]> {
+export async function runSlowClient(url: string, { first, drip }: SlowClient): Promise<WireResponse[]> {
   const wire = (await Wire.open(url)).write(first);
   const timer = drip === undefined ? undefined : setInterval(() => wire.write(drip), DRIP_MS);
   try {

@@ -3,11 +3,11 @@ import { setTimeout } from 'node:timers/promises';
 import { Caller } from '../support/caller';
 import { CLIENT_KEY } from '../support/credentials';
 import { Wire, postText } from '../support/wire';
-import { OURS, OWN_CHANNEL, READER, Tries, bearer, type Attack, type Target } from './target';
+import { OURS, OWN_CHANNEL, READER, AttackLog, bearer, type Attack, type Target } from './target';
 import { flood, type FloodFigures } from './threads';
 
 /** Minimum share of the useful throughput during a flood. */
-const LEAST_SHARE = 0.8;
+const MIN_SHARE = 0.8;
 const OVERLOAD = 10;
 /** Concurrent callers that use one gateway fully without a queue. */
 const CALLERS = 64;
@@ -42,27 +42,27 @@ export const overload: Attack = {
   share: 0.5,
   run: async (target, { ms }) => {
     const request = lookup(target, CLIENT_KEY);
-    const calm = async (share: number): Promise<number> => {
+    const baseline = async (share: number): Promise<number> => {
       await recovered(target);
       const options = { request, ms: ms * share, warmUpMs: ms * share * 0.4, callers: CALLERS };
       return perSecond(await flood(target.url, options));
     };
     // Warm-up: code of a new process is not compiled yet.
-    await calm(0.2);
-    const peaks = [await calm(0.12)];
+    await baseline(0.2);
+    const peaks = [await baseline(0.12)];
     const floods: FloodFigures[] = [];
     for (let round = 0; round < 2; round += 1) {
       const rate = mean(peaks) * OVERLOAD;
       floods.push(await flood(target.url, { request, ms: ms * 0.22, warmUpMs: ms * 0.07, rate }));
-      peaks.push(await calm(0.12));
+      peaks.push(await baseline(0.12));
     }
     const sum = (name: keyof FloodFigures): number => floods.reduce((all, figures) => all + figures[name], 0);
     const useful = mean(floods.map(perSecond));
     const share = useful / mean(peaks);
     const tried = sum('sent') + sum('notSent');
     return {
-      tried,
-      through: share < LEAST_SHARE ? [`useful throughput fell to ${whole(share * 100)} %`] : [],
+      attempts: tried,
+      breaches: share < MIN_SHARE ? [`useful throughput fell to ${whole(share * 100)} %`] : [],
       note:
         `peak ${peaks.map(whole).join(', ')}/s; offered ${whole(tried / sum('seconds'))}/s: useful ${whole(useful)}/s = ${whole(share * 100)} % of it; ` +
         `${sum('refused')} refused with 503, ${sum('gaveUp')} gave up, ${sum('failed')} failed, ${sum('notSent')} found no connection; ` +
@@ -72,18 +72,18 @@ export const overload: Attack = {
 };
 
 /** One client sends far more than its share, while another one calls normally. */
-export const greed: Attack = {
+export const unfairClient: Attack = {
   name: 'a flood from one client',
   share: 0.06,
   run: async (target, { ms }) => {
     const request = lookup(target, READER.key);
     const greedy = flood(target.url, { request, ms, warmUpMs: 0, callers: CALLERS });
-    const tries = new Tries();
+    const attempts = new AttackLog();
     for (const until = performance.now() + ms; performance.now() < until;)
-      tries.add('another client', await target.serves());
+      attempts.add('another client', await target.serves());
     const { useful, refused } = await greedy;
-    tries.add('the greedy client', refused === 0 && 'was never refused');
-    return Object.assign(tries, {
+    attempts.add('the greedy client', refused === 0 && 'was never refused');
+    return Object.assign(attempts, {
       note: `served ${useful} to the greedy client, refused ${refused} with 429`,
     });
   },
@@ -111,12 +111,12 @@ export const unreadResponses: Attack = {
   name: 'responses that nobody reads',
   share: 0.3,
   run: async (target, { ms }) => {
-    const tries = new Tries();
+    const attempts = new AttackLog();
     const redirect_url = `https://pay.example.com/${'x'.repeat(180)}`;
     target.service.plan(() => ({
       acts: true,
-      reply: (connection, answer) =>
-        connection.send({ ...answer, json: { ...Object(answer.json), redirect_url } }),
+      reply: (connection, response) =>
+        connection.send({ ...response, json: { ...Object(response.json), redirect_url } }),
     }));
     const { transactionId } = await new Caller(target.base).create('payment', randomUUID());
     if (!transactionId) throw new Error('The payment to look up could not be created.');
@@ -131,14 +131,14 @@ export const unreadResponses: Attack = {
         wires.push(wire.write(postText(body, headers).repeat(PIPELINED)));
       }
       const { status } = await target.ask('{ __typename }', {}, bearer(CLIENT_KEY));
-      tries.add('another request', ![200, 429, 503].includes(status) && `status ${status}`);
+      attempts.add('another request', ![200, 429, 503].includes(status) && `status ${status}`);
       peak = Math.max(peak, target.memory() ?? 0);
       await setTimeout(PAUSE_MS);
     }
     const open = wires.filter((wire) => wire.isOpen).length;
     wires.forEach((wire) => wire.close());
-    tries.add('memory', peak >= POD_LIMIT_MB && `${peak} MB`);
+    attempts.add('memory', peak >= POD_LIMIT_MB && `${peak} MB`);
     const note = `peak ${peak} MB; ${wires.length} connections, of which ${open} were open at the end`;
-    return Object.assign(tries, { note });
+    return Object.assign(attempts, { note });
   },
 };

@@ -89,11 +89,11 @@ const SCALARS: Record<string, fc.Arbitrary<Json>> = {
 
 /** A value of an input type that is mostly valid. */
 function inputOf(type: GraphQLInputType, depth = 0): fc.Arbitrary<Json> {
-  const right = rightInputOf(getNullableType(type), depth);
+  const right = validInputOf(getNullableType(type), depth);
   return fc.oneof({ arbitrary: right, weight: 24 }, { arbitrary: anyJson, weight: 1 });
 }
 
-function rightInputOf(type: GraphQLInputType, depth: number): fc.Arbitrary<Json> {
+function validInputOf(type: GraphQLInputType, depth: number): fc.Arbitrary<Json> {
   if (isListType(type)) return fc.array(inputOf(type.ofType as GraphQLInputType, depth), { maxLength: 4 });
   if (isEnumType(type)) return fc.constantFrom(...type.getValues().map(({ name }) => name));
   if (isInputObjectType(type)) return depth > 5 ? fc.constant({}) : inputObjectOf(type, depth);
@@ -114,14 +114,14 @@ function inputObjectOf(type: GraphQLInputObjectType, depth: number): fc.Arbitrar
 
 const RESULT = `{ __typename ... on UserError { code message } ... on InvalidInputError { fields { path rule message } } }`;
 
-function rightInput(mutation: string, key: string): Json {
+function validInput(mutation: string, key: string): Json {
   if (mutation === 'createPayment') return createInput('payment', key) as Json;
   if (mutation === 'createPayout') return createInput('payout', key) as Json;
   return { channel: CHANNEL, transactionId: key, confirmation: { upi: { utr: '123456789012' } } };
 }
 
 /** Replaces or removes one value of a JSON tree. */
-function changed(value: Json, place: number, other: Json | undefined): Json {
+function withChange(value: Json, place: number, other: Json | undefined): Json {
   let visited = -1;
   const text = JSON.stringify(value, (_name, inner: Json) => ((visited += 1) === place ? other : inner));
   return JSON.parse(text ?? 'null') as Json;
@@ -130,11 +130,11 @@ function changed(value: Json, place: number, other: Json | undefined): Json {
 const change = fc.tuple(fc.nat({ max: 20 }), fc.option(anyJson, { nil: undefined }));
 
 /** Valid inputs with one or two changed values. */
-const nearlyRight = (mutation: string): fc.Arbitrary<Json> =>
+const nearlyValid = (mutation: string): fc.Arbitrary<Json> =>
   fc
     .tuple(fc.uuid(), fc.array(change, { maxLength: 2 }))
     .map(([key, changes]) =>
-      changes.reduce((input, [place, other]) => changed(input, place, other), rightInput(mutation, key)),
+      changes.reduce((input, [place, other]) => withChange(input, place, other), validInput(mutation, key)),
     );
 
 export function mutationCall(name: string): fc.Arbitrary<{ query: string; variables: object }> {
@@ -142,7 +142,7 @@ export function mutationCall(name: string): fc.Arbitrary<{ query: string; variab
   if (!argument) throw new Error(`There is no mutation ${name}.`);
   const query = `mutation ($input: ${String(argument.type)}) { ${name}(input: $input) ${RESULT} }`;
   return fc
-    .oneof(inputOf(argument.type), nearlyRight(name))
+    .oneof(inputOf(argument.type), nearlyValid(name))
     .map((input) => ({ query, variables: { input } }));
 }
 

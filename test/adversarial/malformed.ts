@@ -1,6 +1,6 @@
 import { requestText } from '../support/wire';
 
-export interface Aim {
+export interface RequestTarget {
   /** Host and port of the gateway. */
   host: string;
   /** The header line of a client with all rights. */
@@ -12,7 +12,7 @@ export interface Aim {
 /** A request that two servers may parse differently. */
 export interface Malformed {
   name: string;
-  write(aim: Aim): string;
+  write(aim: RequestTarget): string;
   /** Acceptable statuses; 0: the connection is closed without a response. */
   statuses: readonly number[];
   /** Whether every server must treat the bytes that follow as a separate request. */
@@ -28,8 +28,8 @@ const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\
 
 interface Post {
   /** Header lines in addition to Host, Authorization and Content-Type. */
-  with: readonly string[] | ((aim: Aim) => readonly string[]);
-  body?: string | ((aim: Aim) => string);
+  with: readonly string[] | ((aim: RequestTarget) => readonly string[]);
+  body?: string | ((aim: RequestTarget) => string);
   statuses?: readonly number[];
   followed?: boolean;
 }
@@ -108,7 +108,11 @@ const HEADERS: Malformed[] = [
 ];
 
 /** Exactly these bytes, followed by a complete request. */
-const written = (name: string, statuses: readonly number[], write: (aim: Aim) => string): Malformed => ({
+const written = (
+  name: string,
+  statuses: readonly number[],
+  write: (aim: RequestTarget) => string,
+): Malformed => ({
   name,
   statuses,
   write: (aim) => write(aim) + aim.smuggled,
@@ -139,16 +143,16 @@ const target = (text: string, statuses: readonly number[] = [400, 404], method =
   followed: true,
 });
 
-const ASKED = '?query=%7B__typename%7D';
+const LOOKUP = '?query=%7B__typename%7D';
 
 /** Request targets that are invalid or in a form that is not meant for this server. */
 const TARGETS: Malformed[] = [
-  target(`http://other.example/graphql${ASKED}`, [200, 400, 404]),
-  target(`//other.example/graphql${ASKED}`),
+  target(`http://other.example/graphql${LOOKUP}`, [200, 400, 404]),
+  target(`//other.example/graphql${LOOKUP}`),
   target('other.example:443', [400, 404, 0], 'CONNECT'),
   target('*', [400, 404], 'OPTIONS'),
   ...['graphql', '/graphql/..', '/GRAPHQL', '/graphql;x=1', '/graphql%00', '/graphql#'].map((path) =>
-    target(`${path}${ASKED}`),
+    target(`${path}${LOOKUP}`),
   ),
   target('/..%2f..%2fetc/passwd'),
   target('/%'),
@@ -159,7 +163,7 @@ const TARGETS: Malformed[] = [
   ),
   target('/graph ql', [400]),
   target(`/${'a'.repeat(100_000)}`, [400, 414, 431]),
-  target(`/graphql${ASKED}#fragment`, [200, 400]),
+  target(`/graphql${LOOKUP}#fragment`, [200, 400]),
   ...['TRACE', 'get', 'G E T', ''].map((method) => target('/graphql', [400, 404], method)),
   ...['PUT', 'DELETE', 'PATCH'].map((method) => target('/graphql', [400, 404, 405, 415], method)),
 ];

@@ -1,16 +1,14 @@
 import { readFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Random } from '../chaos/random';
 import { CHANNEL } from '../support/caller';
 import { CLIENT_KEY, clientKeysFile, type TestClientKey } from '../support/credentials';
 import { FakePaymentService } from '../support/payment-service/fake-payment-service';
 import { Program } from '../support/program';
 import { openStore, type Store } from '../support/stores';
-import type { Judged } from './assert-safe-response';
+import type { CheckedResponse } from './assert-safe-response';
 
 export const OURS = CHANNEL;
-export const THEIRS = 'bbbbbbbb-2222-4222-8222-bbbbbbbbbbbb';
 
 /** A client with all scopes on one channel only. */
 export const OWN_CHANNEL: TestClientKey = {
@@ -30,24 +28,24 @@ export const bearer = (credentials: string): Record<string, string> => ({
 });
 
 /** The result of an attack. */
-export interface Outcome {
+export interface AttackResult {
   /** Number of attempts. */
-  tried: number;
+  attempts: number;
   /** Descriptions of the attempts that succeeded. */
-  through: string[];
+  breaches: string[];
   /** Measurements to print. */
   note?: string;
 }
 
-export class Tries implements Outcome {
-  tried = 0;
-  readonly through: string[] = [];
+export class AttackLog implements AttackResult {
+  attempts = 0;
+  readonly breaches: string[] = [];
 
   /** Records one attempt and its problems. */
-  add(name: string, ...faults: (string | false | undefined)[]): void {
-    this.tried += 1;
-    const found = faults.filter(Boolean);
-    if (found.length > 0) this.through.push(`${name}: ${found.join(', ')}`);
+  add(name: string, ...problems: (string | false | undefined)[]): void {
+    this.attempts += 1;
+    const found = problems.filter(Boolean);
+    if (found.length > 0) this.breaches.push(`${name}: ${found.join(', ')}`);
   }
 }
 
@@ -56,7 +54,7 @@ export interface Attack {
   name: string;
   /** Share of the total time, for attacks that could run for ever. */
   share?: number;
-  run(target: Target, options: { random: Random; seed: number; ms: number }): Promise<Outcome>;
+  run(target: Target, options: { seed: number; ms: number }): Promise<AttackResult>;
 }
 
 /** A gateway in its own process, configured as in production, and a fake payment service. */
@@ -97,20 +95,16 @@ export class Target {
     return new URL(this.url).host;
   }
 
-  get authorization(): string {
-    return `Authorization: Bearer ${CLIENT_KEY}`;
-  }
-
-  async send(init: RequestInit, search = ''): Promise<Judged & { headers: Headers }> {
+  async send(init: RequestInit, search = ''): Promise<CheckedResponse & { headers: Headers }> {
     const response = await fetch(this.url + search, { redirect: 'manual', ...init });
     return { status: response.status, headers: response.headers, body: await response.text() };
   }
 
-  post(body: string, headers: Record<string, string> = bearer(CLIENT_KEY)): Promise<Judged> {
+  post(body: string, headers: Record<string, string> = bearer(CLIENT_KEY)): Promise<CheckedResponse> {
     return this.send({ method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } });
   }
 
-  ask(query: string, variables: object = {}, headers?: Record<string, string>): Promise<Judged> {
+  ask(query: string, variables: object = {}, headers?: Record<string, string>): Promise<CheckedResponse> {
     return this.post(JSON.stringify({ query, variables }), headers);
   }
 
@@ -129,10 +123,6 @@ export class Target {
     } catch {
       return undefined;
     }
-  }
-
-  auditText(): string {
-    return readFileSync(path.join(this.folder, 'audit.log'), 'utf8');
   }
 
   async close(): Promise<void> {

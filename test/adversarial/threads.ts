@@ -29,12 +29,12 @@ export interface FloodOptions {
   callers?: number;
 }
 
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 
 const inThread = (file: string, workerData?: object): Worker =>
   new Worker(path.resolve('test/adversarial', file), { workerData });
 
-async function told<T>(thread: Worker): Promise<T> {
+async function nextMessage<T>(thread: Worker): Promise<T> {
   const [message] = (await once(thread, 'message')) as [T];
   return message;
 }
@@ -43,18 +43,18 @@ async function told<T>(thread: Worker): Promise<T> {
 export async function flood(url: string, options: FloodOptions): Promise<FloodFigures> {
   const { hostname: host, port } = new URL(url);
   const thread = inThread('flood-worker.mjs');
-  thread.postMessage({ host, port: Number(port), patienceMs: PATIENCE_MS, ...options });
-  return told<FloodFigures>(thread).finally(() => thread.terminate());
+  thread.postMessage({ host, port: Number(port), patienceMs: TIMEOUT_MS, ...options });
+  return nextMessage<FloodFigures>(thread).finally(() => thread.terminate());
 }
 
 /** Polls the health of a gateway until it is closed. `seen` is what it observed since the last call. */
 export async function watchHealth(url: string) {
   const thread = inThread('health-watch.mjs', { url });
-  await told(thread);
+  await nextMessage(thread);
   return {
     seen: () => {
       thread.postMessage('seen');
-      return told<{ worstMs: number; failures: number }>(thread);
+      return nextMessage<{ worstMs: number; failures: number }>(thread);
     },
     close: () => thread.terminate(),
   };

@@ -48,9 +48,9 @@ describe('A CLIENT_KEYS_FILE is refused at start, without its contents in the me
       () => listOf({ label: 'CANARY' }, { keySha256: OTHER, label: 'CANARY' }),
     ],
   ])('%s', async (_what, file) => {
-    const faults = faultsWith(file());
-    expect(faults).toMatch(/^CLIENT_KEYS_FILE: (?!entry )/);
-    expect(faults).not.toMatch(/CANARY|aaaa/i);
+    const errors = faultsWith(file());
+    expect(errors).toMatch(/^CLIENT_KEYS_FILE: (?!entry )/);
+    expect(errors).not.toMatch(/CANARY|aaaa/i);
   });
 
   test('is not readable', async () => {
@@ -74,9 +74,9 @@ describe('A CLIENT_KEYS_FILE is refused at start, without its contents in the me
     ['has an unknown field', [{ CANARY: true }, { scope: 'CANARY' }], ''],
   ])('holds an entry that %s; the entry and the field are named', async (_what, parts, field) => {
     for (const part of parts) {
-      const faults = faultsWith(listOf({ keySha256: OTHER }, part));
-      expect(faults.slice(0, 60)).toContain(`CLIENT_KEYS_FILE: entry 2: ${field}`);
-      expect(faults).not.toMatch(/CANARY|4711|aaaa|bbbb|aaaaaaaa-/);
+      const errors = faultsWith(listOf({ keySha256: OTHER }, part));
+      expect(errors.slice(0, 60)).toContain(`CLIENT_KEYS_FILE: entry 2: ${field}`);
+      expect(errors).not.toMatch(/CANARY|4711|aaaa|bbbb|aaaaaaaa-/);
     }
   });
 });

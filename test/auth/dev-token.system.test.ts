@@ -5,7 +5,7 @@ import { readConfig } from '../../src/config';
 import { run, type Ran } from '../cli/support/run';
 import { CHECKOUT, listening, startProgram } from '../support/program';
 import { freePort } from '../support/free-port';
-import { DOCUMENTS, redirectCall, type MoneyResult } from '../support/calls';
+import { DOCUMENTS, redirectCall, type MutationResult } from '../support/calls';
 import { CHANNEL } from '../support/gateway';
 import { post, type RawResult } from '../support/raw';
 import { bearer } from './support/harness';
@@ -69,7 +69,7 @@ describe('dev-token', () => {
     const [alice, bob] = await Promise.all([token('--sub', 'alice'), token('--sub', 'bob')]);
     const [ofAlice, ofBob] = await Promise.all(
       [alice, bob].map(async (caller) => {
-        const { data } = (await create(caller)) as { data: { createPayment: MoneyResult } };
+        const { data } = (await create(caller)) as { data: { createPayment: MutationResult } };
         return data.createPayment.payment?.transactionId;
       }),
     );
@@ -105,9 +105,9 @@ describe('dev-token', () => {
     ['a port that nobody can know', ['--sub', 'alice'], /SANDBOX_PORT/, { SANDBOX_PORT: '0' }],
   ];
 
-  test.each(REFUSED)('refuses %s', async (_what, args, says, settings = {}) => {
+  test.each(REFUSED)('refuses %s', async (_what, args, pattern, settings = {}) => {
     const ran = await devToken(args, settings);
     expect(ran).toMatchObject({ code: 2, out: '' });
-    expect(ran.err).toMatch(says);
+    expect(ran.err).toMatch(pattern);
   });
 });

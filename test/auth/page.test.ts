@@ -50,10 +50,10 @@ describe('With the sandbox and client keys', () => {
     '',
   ])('a GET that accepts "%s" gets the page or 401', async (accept) => {
     for (const query of [LOOKUP, '{ __typename }', '{ __schema { queryType { name } } }']) {
-      const answer = await get(client, { query }, { accept });
-      const isPage = answer.headers.get('content-type')?.startsWith('text/html') ?? false;
-      if (!isPage) expectUnauthenticated({ data: undefined, ...answer });
-      expect(answer.text).not.toMatch(/"data":|queryType/);
+      const response = await get(client, { query }, { accept });
+      const isPage = response.headers.get('content-type')?.startsWith('text/html') ?? false;
+      if (!isPage) expectUnauthenticated({ data: undefined, ...response });
+      expect(response.text).not.toMatch(/"data":|queryType/);
     }
   });
 

@@ -24,7 +24,7 @@ const ARGS = [
 export interface Opened {
   page: Page;
   /** Errors of scripts and of the content policy, failed requests, responses of 400 and above, and dialogs. */
-  faults: string[];
+  problems: string[];
 }
 
 /** One browser for a test file; each page has a context of its own. */
@@ -50,17 +50,17 @@ export class TestBrowser {
     this.#contexts.push(context);
     const page = await context.newPage();
     page.setDefaultTimeout(60_000);
-    const faults: string[] = [];
-    page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
-    page.on('pageerror', ({ message }) => faults.push(message));
+    const problems: string[] = [];
+    page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
+    page.on('pageerror', ({ message }) => problems.push(message));
     page.on('requestfailed', (request) =>
-      faults.push(`${request.url()} ${request.failure()?.errorText ?? ''}`),
+      problems.push(`${request.url()} ${request.failure()?.errorText ?? ''}`),
     );
     page.on('dialog', (dialog) => {
-      faults.push(`dialog: ${dialog.message()}`);
+      problems.push(`dialog: ${dialog.message()}`);
       void dialog.dismiss();
     });
-    return { page, faults };
+    return { page, problems };
   }
 }
 

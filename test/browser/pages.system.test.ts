@@ -46,7 +46,7 @@ inBrowser('Pages', (browser) => {
       'leads back to the shop after "%s", without scripts, and can be left when reopened',
       async (button, outcome) => {
         const { transactionId, redirectUrl } = await shop.sell();
-        const { page, faults } = await browser.open({ javaScriptEnabled: false });
+        const { page, problems } = await browser.open({ javaScriptEnabled: false });
         await page.goto(redirectUrl);
         await page.getByRole('button', { name: button, exact: true }).click();
         await page.waitForURL(shop.returnUrl);
@@ -55,7 +55,7 @@ inBrowser('Pages', (browser) => {
         expect(await page.getByRole('button').count()).toBe(0);
         await page.getByRole('link').click();
         await page.waitForURL(shop.returnUrl);
-        expect(faults).toEqual([]);
+        expect(problems).toEqual([]);
       },
     );
 
@@ -64,7 +64,7 @@ inBrowser('Pages', (browser) => {
         externalId: 'order 4711',
         returnUrl: undefined,
       });
-      const { page, faults } = await browser.open();
+      const { page, problems } = await browser.open();
       await page.goto(redirectUrl);
       const text = await page.locator('main').innerText();
       for (const shown of ['10.00 EUR', 'card', CHANNEL, 'order 4711']) expect(text).toContain(shown);
@@ -74,7 +74,7 @@ inBrowser('Pages', (browser) => {
       await page.getByRole('button').first().waitFor({ state: 'detached' });
       expect(page.url()).toBe(redirectUrl);
       expect(await shop.lookUp(transactionId)).toMatchObject({ status: 'COMPLETED' });
-      expect(faults).toEqual([]);
+      expect(problems).toEqual([]);
     });
 
     test('fits a small phone, whatever is paid', async () => {
@@ -94,7 +94,7 @@ inBrowser('Pages', (browser) => {
   describe("The sandbox's console", () => {
     /** Requests that are aborted when the page is left. */
     const ABORTED = /\/_sandbox\/(events)? net::ERR_ABORTED$/;
-    const errorsOf = ({ faults }: Opened) => faults.filter((fault) => !ABORTED.test(fault));
+    const errorsOf = ({ problems }: Opened) => problems.filter((fault) => !ABORTED.test(fault));
 
     afterEach(async () => {
       await browser.closePages();
@@ -206,13 +206,13 @@ inBrowser('Pages', (browser) => {
     });
 
     test('works without scripts, after a refresh', async () => {
-      const { page, faults } = await openConsole({ javaScriptEnabled: false });
+      const { page, problems } = await openConsole({ javaScriptEnabled: false });
       const { transactionId } = await shop.sell();
       await page.getByRole('link', { name: 'Refresh' }).click();
       await page.getByText(transactionId).waitFor();
       await press(page, 'Forget everything');
       expect(await page.getByText(transactionId).count()).toBe(0);
-      expect(faults).toEqual([]);
+      expect(problems).toEqual([]);
     });
 
     test('fits its window, scrolls only its table on a phone, and shows markup as text', async () => {
@@ -241,7 +241,7 @@ inBrowser('Pages', (browser) => {
     const RECORDER = 'window.EmbeddedSandbox = class { constructor(given) { window.given = given; } };';
 
     test('starts Apollo Sandbox with the starter document, which runs from the page', async () => {
-      const { page, faults } = await browser.open();
+      const { page, problems } = await browser.open();
       await page.route(CDN, (route) =>
         route.request().resourceType() === 'script'
           ? route.fulfill({ contentType: 'text/javascript', body: RECORDER })
@@ -266,20 +266,20 @@ inBrowser('Pages', (browser) => {
         { data: { createPayment: { payment: { status: 'PENDING', amount } } } },
         { data: { payment: { method: 'CARD', status: 'PENDING' } } },
       ]);
-      expect(faults).toEqual([]);
+      expect(problems).toEqual([]);
     });
 
     test.each([true, false])(
       'links to the explorer of the gateway when the CDN cannot be reached (scripts: %s)',
       async (javaScriptEnabled) => {
-        const { page, faults } = await browser.open({ javaScriptEnabled });
+        const { page, problems } = await browser.open({ javaScriptEnabled });
         await page.route(CDN, (route) => route.abort());
         await page.goto(`${open.url}/graphql`);
         await page.locator('.fallback').waitFor();
         await page.getByRole('link', { name: 'explorer' }).click();
         await page.waitForURL(`${open.url}/explorer`, { waitUntil: 'commit' });
         const known = [CDN, /net::ERR_/, /EmbeddedSandbox is not a constructor/];
-        expect(faults.filter((fault) => !known.some((pattern) => pattern.test(fault)))).toEqual([]);
+        expect(problems.filter((fault) => !known.some((pattern) => pattern.test(fault)))).toEqual([]);
       },
     );
   });
@@ -295,7 +295,7 @@ inBrowser('Pages', (browser) => {
 
     const run = (page: Page): Promise<void> => page.getByRole('button', { name: /^Execute query/ }).click();
 
-    const answered = (page: Page, text: string | RegExp): Promise<void> =>
+    const responded = (page: Page, text: string | RegExp): Promise<void> =>
       page.locator('.result-window .view-lines', { hasText: text }).waitFor();
 
     /** Selects a tab, runs its operation, and waits until the response contains `text`. */
@@ -303,7 +303,7 @@ inBrowser('Pages', (browser) => {
       await page.locator('.graphiql-tab-button', { hasText: name }).last().click();
       await shows(page, name);
       await run(page);
-      await answered(page, text);
+      await responded(page, text);
     }
 
     const status = (word: string): RegExp => new RegExp(`"status":\\s"${word}"`);
@@ -329,19 +329,19 @@ inBrowser('Pages', (browser) => {
       beforeAll(async () => {
         opened = await explore(open.url);
       });
-      afterEach(() => expect(opened.faults).toEqual([]));
+      afterEach(() => expect(opened.problems).toEqual([]));
       afterAll(() => browser.closePages());
 
       test('runs an operation and shows the payment live, with requests to the gateway only', async () => {
         const { page, requested } = opened;
         await run(page);
-        await answered(page, status('PENDING'));
+        await responded(page, status('PENDING'));
         const [{ transactionId = '' } = {}] = openSandbox.control.transactions(1);
         await page.evaluate('globalThis.isSamePage = true');
         await runTab(page, 'WatchPayment', transactionId.slice(0, 8));
-        await answered(page, status('PENDING'));
+        await responded(page, status('PENDING'));
         openSandbox.control.settle(transactionId);
-        await answered(page, status('COMPLETED'));
+        await responded(page, status('COMPLETED'));
         // The subscription has ended: the button shows "execute" again.
         await page.getByRole('button', { name: /^Execute query/ }).waitFor();
         expect(await page.evaluate('globalThis.isSamePage')).toBe(true);
@@ -374,34 +374,34 @@ inBrowser('Pages', (browser) => {
           await page.locator('.graphiql-tab', { hasText: 'CreateNagad' }).nth(turn).waitFor();
           await shows(page, 'CreateNagad');
           await run(page);
-          await answered(page, 'ProvideCodeAction');
-          await answered(page, /"replayed":\sfalse/);
+          await responded(page, 'ProvideCodeAction');
+          await responded(page, /"replayed":\sfalse/);
         }
         await nagad.getByRole('button', { name: 'Confirm', exact: true }).click();
         await shows(page, 'ConfirmNagad');
         await run(page);
-        await answered(page, status('COMPLETED'));
+        await responded(page, status('COMPLETED'));
         await nagad.getByRole('button', { name: 'docs' }).click();
         await page.locator('.graphiql-doc-explorer', { hasText: 'Nagad' }).waitFor();
       });
     });
 
     test('runs an operation from the list on a phone, one part below the other', async () => {
-      const { page, faults } = await explore(open.url, 390);
+      const { page, problems } = await explore(open.url, 390);
       expect(await overhang(page)).toBe(0);
       expect(await editorWidth(page)).toBeGreaterThanOrEqual(350);
       await page.getByRole('button', { name: 'Show Ready operations' }).click();
       await page.locator('.tour').getByRole('button', { name: 'Create UPI' }).click();
       await shows(page, 'CreateUpi');
       await run(page);
-      await answered(page, /"replayed":\sfalse/);
+      await responded(page, /"replayed":\sfalse/);
       expect(await overhang(page)).toBe(0);
-      const [editor, answer] = await Promise.all(
+      const [editor, response] = await Promise.all(
         ['.graphiql-query-editor', '.result-window'].map((part) => page.locator(part).boundingBox()),
       );
-      expect(answer?.y).toBeGreaterThanOrEqual((editor?.y ?? Infinity) + (editor?.height ?? 0));
-      expect(answer?.height).toBeGreaterThan(200);
-      expect(faults).toEqual([]);
+      expect(response?.y).toBeGreaterThanOrEqual((editor?.y ?? Infinity) + (editor?.height ?? 0));
+      expect(response?.height).toBeGreaterThan(200);
+      expect(problems).toEqual([]);
       await browser.closePages();
     });
 
@@ -419,7 +419,7 @@ inBrowser('Pages', (browser) => {
       await page.keyboard.insertText(`{"Authorization": "Bearer ${CLIENT_KEY}"}`);
       await headers.locator('.view-lines', { hasText: CLIENT_KEY }).waitFor();
       await run(page);
-      await answered(page, /"status":\s"(PROCESSING|PENDING)"/);
+      await responded(page, /"status":\s"(PROCESSING|PENDING)"/);
       await page.getByRole('button', { name: 'Show History' }).click();
       await page.locator('.graphiql-history-item', { hasText: 'CreateCard' }).first().waitFor();
       expect(await stored()).not.toContain(CLIENT_KEY);
@@ -432,7 +432,7 @@ inBrowser('Pages', (browser) => {
       // The documentation needs the schema, which is loaded with the key.
       await page.locator('.methods').first().getByRole('button', { name: 'docs' }).first().waitFor();
       await run(page);
-      await answered(page, status('PENDING'));
+      await responded(page, status('PENDING'));
       await runTab(page, 'WatchPayment', status('PENDING'));
       expect(await stored()).not.toContain(CLIENT_KEY);
       await page.reload();
@@ -481,18 +481,18 @@ inBrowser('Pages', (browser) => {
       const { opened, settle } = await openAll(ownPages);
       for (const { page } of opened) await showing(page, 'PENDING');
       settle();
-      for (const { page, faults } of opened) {
+      for (const { page, problems } of opened) {
         await showing(page, 'COMPLETED');
         expect(await states(page)).toEqual(['PENDING', 'COMPLETED']);
-        expect(faults.filter((fault) => !LEFT.test(fault))).toEqual([]);
+        expect(problems.filter((fault) => !LEFT.test(fault))).toEqual([]);
       }
     });
 
     test('are refused and get no data on a page of a foreign origin', async () => {
       const { opened } = await openAll(foreignPages);
-      for (const { page, faults } of opened) {
+      for (const { page, problems } of opened) {
         await until(
-          () => faults.join('\n'),
+          () => problems.join('\n'),
           (text) => /Unexpected response code: 403|blocked by CORS policy/.test(text),
         );
         expect(await states(page)).toEqual([]);

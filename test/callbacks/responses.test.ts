@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 
 beforeEach(() => {
-  for (const list of [listener.hints, listener.sockets, listener.logLines]) list.length = 0;
+  for (const list of [listener.tokens, listener.sockets, listener.logLines]) list.length = 0;
 });
 
 const PIPELINED = 8;
@@ -45,13 +45,13 @@ const PIPELINED = 8;
 /** Sends requests on one connection, and returns all received bytes. */
 async function exchange(requests: readonly string[]): Promise<{ statuses: number[]; received: string }> {
   const wire = await Wire.open(listener.base);
-  let answers: Awaited<ReturnType<Wire['answers']>> = [];
+  let responses: Awaited<ReturnType<Wire['responses']>> = [];
   for (let sent = 0; sent < requests.length; sent += PIPELINED) {
     const group = requests.slice(sent, sent + PIPELINED);
-    answers = await wire.write(group.join('')).answers(sent + group.length);
+    responses = await wire.write(group.join('')).responses(sent + group.length);
   }
   wire.close();
-  return { statuses: answers.map(({ status }) => status), received: wire.received };
+  return { statuses: responses.map(({ status }) => status), received: wire.received };
 }
 
 /** Sends text on a new connection, and returns the responses until the server ends it. */
@@ -84,7 +84,7 @@ const TYPES = [
 describe('A request to /callbacks/<token> gets 204 without a body', () => {
   test('by every method, with every body and content type, and no body is parsed', async () => {
     for (const method of ANSWERED) {
-      listener.hints.length = 0;
+      listener.tokens.length = 0;
       const token = tokens.of(randomUUID());
       const line = `${method} /callbacks/${token}`;
       const some = [withBody(line, BODIES[1]!, TYPES[1]), withBody(line, BODIES[2]!, TYPES[2])];
@@ -95,7 +95,7 @@ describe('A request to /callbacks/<token> gets 204 without a body', () => {
       // Only heads: a body would appear between two of them or at the end.
       expect(received.match(/HTTP\/1\.1 204 No Content\r\n(?:[^\r\n]+\r\n)+\r\n/g)?.join('')).toBe(received);
       expect(received).not.toMatch(/^(?:content-length|content-type|transfer-encoding):/im);
-      expect(listener.hints).toEqual(requests.map(() => token));
+      expect(listener.tokens).toEqual(requests.map(() => token));
     }
     expect(parsed).toBe(0);
     await exchange([withBody('POST /parsed', '{}', ['Content-Type: application/json'])]);
@@ -116,7 +116,7 @@ describe('A request to /callbacks/<token> gets 204 without a body', () => {
       const lines = received.split('\r\n').filter((text) => text.startsWith('HTTP/'));
       expect(lines.filter((text) => !text.includes(' 100 '))).toEqual(['HTTP/1.1 204 No Content']);
     }
-    expect(listener.hints).toEqual(['token', 'token']);
+    expect(listener.tokens).toEqual(['token', 'token']);
   });
 
   test('with the same bytes for a good token, a forged one and none', async () => {
@@ -146,7 +146,7 @@ describe('The token of a callback', () => {
   ])('is the one segment below /callbacks/, not decoded: %.60s', async (target, token) => {
     const { statuses } = await exchange(METHODS_TRIED.map((method) => bare(`${method} ${target}`)));
     expect(statuses).toEqual([204, 204, 204, 204]);
-    expect(listener.hints).toEqual([token, token, token, token]);
+    expect(listener.tokens).toEqual([token, token, token, token]);
   });
 
   test.each(['/callbacks/', '/callbacks/token/more', '/callbacks//token', '/callbacks/%zz/token'])(
@@ -154,7 +154,7 @@ describe('The token of a callback', () => {
     async (target) => {
       const { statuses } = await exchange(METHODS_TRIED.map((method) => bare(`${method} ${target}`)));
       expect(statuses).toEqual([204, 204, 204, 204]);
-      expect(listener.hints).toEqual([]);
+      expect(listener.tokens).toEqual([]);
     },
   );
 
@@ -166,7 +166,7 @@ describe('The token of a callback', () => {
     'http://gateway?/callbacks/token',
   ])('is not read from %s, which does not exist', async (target) => {
     expect((await exchange([bare(`POST ${target}`)])).statuses).toEqual([404]);
-    expect(listener.hints).toEqual([]);
+    expect(listener.tokens).toEqual([]);
   });
 });
 
@@ -177,10 +177,10 @@ describe('A client that asks for a WebSocket', () => {
       for (const base of [gateway.url, listener.base]) {
         const wire = await Wire.open(base);
         const [line = '', ...headers] = upgradeLines(base, { path: `/callbacks/${below}` });
-        await wire.write(requestText(line, headers)).answers(1);
-        const answers = await wire.write(bare('GET /callbacks/next')).answers(2);
+        await wire.write(requestText(line, headers)).responses(1);
+        const responses = await wire.write(bare('GET /callbacks/next')).responses(2);
         wire.close();
-        expect([below, ...answers.map(({ status }) => status)]).toEqual([below, 204, 204]);
+        expect([below, ...responses.map(({ status }) => status)]).toEqual([below, 204, 204]);
       }
   });
 });
@@ -207,21 +207,21 @@ describe('A long body', () => {
     const wire = await Wire.open(listener.base);
     wire.write(bare('POST /callbacks/token', [header]));
     const sent = await sendWithoutEnd(wire, part);
-    const answers = await wire.end();
-    expect(answers.map(({ status, headers }) => [status, headers['connection']])).toEqual([[204, 'close']]);
+    const responses = await wire.end();
+    expect(responses.map(({ status, headers }) => [status, headers['connection']])).toEqual([[204, 'close']]);
     // Buffers of the operating system count as sent.
     expect(sent).toBeLessThan(64 * MEGABYTE);
     const [socket] = listener.sockets;
     await until(() => socket?.destroyed);
     expect(socket?.bytesRead).toBeLessThan(MEGABYTE);
-    expect(listener.hints).toEqual(['token']);
+    expect(listener.tokens).toEqual(['token']);
     expect(await serves()).toBe(true);
   });
 
   test('of 64 KB keeps the connection open, and one byte more ends it', async () => {
     const kept = await Wire.open(listener.base);
     const two = withBody('POST /callbacks/a', piece) + bare('POST /callbacks/b');
-    const both = await kept.write(two).answers(2);
+    const both = await kept.write(two).responses(2);
     kept.close();
     const only = await untilEnd(withBody('POST /callbacks/c', `${piece}x`) + bare('POST /callbacks/d'));
     expect([...both, ...only].map(({ status, headers }) => [status, headers['connection']])).toEqual([
@@ -229,33 +229,33 @@ describe('A long body', () => {
       [204, 'keep-alive'],
       [204, 'close'],
     ]);
-    expect(listener.hints.slice(0, 3)).toEqual(['a', 'b', 'c']);
+    expect(listener.tokens.slice(0, 3)).toEqual(['a', 'b', 'c']);
   });
 });
 
 describe('A client that stops', () => {
-  let impatient: Listener;
+  let shortTimeout: Listener;
 
   beforeAll(async () => {
-    impatient = await startListener({ clientTimeoutMs: 300 });
+    shortTimeout = await startListener({ clientTimeoutMs: 300 });
   });
 
   const head = (header: string): string => bare('POST /callbacks/token', [header]);
 
   test('in or before its body gets a response, and its connection ends', async () => {
-    impatient.hints.length = 0;
+    shortTimeout.tokens.length = 0;
     const started = [
       `${head('Content-Length: 1000')}{"a":`,
       `${head('Transfer-Encoding: chunked')}100\r\n{"a":`,
       head('Content-Length: 10'),
     ];
-    const all = await Promise.all(started.map((text) => untilEnd(text, impatient.base)));
+    const all = await Promise.all(started.map((text) => untilEnd(text, shortTimeout.base)));
     for (const [first, ...more] of all) {
       expect(first?.status).toBe(204);
       // A connection that is kept for the rest of the body gets the reason for its end.
       expect([[], [408]]).toContainEqual(more.map(({ status }) => status));
     }
-    expect(impatient.hints).toEqual(started.map(() => 'token'));
+    expect(shortTimeout.tokens).toEqual(started.map(() => 'token'));
   });
 
   test('and disconnects does not delay others', async () => {
@@ -277,10 +277,10 @@ test.each([
   ],
   ['noise after a whole request', `${bare('POST /callbacks/token')}\0\xff noise\r\n\r\n`, [204, 400]],
 ])('Malformed HTTP ends its own connection only: %s', async (_name, text, statuses) => {
-  const answers = await untilEnd(text);
-  expect(answers.length).toBeLessThanOrEqual(statuses.length);
-  for (const { status } of answers) expect(statuses).toContain(status);
-  if (!statuses.includes(204)) expect(listener.hints).toEqual([]);
+  const responses = await untilEnd(text);
+  expect(responses.length).toBeLessThanOrEqual(statuses.length);
+  for (const { status } of responses) expect(statuses).toContain(status);
+  if (!statuses.includes(204)) expect(listener.tokens).toEqual([]);
   expect(await serves()).toBe(true);
 });
 

@@ -18,7 +18,7 @@ import {
   lookUpPayment,
   lookUpPayout,
 } from '../methods/selection';
-import { unused, validCall, type Json } from '../support/calls';
+import { newIds, validCall, type Json } from '../support/calls';
 import { until } from '../support/latch';
 import { CHANNEL, temporaryDatabase, testGateway, testService, type TestClient } from '../support/gateway';
 import type {
@@ -39,8 +39,8 @@ const notFound: Respond = () => ({ status: 404, json: {} });
 const about =
   (json: Json, transactionId: string = randomUUID()): Respond =>
   (request) => {
-    const asked = request.json['id'] ?? request.parameters.get('transaction_id');
-    return { status: 200, json: { ...json, transaction_id: asked ?? transactionId } };
+    const sent = request.json['id'] ?? request.parameters.get('transaction_id');
+    return { status: 200, json: { ...json, transaction_id: sent ?? transactionId } };
   };
 
 const AMOUNT = { currency: 'INR', value: '10.00' };
@@ -52,8 +52,8 @@ const echoOf = (type: string, text: string): Json => ({
 });
 const declineWith = (text: string): Json => ({ ...declineOf('upi', text), amount: AMOUNT });
 
-const newPayment = (): Json => ({ ...validCall('createPayment', 'upi').input, ...unused() });
-const newPayout = (): Json => ({ ...validCall('createPayout', 'imps').input, ...unused() });
+const newPayment = (): Json => ({ ...validCall('createPayment', 'upi').input, ...newIds() });
+const newPayout = (): Json => ({ ...validCall('createPayout', 'imps').input, ...newIds() });
 
 const DATABASE_URL = temporaryDatabase();
 const folder = path.dirname(DATABASE_URL.slice('file:'.length));
@@ -153,13 +153,13 @@ describe.each<[string, (address: string) => string]>([
       const [, reply] = rows(write(String(json['callback_url'])))[Number(json['description'])] ?? [];
       return reply ?? { status: 500 };
     };
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       rows('').map((_row, place) =>
         ask(createPayment(), { input: { ...newPayment(), description: String(place) } }),
       ),
     );
-    expect(answers.join()).toContain('"RejectedByServiceError"');
-    expect(answers.join()).toContain('"OutcomeUnknownError"');
+    expect(responses.join()).toContain('"RejectedByServiceError"');
+    expect(responses.join()).toContain('"OutcomeUnknownError"');
     // So many broken responses may have opened the circuit breaker.
     onPost = about({ status: 'processing' });
     const create = (): Promise<string> => ask(createPayment('{ __typename }'), { input: newPayment() });

@@ -198,9 +198,9 @@ describePostgres('The connection of a feed', () => {
     const proxy = await closedProxy();
     const { clock, waits, advance } = recordingClock();
     const one = start(proxy.through(store.url), clock);
-    for (let tries = 1; tries <= 30; tries += 1) {
-      await until(() => waits.length === tries);
-      if (tries === 30) await proxy.listen();
+    for (let attempts = 1; attempts <= 30; attempts += 1) {
+      await until(() => waits.length === attempts);
+      if (attempts === 30) await proxy.listen();
       advance(waits.at(-1)!);
     }
     expect(waits[0]).toBeLessThanOrEqual(1_000);
@@ -221,8 +221,8 @@ describePostgres('The connection of a feed', () => {
     // Advanced by this test only: a health check and its timeout must not fall due together.
     const clock = movedClock(0);
     const [one, two] = [start(store.url, clock), start(store.url, clock)];
-    const bothWere = (asked: string) => async () =>
-      (await lastQueries(store.url)).filter((query) => query === asked).length === 2;
+    const bothWere = (request: string) => async () =>
+      (await lastQueries(store.url)).filter((query) => query === request).length === 2;
     await until(bothWere('LISTEN paygraph_changes'));
     const before = await connections(store.url);
     for (let checks = 0; checks < 5; checks += 1) {

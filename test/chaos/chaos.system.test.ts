@@ -16,10 +16,10 @@ describe('After random calls, faults and kills', () => {
         seed: 20261121,
         store,
         trafficMs: 4000,
-        leastCreated: 25,
-        restMs: 60_000,
+        minCreated: 25,
+        recoveryMs: 60_000,
         callers: 12,
-        accidentMs: 1500,
+        faultIntervalMs: 1500,
       });
       const nothing = Object.keys(INVARIANTS).map((name) => [name, []]);
       expect(report.violations).toEqual(Object.fromEntries(nothing));

@@ -1,10 +1,10 @@
 import { FakePaymentService } from '../support/payment-service/fake-payment-service';
 import type { Row, Store } from '../support/stores';
 import { Gateways } from './gateways';
-import { INVARIANTS, type Remains } from './invariants';
+import { INVARIANTS, type FinalState } from './invariants';
 import { Random, Tally, pause } from './random';
 import { Traffic } from './traffic';
-import { SETTLE_SECONDS, TIMEOUT_MS, calm, trouble } from './faults';
+import { SETTLE_SECONDS, TIMEOUT_MS, stopFaults, injectFaults } from './faults';
 
 export interface ChaosOptions {
   seed: number;
@@ -12,12 +12,12 @@ export interface ChaosOptions {
   /** Duration of calls under faults, in ms; longer until `leastCreated` is reached. */
   trafficMs: number;
   /** Minimum number of payments and payouts that the service has to create. */
-  leastCreated?: number;
+  minCreated?: number;
   /** Time limit for recovery afterwards, in ms. */
-  restMs: number;
+  recoveryMs: number;
   gateways?: number;
   callers?: number;
-  accidentMs?: number;
+  faultIntervalMs?: number;
 }
 
 export interface Report {
@@ -36,31 +36,36 @@ const canBeFound =
 
 /** Random calls, faults and kills, then recovery, then the invariants. */
 export async function chaos(options: ChaosOptions): Promise<Report> {
-  const { seed, store, trafficMs, leastCreated = 0 } = options;
-  const { gateways: count = 2, callers = 40, accidentMs = 2500 } = options;
+  const { seed, store, trafficMs, minCreated = 0 } = options;
+  const { gateways: count = 2, callers = 40, faultIntervalMs = 2500 } = options;
   const random = new Random(seed);
-  const [faults, accidents, results] = [new Tally(), new Tally(), new Tally()];
+  const [faults, randomFaults, results] = [new Tally(), new Tally(), new Tally()];
   const service = await FakePaymentService.start();
   const env = { SERVICE_TIMEOUT_MS: String(TIMEOUT_MS), UNKNOWN_SETTLE_SECONDS: String(SETTLE_SECONDS) };
   const start = { serviceUrl: service.url, databaseUrl: store.url, env };
-  const gateways = new Gateways(start, store, random, accidents);
+  const gateways = new Gateways(start, store, random, randomFaults);
   try {
     await gateways.start(count);
-    trouble(service, random, faults);
+    injectFaults(service, random, faults);
     const traffic = new Traffic({ gateways, random, results, name: `chaos-${seed}` });
     const until = performance.now() + trafficMs;
-    const isOver = (): boolean => performance.now() >= until && service.ledger.entries.length >= leastCreated;
-    const accident = async (): Promise<void> => {
+    const isOver = (): boolean => performance.now() >= until && service.ledger.entries.length >= minCreated;
+    const randomFault = async (): Promise<void> => {
       while (!isOver()) {
-        await pause(random.between(accidentMs / 4, accidentMs));
-        await gateways.accident();
+        await pause(random.between(faultIntervalMs / 4, faultIntervalMs));
+        await gateways.randomFault();
       }
     };
-    await Promise.all([traffic.run(callers, isOver), accident()]);
-    const restedMs = await rest(options, service, traffic);
+    await Promise.all([traffic.run(callers, isOver), randomFault()]);
+    const restedMs = await recover(options, service, traffic);
     const attempts = await store.rows('SELECT * FROM attempts');
-    const { badEnds } = gateways;
-    const remains: Remains = { entries: service.ledger.entries, attempts, told: traffic.told, badEnds };
+    const { failedShutdowns } = gateways;
+    const remains: FinalState = {
+      entries: service.ledger.entries,
+      attempts,
+      histories: traffic.histories,
+      failedShutdowns,
+    };
     const violations = Object.fromEntries(
       Object.entries(INVARIANTS).map(([name, check]) => [name, check(remains)]),
     );
@@ -69,12 +74,12 @@ export async function chaos(options: ChaosOptions): Promise<Report> {
     const figures = {
       seed: String(seed),
       store: store.kind,
-      keys: String(traffic.told.length),
-      calls: String(traffic.told.reduce((sum, { ends }) => sum + ends.length, 0)),
+      keys: String(traffic.histories.length),
+      calls: String(traffic.histories.reduce((sum, { ends }) => sum + ends.length, 0)),
       'requests at the service': String(service.requests.length),
       'created at the service': String(service.ledger.entries.length),
       results: String(results),
-      accidents: String(accidents),
+      accidents: String(randomFaults),
       faults: String(faults),
       outcomes: String(outcomes),
       'at rest after': `${(restedMs / 1000).toFixed(1)} s`,
@@ -87,21 +92,21 @@ export async function chaos(options: ChaosOptions): Promise<Report> {
 }
 
 /** Ends all faults and lets callers retry; resolves when every outcome is known that can be known. */
-async function rest(
-  { store, restMs }: ChaosOptions,
+async function recover(
+  { store, recoveryMs }: ChaosOptions,
   service: FakePaymentService,
   traffic: Traffic,
 ): Promise<number> {
-  calm(service);
+  stopFaults(service);
   const startedAt = performance.now();
-  const byKey = new Map(traffic.told.map((told) => [told.key, told]));
+  const byKey = new Map(traffic.histories.map((history) => [history.key, history]));
   for (;;) {
     const open = (await store.rows(OPEN)).filter(canBeFound(service));
     const elapsed = performance.now() - startedAt;
-    if (open.length === 0 || elapsed > restMs) return elapsed;
-    const told = open.flatMap(({ key }) => byKey.get(String(key)) ?? []);
-    for (let place = 0; place < told.length; place += 20) {
-      await Promise.all(told.slice(place, place + 20).map((one) => traffic.ask(one)));
+    if (open.length === 0 || elapsed > recoveryMs) return elapsed;
+    const history = open.flatMap(({ key }) => byKey.get(String(key)) ?? []);
+    for (let place = 0; place < history.length; place += 20) {
+      await Promise.all(history.slice(place, place + 20).map((one) => traffic.ask(one)));
     }
     await pause(500);
   }

@@ -5,14 +5,14 @@ import { pause, type Random, type Tally } from './random';
 /** Several gateways on one journal, which are killed, suspended and restarted at random. */
 export class Gateways {
   /** The last output of gateways that did not stop gracefully. */
-  readonly badEnds: string[] = [];
+  readonly failedShutdowns: string[] = [];
   #running: (Program | undefined)[] = [];
 
   constructor(
     private readonly options: ProgramOptions,
     private readonly store: Store,
     private readonly random: Random,
-    private readonly accidents: Tally,
+    private readonly randomFaults: Tally,
   ) {}
 
   async start(count: number): Promise<void> {
@@ -29,7 +29,7 @@ export class Gateways {
   }
 
   /** A random fault of a machine. */
-  async accident(): Promise<void> {
+  async randomFault(): Promise<void> {
     const place = this.random.between(0, this.#running.length - 1);
     await this.random.weighted<() => Promise<void>>([
       [65, () => this.#kill(place)],
@@ -55,28 +55,28 @@ export class Gateways {
     const program = this.#take(place, 'SIGTERM');
     program?.signal('SIGTERM');
     const code = await program?.exited;
-    if (code !== 0) this.badEnds.push(`exit code ${code}: ${program?.output().slice(-1500)}`);
+    if (code !== 0) this.failedShutdowns.push(`exit code ${code}: ${program?.output().slice(-1500)}`);
     this.#running[place] = await Program.start(this.options);
   }
 
-  #take(place: number, accident: string): Program | undefined {
+  #take(place: number, randomFault: string): Program | undefined {
     const program = this.#running[place];
     this.#running[place] = undefined;
-    this.accidents.add(accident);
+    this.randomFaults.add(randomFault);
     return program;
   }
 
   /** Long enough for the other gateways to take over. */
   async #freeze(place: number): Promise<void> {
     const program = this.#running[place];
-    this.accidents.add('frozen');
+    this.randomFaults.add('frozen');
     program?.signal('SIGSTOP');
     await pause(this.random.between(1000, 6000));
     program?.signal('SIGCONT');
   }
 
   async #loseJournal(): Promise<void> {
-    this.accidents.add('journal lost');
+    this.randomFaults.add('journal lost');
     const { kind, hold, rows } = this.store;
     if (kind === 'PostgreSQL') {
       await rows(

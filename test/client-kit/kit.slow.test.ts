@@ -440,10 +440,10 @@ describe('gatewayError', () => {
       }).listen(0, '127.0.0.1');
       await new Promise((resolve) => proxy.once('listening', resolve));
       const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-      const answered = await ask(address, somewhere());
+      const responded = await ask(address, somewhere());
       await new Promise((resolve) => proxy.close(resolve));
       const unanswered = await ask(address, somewhere());
-      for (const error of [answered, unanswered]) {
+      for (const error of [responded, unanswered]) {
         expect(error).toBeDefined();
         expect(gatewayError(error)).toBeNull();
         expect(isRetryable(error)).toBe(false);

@@ -169,8 +169,8 @@ describe('Memory for compiled operations', () => {
     }
 
     async isPrepared(source: string): Promise<boolean> {
-      const asked = { operation: { query: source }, digest: digestOf(source), accept: undefined, context };
-      return (await this.#operations.answer(asked)) !== null;
+      const request = { operation: { query: source }, digest: digestOf(source), accept: undefined, context };
+      return (await this.#operations.answer(request)) !== null;
     }
   }
 

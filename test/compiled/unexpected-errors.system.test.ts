@@ -4,7 +4,7 @@ import { API_KEY, SECRET_KEY, testSettings, testService } from '../support/gatew
 import type { FakePaymentService } from '../support/payment-service/fake-payment-service';
 import { listening, startProgram, type ChildProgram } from '../support/program';
 import { exchange } from './support/exchange';
-import { FAILING, tellTransaction } from './support/transactions';
+import { FAILING, lookupReply } from './support/transactions';
 
 const READER = { authorization: 'Bearer pgk_reader-0123456789abcdef0123' };
 
@@ -19,7 +19,7 @@ describe('A gateway process', () => {
   ) => ReturnType<typeof exchange>;
 
   beforeAll(async () => {
-    service = await testService(tellTransaction);
+    service = await testService(lookupReply);
     const key = READER.authorization.slice('Bearer '.length);
     program = startProgram({
       ...testSettings(),

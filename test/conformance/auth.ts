@@ -17,11 +17,11 @@ function goodData(service: Service): Record<keyof typeof ENDPOINTS, string> {
 }
 
 /** Control: a service that rejects everything would meet all other authentication requirements. */
-const letsIn =
+const accepts =
   (name: keyof typeof ENDPOINTS): Run =>
   async (service) => {
-    const { asked, status } = await service.call(ENDPOINTS[name], goodData(service)[name]);
-    assert(status !== 401 && status < 500, `${asked} answered ${status}`);
+    const { requestLine, status } = await service.call(ENDPOINTS[name], goodData(service)[name]);
+    assert(status !== 401 && status < 500, `${requestLine} responded with ${status}`);
   };
 
 const refusesSigned =
@@ -67,8 +67,8 @@ const wrongSecret = ({ access }: Service) => ({ secretKey: `${access.secretKey}x
 
 /** Spec section 5. */
 export const authObligations: Obligations = {
-  ...each({ lookUpPayment: 'AUTH-001', createPayment: 'AUTH-002', confirmPayment: 'AUTH-003' }, letsIn),
-  ...each({ lookUpPayout: 'AUTH-004', createPayout: 'AUTH-005' }, letsIn),
+  ...each({ lookUpPayment: 'AUTH-001', createPayment: 'AUTH-002', confirmPayment: 'AUTH-003' }, accepts),
+  ...each({ lookUpPayout: 'AUTH-004', createPayout: 'AUTH-005' }, accepts),
   ...each({ 'X-API-Key': 'AUTH-010', 'X-Timestamp': 'AUTH-011', 'X-Signature': 'AUTH-012' }, (header) =>
     refusesHeader(header, () => undefined),
   ),

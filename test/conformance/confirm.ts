@@ -3,14 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { createDateIn, lacks, objectIn, sameAmount } from './expectations';
 import { created, paymentRequest, payoutRequest, type PaymentType } from './samples';
 import { each, type Obligations, type Run, type Service } from './service';
-import type { Answer, WireObject } from './wire';
+import type { ServiceResponse, WireObject } from './wire';
 
 const UTR = '412345678901';
 /** A confirmation value that the sandbox approves later. */
 const APPROVED_LATER = '111111';
 
 /** Field and example of the confirmation value (spec 3.4, 4.5); of c2c only `id` is sent. */
-const ANSWERS = {
+const CONFIRMATION_VALUES = {
   upi: { utr: UTR },
   dcb: { code: '482913' },
   bkash: { transaction_id: '9AB7C6D5E4' },
@@ -19,14 +19,14 @@ const ANSWERS = {
   c2c: {},
 } satisfies Partial<Record<PaymentType, Record<string, string>>>;
 
-type Confirmable = keyof typeof ANSWERS;
+type Confirmable = keyof typeof CONFIRMATION_VALUES;
 
-export const isConfirmable = (type: PaymentType): type is Confirmable => type in ANSWERS;
+export const isConfirmable = (type: PaymentType): type is Confirmable => type in CONFIRMATION_VALUES;
 
 /** A valid confirm of a payment; `given` replaces the confirmation value. */
 export function confirmBody(type: Confirmable, id: string, given?: string): WireObject {
-  const fields = Object.entries<string>(ANSWERS[type]);
-  return { id, ...Object.fromEntries(fields.map(([field, answer]) => [field, given ?? answer])) };
+  const fields = Object.entries<string>(CONFIRMATION_VALUES[type]);
+  return { id, ...Object.fromEntries(fields.map(([field, response]) => [field, given ?? response])) };
 }
 
 async function waiting(service: Service, type: PaymentType) {
@@ -36,43 +36,43 @@ async function waiting(service: Service, type: PaymentType) {
 }
 
 /** The short response with status `processing` (spec 2.3, 4.5). */
-function staysProcessing(answer: WireObject, id: string, type: PaymentType): void {
-  assert.equal(answer.status, 'processing', 'status');
-  assert.equal(answer.transaction_id, id, 'transaction_id');
-  const method = objectIn(answer, 'payment_method');
+function staysProcessing(response: WireObject, id: string, type: PaymentType): void {
+  assert.equal(response.status, 'processing', 'status');
+  assert.equal(response.transaction_id, id, 'transaction_id');
+  const method = objectIn(response, 'payment_method');
   assert.equal(method.type, type, 'payment_method.type');
   assert.equal(method.state, 'waiting_for_provider', 'payment_method.state');
-  lacks(answer, 'amount', 'error');
+  lacks(response, 'amount', 'error');
 }
 
 /** The response for a payment that the confirm completed (spec 4.5). */
-function isCompleted(answer: WireObject, payment: WireObject, request: WireObject): void {
-  assert.equal(answer.status, 'completed', 'status');
-  assert.equal(answer.transaction_id, payment.transaction_id, 'transaction_id');
-  sameAmount(answer, request);
-  assert.equal(createDateIn(answer), payment.create_date, 'create_date');
-  lacks(answer, 'payment_method', 'error');
+function isCompleted(response: WireObject, payment: WireObject, request: WireObject): void {
+  assert.equal(response.status, 'completed', 'status');
+  assert.equal(response.transaction_id, payment.transaction_id, 'transaction_id');
+  sameAmount(response, request);
+  assert.equal(createDateIn(response), payment.create_date, 'create_date');
+  lacks(response, 'payment_method', 'error');
 }
 
 /** The specification does not give the status code of a confirm: those of a lookup and of a create are accepted. */
-const accepted = (answer: Answer): WireObject => answer.having(200, 201).body();
+const accepted = (response: ServiceResponse): WireObject => response.having(200, 201).body();
 
-const answersShortly =
+const respondsShortly =
   (type: Confirmable): Run =>
   async (service) => {
     const { request, payment, id } = await waiting(service, type);
-    const answer = accepted(await service.confirm(confirmBody(type, id)));
+    const response = accepted(await service.confirm(confirmBody(type, id)));
     // Of c2c spec 3.4 shows no other status.
-    if (type !== 'c2c' && answer.status === 'completed') isCompleted(answer, payment, request);
-    else staysProcessing(answer, id, type);
+    if (type !== 'c2c' && response.status === 'completed') isCompleted(response, payment, request);
+    else staysProcessing(response, id, type);
   };
 
 const staysWhilePending =
   (type: Confirmable): Run =>
   async (service) => {
     const { id } = await waiting(service, type);
-    const answer = accepted(await service.confirm(confirmBody(type, id, APPROVED_LATER)));
-    staysProcessing(answer, id, type);
+    const response = accepted(await service.confirm(confirmBody(type, id, APPROVED_LATER)));
+    staysProcessing(response, id, type);
     const found = await service.found('payment', id);
     assert.equal(found.status, 'processing', 'status of the look-up');
     assert.equal(objectIn(found, 'payment_method').state, 'waiting_for_provider', 'state of the look-up');
@@ -88,7 +88,7 @@ const completes =
     lacks(found, 'error');
   };
 
-const needsTheAnswer =
+const requiresTheValue =
   (type: Confirmable): Run =>
   async (service) => {
     const { payment, id } = await waiting(service, type);
@@ -107,10 +107,10 @@ const refuses =
 
 /** Spec 3.4 and 4.5. */
 export const confirmObligations: Obligations = {
-  ...each({ upi: 'CNF-001', dcb: 'CNF-002', c2c: 'CNF-006' }, answersShortly),
-  ...each({ bkash: 'CNF-003', nagad: 'CNF-004', rocket: 'CNF-005' }, answersShortly),
-  ...each({ upi: 'CNF-030', dcb: 'CNF-031' }, needsTheAnswer),
-  ...each({ bkash: 'CNF-032', nagad: 'CNF-033', rocket: 'CNF-034' }, needsTheAnswer),
+  ...each({ upi: 'CNF-001', dcb: 'CNF-002', c2c: 'CNF-006' }, respondsShortly),
+  ...each({ bkash: 'CNF-003', nagad: 'CNF-004', rocket: 'CNF-005' }, respondsShortly),
+  ...each({ upi: 'CNF-030', dcb: 'CNF-031' }, requiresTheValue),
+  ...each({ bkash: 'CNF-032', nagad: 'CNF-033', rocket: 'CNF-034' }, requiresTheValue),
   'CNF-040': refuses(async (service) => {
     await waiting(service, 'upi');
     return { utr: UTR };
@@ -136,8 +136,8 @@ export const forcedConfirmObligations: Obligations = {
   'CNF-025': async (service) => {
     for (const type of ['upi', 'dcb'] as const) {
       const { request, id } = await waiting(service, type);
-      const answer = accepted(await service.confirm(confirmBody(type, id, APPROVED_LATER)));
-      const { phone } = objectIn(answer, 'payment_method');
+      const response = accepted(await service.confirm(confirmBody(type, id, APPROVED_LATER)));
+      const { phone } = objectIn(response, 'payment_method');
       assert.equal(phone, objectIn(request, 'payment_method').phone, `phone of ${type}`);
     }
   },

@@ -57,9 +57,9 @@ export function decimalIn(parent: WireObject, field: string): bigint {
 
 export function sameAmount(resource: WireObject, request: WireObject): void {
   const given = objectIn(request, 'amount');
-  const answered = objectIn(resource, 'amount');
-  assert.equal(answered.currency, given.currency, 'amount.currency');
-  assert.equal(decimalIn(answered, 'value'), decimalIn(given, 'value'), 'amount.value');
+  const responded = objectIn(resource, 'amount');
+  assert.equal(responded.currency, given.currency, 'amount.currency');
+  assert.equal(decimalIn(responded, 'value'), decimalIn(given, 'value'), 'amount.value');
 }
 
 /** The fields of a full payment resource in 2.3, except those of the method. */

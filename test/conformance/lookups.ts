@@ -12,8 +12,8 @@ const findsBy =
     const external_id = `order-${randomUUID()}`;
     const request = named(service, resource, external_id);
     const { transaction_id, create_date } = await created(service, resource, request);
-    const asked = Object.fromEntries(by.map((id) => [id, { transaction_id, external_id }[id]]));
-    const found = (await service.lookUp(resource, asked)).having(200).body();
+    const sent = Object.fromEntries(by.map((id) => [id, { transaction_id, external_id }[id]]));
+    const found = (await service.lookUp(resource, sent)).having(200).body();
     assert.equal(found.transaction_id, transaction_id, 'transaction_id');
     if (resource === 'payout') return void statusIn(found, PAYOUT_STATUSES);
     fullPayment(found, request);

@@ -35,8 +35,8 @@ export const paymentCreateObligations: Obligations = {
     assert.notEqual(first.transaction_id, second.transaction_id);
   },
   'PAY-003': async (service) => {
-    const answer = await service.create('payment', paymentRequest(service, 'card'));
-    assert.match(answer.having(201).contentType, /^application\/json\b/);
+    const response = await service.create('payment', paymentRequest(service, 'card'));
+    assert.match(response.having(201).contentType, /^application\/json\b/);
   },
   'PAY-004': async (service) => {
     const external_id = `order-${randomUUID()}`;

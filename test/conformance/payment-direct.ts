@@ -70,10 +70,10 @@ export const paymentDirectObligations: Obligations = {
   ),
   'PAY-250': async (service) => {
     const request = paymentRequest(service, 'card', { flow: 'direct' });
-    const answer = (await service.create('payment', request)).having(201);
-    const mask = textIn(objectIn(answer.body(), 'payment_method'), 'card_mask');
+    const response = (await service.create('payment', request)).having(201);
+    const mask = textIn(objectIn(response.body(), 'payment_method'), 'card_mask');
     assert.match(mask, new RegExp(`^${PAN.slice(0, 4)}[^0-9]+${PAN.slice(-4)}$`));
-    assert(!answer.text.includes(PAN), 'the answer holds the full card number');
+    assert(!response.text.includes(PAN), 'the answer holds the full card number');
   },
   'PAY-251': async (service) => {
     const payment = await created(service, 'payment', paymentRequest(service, 'card', { flow: 'direct' }));

@@ -117,6 +117,6 @@ export async function created(
   resource: Resource,
   body: WireObject,
 ): Promise<WireObject & { transaction_id: string }> {
-  const answer = (await service.create(resource, body)).having(201).body();
-  return { ...answer, transaction_id: uuidIn(answer, 'transaction_id') };
+  const response = (await service.create(resource, body)).having(201).body();
+  return { ...response, transaction_id: uuidIn(response, 'transaction_id') };
 }

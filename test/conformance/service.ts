@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { send, type Answer, type WireObject, type WireRequest } from './wire';
+import { send, type ServiceResponse, type WireObject, type WireRequest } from './wire';
 
-const SETTLED_WITHIN_MS = 60_000;
-const LOOK_EVERY_MS = 1_000;
+const OUTCOME_TIMEOUT_MS = 60_000;
+const POLL_INTERVAL_MS = 1_000;
 
 /** Address and credentials of a service. */
 export interface ServiceAccess {
@@ -89,29 +89,29 @@ export class Service {
     return { ...endpoint, body: data, headers: { ...headers, 'Content-Type': 'application/json' } };
   }
 
-  send(request: WireRequest): Promise<Answer> {
+  send(request: WireRequest): Promise<ServiceResponse> {
     return send(this.access.baseUrl, request);
   }
 
-  call(endpoint: Endpoint, data: string, signing?: Partial<Signing>): Promise<Answer> {
+  call(endpoint: Endpoint, data: string, signing?: Partial<Signing>): Promise<ServiceResponse> {
     return this.send(this.signed(endpoint, data, signing));
   }
 
-  create(resource: Resource, body: WireObject): Promise<Answer> {
+  create(resource: Resource, body: WireObject): Promise<ServiceResponse> {
     const endpoint = resource === 'payment' ? ENDPOINTS.createPayment : ENDPOINTS.createPayout;
     return this.call(endpoint, JSON.stringify(body));
   }
 
-  confirm(body: WireObject): Promise<Answer> {
+  confirm(body: WireObject): Promise<ServiceResponse> {
     return this.call(ENDPOINTS.confirmPayment, JSON.stringify(body));
   }
 
-  query(resource: Resource, query: string, signing?: Partial<Signing>): Promise<Answer> {
+  query(resource: Resource, query: string, signing?: Partial<Signing>): Promise<ServiceResponse> {
     const endpoint = resource === 'payment' ? ENDPOINTS.lookUpPayment : ENDPOINTS.lookUpPayout;
     return this.call(endpoint, query, signing);
   }
 
-  lookUp(resource: Resource, parameters: Record<string, string>): Promise<Answer> {
+  lookUp(resource: Resource, parameters: Record<string, string>): Promise<ServiceResponse> {
     return this.query(resource, queryString({ channel: this.channel, ...parameters }));
   }
 
@@ -120,12 +120,12 @@ export class Service {
   }
 
   async reaching(resource: Resource, id: string, status: string): Promise<WireObject> {
-    const deadline = this.now() + SETTLED_WITHIN_MS;
+    const deadline = this.now() + OUTCOME_TIMEOUT_MS;
     for (;;) {
       const found = await this.found(resource, id);
       if (found.status === status) return found;
       assert(this.now() < deadline, `${resource} is still ${String(found.status)}, expected ${status}`);
-      await (this.access.passTime ?? pause)(LOOK_EVERY_MS);
+      await (this.access.passTime ?? pause)(POLL_INTERVAL_MS);
     }
   }
 }

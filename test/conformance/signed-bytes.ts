@@ -56,8 +56,8 @@ const acceptsBody =
     const raw = write(body);
     const other = raw === JSON.stringify(body) ? escaped(body) : JSON.stringify(body);
     (await service.call(ENDPOINTS.createPayment, raw, { data: other })).having(401);
-    const answer = (await service.call(ENDPOINTS.createPayment, raw)).having(201).body();
-    await finds(service, query(service, encodeURIComponent(externalId)), String(answer.transaction_id));
+    const response = (await service.call(ENDPOINTS.createPayment, raw)).having(201).body();
+    await finds(service, query(service, encodeURIComponent(externalId)), String(response.transaction_id));
   };
 
 function reversed(part: unknown): unknown {
@@ -95,8 +95,8 @@ export const signedBytesObligations: Obligations = {
   'AUTH-080': async (service) => {
     const externalId = `${randomUUID()} two words`;
     await paymentNamed(service, externalId);
-    const answer = await service.query('payment', query(service, plus(externalId)));
-    assert.notEqual(answer.status, 401, 'the signature was made over other bytes than were sent');
+    const response = await service.query('payment', query(service, plus(externalId)));
+    assert.notEqual(response.status, 401, 'the signature was made over other bytes than were sent');
   },
   'AUTH-081': async (service) => {
     const externalId = `order ${randomUUID()}`;

@@ -3,7 +3,7 @@ import { AdvancingClock, frozenClock } from '../../src/sandbox/clock';
 import { startSandbox } from '../../src/sandbox/server';
 import type { ServiceAccess } from './service';
 
-export interface Subject {
+export interface Target {
   access: ServiceAccess;
   close(): Promise<void>;
 }
@@ -31,7 +31,7 @@ export function remoteAccess(): ServiceAccess | undefined {
 }
 
 /** The remote service, or a sandbox in this process with a fake clock. */
-export async function openSubject(remote: ServiceAccess | undefined): Promise<Subject> {
+export async function openTarget(remote: ServiceAccess | undefined): Promise<Target> {
   if (remote) return { access: remote, close: async () => undefined };
   const keys = { apiKey: 'obligations-key', secretKey: 'obligations-secret' };
   const clock = new AdvancingClock(frozenClock(Date.now()));

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { request as plainRequest, type IncomingMessage } from 'node:http';
 import { request as tlsRequest } from 'node:https';
 
-const ANSWER_WITHIN_MS = 20_000;
+const TIMEOUT_MS = 20_000;
 
 export type WireObject = Record<string, unknown>;
 
@@ -20,9 +20,9 @@ export interface WireRequest {
   body?: string;
 }
 
-export class Answer {
+export class ServiceResponse {
   constructor(
-    readonly asked: string,
+    readonly requestLine: string,
     readonly status: number,
     readonly contentType: string,
     readonly text: string,
@@ -33,23 +33,23 @@ export class Answer {
     try {
       value = JSON.parse(this.text);
     } catch {
-      assert.fail(`${this.asked} answered a body that is not JSON: ${this.text.slice(0, 200)}`);
+      assert.fail(`${this.requestLine} responded with a body that is not JSON: ${this.text.slice(0, 200)}`);
     }
-    assert(isWireObject(value), `${this.asked} answered JSON that is not an object`);
+    assert(isWireObject(value), `${this.requestLine} responded with JSON that is not an object`);
     return value;
   }
 
   /** Throws unless the response has one of these status codes. */
   having(...statuses: number[]): this {
     const expected = statuses.join(' or ');
-    const heading = `${this.asked} answered ${this.status}, expected ${expected}`;
+    const heading = `${this.requestLine} responded with ${this.status}, expected ${expected}`;
     assert(statuses.includes(this.status), `${heading}: ${this.text.slice(0, 300)}`);
     return this;
   }
 
   /** Throws unless the response reports a client error other than 401. */
   refused(): this {
-    const heading = `${this.asked} answered ${this.status}, expected a refusal (4xx, not 401)`;
+    const heading = `${this.requestLine} responded with ${this.status}, expected a refusal (4xx, not 401)`;
     const refusal = this.status >= 400 && this.status < 500 && this.status !== 401;
     assert(refusal, `${heading}: ${this.text.slice(0, 300)}`);
     return this;
@@ -57,7 +57,7 @@ export class Answer {
 }
 
 /** `node:http` instead of `fetch`, because a URL object would re-encode the query string. */
-export async function send(baseUrl: string, request: WireRequest): Promise<Answer> {
+export async function send(baseUrl: string, request: WireRequest): Promise<ServiceResponse> {
   const base = new URL(baseUrl);
   const body = request.body === undefined ? undefined : Buffer.from(request.body, 'utf8');
   const path = base.pathname + request.path + (request.query === undefined ? '' : `?${request.query}`);
@@ -68,11 +68,16 @@ export async function send(baseUrl: string, request: WireRequest): Promise<Answe
     path,
     headers: body ? { ...request.headers, 'Content-Length': String(body.length) } : request.headers,
     agent: false,
-    signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
   });
   outgoing.end(body);
   const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
   const text = (await incoming.setEncoding('utf8').toArray()).join('');
-  const asked = `${request.method} ${request.path}`;
-  return new Answer(asked, incoming.statusCode ?? 0, incoming.headers['content-type'] ?? '', text);
+  const requestLine = `${request.method} ${request.path}`;
+  return new ServiceResponse(
+    requestLine,
+    incoming.statusCode ?? 0,
+    incoming.headers['content-type'] ?? '',
+    text,
+  );
 }

@@ -21,7 +21,7 @@ import { FakePaymentService } from '../support/payment-service/fake-payment-serv
 import { CHECKOUT } from '../support/program';
 import { newKey } from '../support/harness';
 import { noPostgres, openStore } from '../support/stores';
-import { imageSays } from './support/dockerfile';
+import { lastInstruction } from './support/dockerfile';
 import { describeWhere, lacking, openFolder, textOf, yamlOf } from './support/files';
 import { buildImage, runInImage, type Container } from './support/image';
 
@@ -32,9 +32,9 @@ interface Workload {
 }
 
 describeWhere(lacking('bwrap'), 'The image, made as the Dockerfile says and run read-only', () => {
-  const entry = imageSays('ENTRYPOINT').words;
-  const start = [...entry, ...imageSays('CMD').words];
-  const health = JSON.parse(imageSays('HEALTHCHECK').text.replace(/^CMD /, '')) as string[];
+  const entry = lastInstruction('ENTRYPOINT').words;
+  const start = [...entry, ...lastInstruction('CMD').words];
+  const health = JSON.parse(lastInstruction('HEALTHCHECK').text.replace(/^CMD /, '')) as string[];
   let image: string;
   let settings: Record<string, string>;
   let mounts: string[];
@@ -93,9 +93,9 @@ describeWhere(lacking('bwrap'), 'The image, made as the Dockerfile says and run 
       expect.arrayContaining(['paygraph.db', 'audit.log']),
     );
     const places = ['/', '/app', '/app/dist', '/tmp', '/usr/local/bin', '/data'];
-    const tries = `for (const place of ${JSON.stringify(places)})
+    const attempts = `for (const place of ${JSON.stringify(places)})
       try { require('fs').writeFileSync(place + '/new', ''); console.log(place); } catch {}`;
-    const trying = run(['node', '-e', tries]);
+    const trying = run(['node', '-e', attempts]);
     expect(await trying.exited).toBe(0);
     expect(trying.output()).toBe('/data\n');
   });
@@ -238,8 +238,8 @@ for (const { kind, backup, restore, lack } of COPIES) {
       const caller = new Caller(before.gateway.url);
       const created = await caller.create('payment', kept);
       expect(created).toMatchObject({ result: 'PaymentSuccess', replayed: false });
-      const said = run(commands(backup), folder, { DATABASE_URL });
-      expect(said.trim()).toBe(kind === 'SQLite' ? 'ok' : '');
+      const output = run(commands(backup), folder, { DATABASE_URL });
+      expect(output.trim()).toBe(kind === 'SQLite' ? 'ok' : '');
       expect(await caller.create('payment', lost)).toMatchObject({ result: 'PaymentSuccess' });
       await before.gateway.close();
 

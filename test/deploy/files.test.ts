@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { migrate } from '../../src/datasources/journal/migrations';
-import { buildContext, dockerfileStages, imageEnvironment, imageSays } from './support/dockerfile';
+import { buildContext, dockerfileStages, imageEnvironment, lastInstruction } from './support/dockerfile';
 import {
   LONGEST_CALL_SECONDS,
   delaySeconds,
@@ -28,11 +28,11 @@ describe('The Dockerfile', () => {
   test('has the Node.js version of package.json and a numeric user, and runs neither scripts nor a shell', () => {
     const { devDependencies } = JSON.parse(textOf('package.json')) as { devDependencies: { node: string } };
     expect(stages[0]?.from).toMatch(new RegExp(`^node:${devDependencies.node}-[a-z]+-slim$`));
-    expect(imageSays('USER').text).toMatch(/^[1-9]\d+:[1-9]\d+$/);
+    expect(lastInstruction('USER').text).toMatch(/^[1-9]\d+:[1-9]\d+$/);
     const installs = all.filter(({ name, text }) => name === 'RUN' && /\bnpm (ci|install)\b/.test(text));
     expect(installs.filter(({ text }) => !text.includes('--ignore-scripts'))).toEqual([]);
-    for (const name of ['ENTRYPOINT', 'CMD']) expect(imageSays(name).text).toMatch(/^\[/);
-    expect(imageSays('HEALTHCHECK').text).toMatch(/^CMD \[/);
+    for (const name of ['ENTRYPOINT', 'CMD']) expect(lastInstruction(name).text).toMatch(/^\[/);
+    expect(lastInstruction('HEALTHCHECK').text).toMatch(/^CMD \[/);
   });
 
   test('sets no secret, and no setting that would override a file with one', () => {
@@ -106,7 +106,7 @@ describe('compose.yaml', () => {
       expect(depends_on).toEqual({ migrate: { condition: 'service_completed_successfully' } });
     const healthy = gateways.map(([name]) => [name, { condition: 'service_healthy' }]);
     expect(compose.services['nginx']?.depends_on).toEqual(Object.fromEntries(healthy));
-    expect(imageSays('HEALTHCHECK').text).toContain('/healthz');
+    expect(lastInstruction('HEALTHCHECK').text).toContain('/healthz');
   });
 
   test('connects the database to the gateways only, and publishes ports on the loopback address', () => {
@@ -145,7 +145,7 @@ const podSettings = envOf(`${KUBERNETES}/settings.env`);
 
 describe('The Kubernetes manifests', () => {
   test('comply with the restricted profile, with the user of the image', () => {
-    const [uid, gid] = imageSays('USER').text.split(':').map(Number);
+    const [uid, gid] = lastInstruction('USER').text.split(':').map(Number);
     expect(pod).toMatchObject({
       automountServiceAccountToken: false,
       securityContext: {
@@ -210,7 +210,7 @@ describe('The systemd unit', () => {
 
   test('starts the same command as the image', () => {
     const [node = '', ...words] = (values('ExecStart')[0] ?? '').split(' ');
-    const image = [...imageSays('ENTRYPOINT').words, ...imageSays('CMD').words];
+    const image = [...lastInstruction('ENTRYPOINT').words, ...lastInstruction('CMD').words];
     expect([path.basename(node), ...words.map((word) => word.replace('/opt/paygraph/', ''))]).toEqual(image);
   });
 });
@@ -253,21 +253,24 @@ describe.each(DEPLOYMENTS)('The gateway of $name', ({ settings, others, killedAf
   });
 });
 
-test.each(['sqlite', 'postgres'] as const)('Migrations on %s only add tables, columns and indexes', async (dialect) => {
-  const statements: string[] = [];
-  await migrate({
-    dialect,
-    execute: async (sql) => {
-      statements.push(sql);
-      return [];
-    },
-  });
-  expect(statements.length).toBeGreaterThan(5);
-  expect(
-    statements.filter((sql) =>
-      /\b(DROP(?! INDEX)|RENAME|DELETE|TRUNCATE|UPDATE|ALTER\s+COLUMN(?! \w+ SET STORAGE)|SET\s+NOT\s+NULL)\b/i.test(
-        sql,
+test.each(['sqlite', 'postgres'] as const)(
+  'Migrations on %s only add tables, columns and indexes',
+  async (dialect) => {
+    const statements: string[] = [];
+    await migrate({
+      dialect,
+      execute: async (sql) => {
+        statements.push(sql);
+        return [];
+      },
+    });
+    expect(statements.length).toBeGreaterThan(5);
+    expect(
+      statements.filter((sql) =>
+        /\b(DROP(?! INDEX)|RENAME|DELETE|TRUNCATE|UPDATE|ALTER\s+COLUMN(?! \w+ SET STORAGE)|SET\s+NOT\s+NULL)\b/i.test(
+          sql,
+        ),
       ),
-    ),
-  ).toEqual([]);
-});
+    ).toEqual([]);
+  },
+);

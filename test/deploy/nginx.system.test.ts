@@ -68,7 +68,7 @@ describeWhere(
           serviceUrl: sandbox.url,
           databaseUrl: store.url,
           env: { ...env, PORT: String(port) },
-          isPatient: true,
+          hasSlowJournal: true,
         });
         return closeAfterTests(Object.assign(program, { close: () => program.kill() }));
       };
@@ -82,10 +82,10 @@ describeWhere(
 
     const exchange = async (text: string): Promise<{ status?: number; type?: string; errors?: Json[] }> => {
       const wire = await Wire.open(nginx.url);
-      const [answer] = await wire.write(text).answers(1);
+      const [response] = await wire.write(text).responses(1);
       wire.close();
-      const { errors } = JSON.parse(answer?.body ?? '{}') as { errors?: Json[] };
-      return { status: answer?.status, type: answer?.headers['content-type'], errors };
+      const { errors } = JSON.parse(response?.body ?? '{}') as { errors?: Json[] };
+      return { status: response?.status, type: response?.headers['content-type'], errors };
     };
     const errorOf = (code: string, retryable: boolean) => [
       {

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
-import { TOP, codesIn, isThere, readPage, readPages, type Page } from './support/markdown';
+import { TOP, codesIn, exists, readPage, readPages, type Page } from './support/markdown';
 
 const pages = readPages();
 const isOutside = (href: string): boolean => /^[a-z][a-z+.-]*:/i.test(href);
@@ -14,7 +14,7 @@ function target(page: Page, href: string): { file: string; anchor: string } {
 
 function isBroken(page: Page, href: string): boolean {
   const { file, anchor } = target(page, href);
-  if (file.startsWith('..') || !isThere(file)) return true;
+  if (file.startsWith('..') || !exists(file)) return true;
   const mayHaveAnchor = anchor !== '' && file.endsWith('.md');
   return mayHaveAnchor && !readPage(file).anchors.has(anchor);
 }
@@ -45,7 +45,7 @@ describe('docs/testing.md', () => {
       ({ files }) =>
         files.length < 1 ||
         files.length > 2 ||
-        !files.every((file) => file.endsWith('.test.ts') && isThere(`test/${file}`)),
+        !files.every((file) => file.endsWith('.test.ts') && exists(`test/${file}`)),
     );
     expect(wrong).toEqual([]);
   });

@@ -19,7 +19,7 @@ import { INPUT_RULES } from '../../src/schema/input-rules';
 import { VALUE_RULES } from '../../src/schema/value-rules';
 import { SETTINGS } from '../../src/config/env-vars';
 import { CHANNEL, testGateway, testSandbox } from '../support/gateway';
-import { TOP, codesIn, isThere, readPage, readPages, type Fence } from './support/markdown';
+import { TOP, codesIn, exists, readPage, readPages, type Fence } from './support/markdown';
 import { isProgram, typeFaults } from './support/type-check';
 
 /** Languages without a check. */
@@ -181,7 +181,7 @@ test('Every file that the docs name exists', () => {
   );
   // The folder of a pattern.
   const isReal = (text: string): boolean =>
-    MADE_BY_READERS.includes(text) || isThere(text.replace(/\/[^/]*\*.*$/, ''));
+    MADE_BY_READERS.includes(text) || exists(text.replace(/\/[^/]*\*.*$/, ''));
   expect(named.length).toBeGreaterThan(20);
   expect(named.filter(([, text]) => !isReal(text))).toEqual([]);
 });

@@ -64,14 +64,14 @@ inBrowser('The checkout', (browser) => {
   afterEach(() => browser.closePages());
 
   async function openPage() {
-    const { page, faults } = await browser.open();
+    const { page, problems } = await browser.open();
     const creates: Request[] = [];
     page.on('request', (request) => {
       if (request.method() === 'POST' && request.postData()?.includes('mutation CreatePayment'))
         creates.push(request);
     });
     await page.goto(url);
-    return { page, faults, creates };
+    return { page, problems, creates };
   }
 
   async function order(page: Page, way: string, amount: string, phone?: string): Promise<void> {
@@ -107,7 +107,7 @@ inBrowser('The checkout', (browser) => {
   const newest = (): string => sandbox.control.transactions(1)[0]!.transactionId;
 
   test('shows a card payment as paid after the hosted page', async () => {
-    const { page, faults } = await openPage();
+    const { page, problems } = await openPage();
     expect(await tooFaint(page)).toEqual([]);
     await order(page, 'Card', '10.00');
     await shows(page, '€10.00 to pay');
@@ -115,11 +115,11 @@ inBrowser('The checkout', (browser) => {
     await press(page, 'Pay 10.00 EUR');
     await showsPaid(page, '€10.00');
     expect(page.url()).toBe(url);
-    expect(faults).toEqual([]);
+    expect(problems).toEqual([]);
   });
 
   test('shows a QR code, and the payment as paid without a reload', async () => {
-    const { page, faults } = await openPage();
+    const { page, problems } = await openPage();
     await order(page, 'QRIS', '50000.00');
     await page.getByRole('img', { name: /QR code/ }).waitFor();
     await page.waitForFunction('document.querySelector("img").naturalWidth > 0');
@@ -127,7 +127,7 @@ inBrowser('The checkout', (browser) => {
     sandbox.control.settle(newest());
     await showsPaid(page, '50,000.00');
     expect(await page.evaluate('globalThis.isSamePage')).toBe(true);
-    expect(faults).toEqual([]);
+    expect(problems).toEqual([]);
   });
 
   test('marks an invalid field, and accepts a UTR again after a rejected and a failed confirm', async () => {

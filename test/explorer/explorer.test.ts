@@ -35,15 +35,15 @@ interface Answer {
 /** Requests exactly this path, which fetch would normalise, and returns the raw bytes. */
 const get = (base: string, path: string, headers = {}, method = 'GET'): Promise<Answer> =>
   new Promise((resolve, reject) => {
-    const asked = request(base, { path, headers, method, agent: false }, (response) => {
+    const sent = request(base, { path, headers, method, agent: false }, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('end', () =>
         resolve({ status: response.statusCode, headers: response.headers, body: Buffer.concat(chunks) }),
       );
     });
-    asked.on('error', reject);
-    asked.end();
+    sent.on('error', reject);
+    sent.end();
   });
 
 let sandboxUrl: string;
@@ -223,7 +223,7 @@ const definitionOf = ({ query }: ReadyOperation): OperationDefinitionNode => {
 };
 
 /** The fields of a @oneOf input. */
-function arms(schema: GraphQLSchema, name: string): string[] {
+function variants(schema: GraphQLSchema, name: string): string[] {
   const type = schema.getType(name);
   if (isEnumType(type)) return type.getValues().map((value) => value.name);
   return isInputObjectType(type) ? Object.keys(type.getFields()) : [];
@@ -258,14 +258,14 @@ describe('Every ready operation', () => {
   test('covers, with the others, every method of payments, payouts and confirmations', () => {
     const { redirect, ...methods } = chosen('method');
     expect(redirect).toBeDefined();
-    const ways = [...arms(schema, 'PaymentMethodInput'), ...arms(schema, 'PayoutMethodInput')];
+    const ways = [...variants(schema, 'PaymentMethodInput'), ...variants(schema, 'PayoutMethodInput')];
     expect(Object.keys({ redirect, ...methods }).sort()).toEqual([...new Set(ways)].sort());
-    expect(Object.keys(chosen('confirmation')).sort()).toEqual(arms(schema, 'ConfirmationInput').sort());
+    expect(Object.keys(chosen('confirmation')).sort()).toEqual(variants(schema, 'ConfirmationInput').sort());
     const redirects = all.flatMap(({ variables }) => {
       const { method } = (variables as { input?: { method?: { redirect?: string } } }).input ?? {};
       return method?.redirect ?? [];
     });
-    expect([...new Set(redirects)].sort()).toEqual(arms(schema, 'RedirectPaymentMethod').sort());
+    expect([...new Set(redirects)].sort()).toEqual(variants(schema, 'RedirectPaymentMethod').sort());
   });
 
   test('has a new idempotency key in each load', () => {
@@ -312,16 +312,16 @@ describe('The ready operations with the sandbox', () => {
   }
 
   const shownBy = async (operation: ReadyOperation, ids: KnownIds): Promise<Shown> => {
-    const answer = await run(operation, ids);
-    const shown = answer['payment'] ?? answer['payout'];
-    if (!shown) throw new Error(JSON.stringify(answer));
+    const response = await run(operation, ids);
+    const shown = response['payment'] ?? response['payout'];
+    if (!shown) throw new Error(JSON.stringify(response));
     return shown as Shown;
   };
 
   /** Subscribes like the page, over a WebSocket, until this status arrives. */
   async function watch({ query, variables }: ReadyOperation, ids: KnownIds, status: string): Promise<Shown> {
     const there = gate();
-    const leave = graphqlWsClient(gateway.url).subscribe<Record<string, Shown>>(
+    const disconnect = graphqlWsClient(gateway.url).subscribe<Record<string, Shown>>(
       { query, variables: ids.fillIn(variables) as Record<string, unknown> },
       {
         next: ({ data, errors }) => {
@@ -335,7 +335,7 @@ describe('The ready operations with the sandbox', () => {
     );
     let last: Shown | undefined;
     await there.opened;
-    leave();
+    disconnect();
     if (last?.status !== status) throw new Error(`Watched in vain: ${JSON.stringify(last)}`);
     return last;
   }

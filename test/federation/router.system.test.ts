@@ -98,9 +98,9 @@ test('Two fields of a @oneOf input are refused through a router too, and nothing
   const { input } = redirectCall('CARD');
   const creates = service.requestsTo('create-payment').length;
   const both = { ...input, method: { redirect: 'CARD', upi: { email: 'ann@example.com' } } };
-  const answer = await ask(DOCUMENTS.createPayment, { input: both });
-  expect(codesOf(answer)).toEqual(['BAD_USER_INPUT']);
-  expect(answer.text).not.toMatch(/ann@example\.com|127\.0\.0\.1/);
+  const response = await ask(DOCUMENTS.createPayment, { input: both });
+  expect(codesOf(response)).toEqual(['BAD_USER_INPUT']);
+  expect(response.text).not.toMatch(/ann@example\.com|127\.0\.0\.1/);
   expect(service.requestsTo('create-payment')).toHaveLength(creates);
 });
 
@@ -113,12 +113,12 @@ test('A payment whose lookup fails is null next to the others, and its error kee
       ? { acts: false, reply: (connection) => connection.send({ status: 403, json: {} }) }
       : undefined,
   );
-  const answer = await ask('{ orders { payment { status } } }');
+  const response = await ask('{ orders { payment { status } } }');
   service.plan(() => undefined);
-  expect(answer.data).toEqual({
+  expect(response.data).toEqual({
     orders: [{ payment: { status: 'PENDING' } }, { payment: null }],
   });
-  expect(answer.errors).toMatchObject([
+  expect(response.errors).toMatchObject([
     { extensions: { code: 'SERVICE_AUTH_FAILED', retryable: false, requestId: expect.any(String) } },
   ]);
 });

@@ -1,8 +1,8 @@
 import { composeServices } from '@apollo/composition';
 import { buildSchema, parse } from 'graphql';
 import { parse as parseYaml } from 'yaml';
-import { BothWays } from '../compiled/support/differential';
-import { FOUND, FAILING, MISSING, nodeId, tellTransaction } from '../compiled/support/transactions';
+import { DifferentialHarness } from '../compiled/support/differential';
+import { FOUND, FAILING, MISSING, nodeId, lookupReply } from '../compiled/support/transactions';
 import { expectForbidden, expectUnauthenticated } from '../auth/support/responses';
 import { bearer, clientOf, keyOf, OURS } from '../auth/support/harness';
 import { clientKeysFile } from '../support/credentials';
@@ -36,7 +36,7 @@ const start = (env: Record<string, string> = {}): Promise<TestClient> =>
   });
 
 beforeAll(async () => {
-  service = await testService(tellTransaction);
+  service = await testService(lookupReply);
   client = await start();
 });
 
@@ -94,14 +94,14 @@ describe('_entities', () => {
     const { data: known } = await ask([ofPayment(first)]);
     const typename = known?._entities[0]?.__typename ?? '';
     service.requests.length = 0;
-    const asked = [
+    const request = [
       ofPayout(payout),
       ofPayment(MISSING),
       ofPayment(second),
       ofPayment(first, typename),
       ofPayment(first),
     ];
-    const { data, errors } = await ask(asked);
+    const { data, errors } = await ask(request);
     expect(errors).toBeUndefined();
     const found = [payout, undefined, second, first, first];
     expect(data?._entities.map((entity) => entity?.transactionId)).toEqual(found);
@@ -109,9 +109,13 @@ describe('_entities', () => {
   });
 
   test('has one null and one error with its path when one fails', async () => {
-    const answer = await ask([ofPayment(first), ofPayment(failing), ofPayment(second)]);
-    expect(answer.data?._entities.map((entity) => entity?.transactionId)).toEqual([first, undefined, second]);
-    expect(faultsOf(answer)).toEqual([['_entities.1', 'SERVICE_AUTH_FAILED']]);
+    const response = await ask([ofPayment(first), ofPayment(failing), ofPayment(second)]);
+    expect(response.data?._entities.map((entity) => entity?.transactionId)).toEqual([
+      first,
+      undefined,
+      second,
+    ]);
+    expect(faultsOf(response)).toEqual([['_entities.1', 'SERVICE_AUTH_FAILED']]);
   });
 
   test.each([
@@ -121,10 +125,10 @@ describe('_entities', () => {
     ['a payment as a payout', { __typename: 'PayoutResource', id: nodeId('payment', first) }],
     ['a payment of another method', { __typename: 'HavalePayment', id: nodeId('payment', first) }],
   ])('has an error that does not repeat the value for %s', async (_about, representation) => {
-    const answer = await ask([ofPayment(second), representation]);
-    expect(faultsOf(answer)).toEqual([['_entities.1', 'BAD_USER_INPUT']]);
-    expect(answer.data?._entities).toEqual([expect.objectContaining({ transactionId: second }), null]);
-    expect(answer.text + logLines.join('')).not.toMatch(/GARBAGE|4111111111111111|unexpected error/);
+    const response = await ask([ofPayment(second), representation]);
+    expect(faultsOf(response)).toEqual([['_entities.1', 'BAD_USER_INPUT']]);
+    expect(response.data?._entities).toEqual([expect.objectContaining({ transactionId: second }), null]);
+    expect(response.text + logLines.join('')).not.toMatch(/GARBAGE|4111111111111111|unexpected error/);
   });
 
   test.each([
@@ -132,9 +136,9 @@ describe('_entities', () => {
     ['an object with another __typename', { __typename: { CANARY: '4111111111111111' } }],
     ['null', null],
   ])('refuses a representation that is %s, without repeating it', async (_about, representation) => {
-    const answer = await ask([ofPayment(first), representation]);
-    expect(answer.errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
-    expect(answer.text + logLines.join('')).not.toMatch(/CANARY|4111111111111111/);
+    const response = await ask([ofPayment(first), representation]);
+    expect(response.errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
+    expect(response.text + logLines.join('')).not.toMatch(/CANARY|4111111111111111/);
     expect(service.requests).toHaveLength(0);
   });
 
@@ -154,24 +158,24 @@ describe('_entities', () => {
   });
 
   test('refuses more than 100, without lookups', async () => {
-    const answer = await ask(Array.from({ length: 101 }, () => ofPayment(first)));
-    expect(faultsOf(answer)).toEqual([['_entities', 'BAD_USER_INPUT']]);
+    const response = await ask(Array.from({ length: 101 }, () => ofPayment(first)));
+    expect(faultsOf(response)).toEqual([['_entities', 'BAD_USER_INPUT']]);
     expect(service.requests).toHaveLength(0);
   });
 });
 
 describe('The rules of the gateway apply to entities', () => {
   test('scopes: an entity of the other kind is refused', async () => {
-    const answer = await ask([ofPayment(first), ofPayout(payout)], bearer(keyOf('payouts-only')));
-    expect(faultsOf(answer)).toEqual([['_entities.0', 'FORBIDDEN']]);
-    expect(answer.data?._entities).toEqual([null, expect.objectContaining({ transactionId: payout })]);
+    const response = await ask([ofPayment(first), ofPayout(payout)], bearer(keyOf('payouts-only')));
+    expect(faultsOf(response)).toEqual([['_entities.0', 'FORBIDDEN']]);
+    expect(response.data?._entities).toEqual([null, expect.objectContaining({ transactionId: payout })]);
     expectForbidden(await ask([ofPayment(first)], bearer(keyOf('creates-only'))), '_entities');
   });
 
   test("channels: another merchant's transaction is refused, whether it exists or not", async () => {
     const representations = [ofPayment(first), ofPayment(MISSING), ofPayout(payout)];
-    const answer = await ask(representations, bearer(keyOf('elsewhere')));
-    expect(faultsOf(answer)).toEqual([0, 1, 2].map((place) => [`_entities.${place}`, 'FORBIDDEN']));
+    const response = await ask(representations, bearer(keyOf('elsewhere')));
+    expect(faultsOf(response)).toEqual([0, 1, 2].map((place) => [`_entities.${place}`, 'FORBIDDEN']));
     expect(service.requests).toHaveLength(0);
   });
 
@@ -179,9 +183,9 @@ describe('The rules of the gateway apply to entities', () => {
     const limited = await start({ RATE_LIMIT_PER_MINUTE: '10' });
     const six = Array.from({ length: 6 }, () => ofPayment(first));
     expect((await ask(six, undefined, limited)).errors).toBeUndefined();
-    const answer = await ask(six, undefined, limited);
-    expect(answer.status).toBe(429);
-    expect(answer.errors).toMatchObject([{ extensions: { code: 'RATE_LIMITED' } }]);
+    const response = await ask(six, undefined, limited);
+    expect(response.status).toBe(429);
+    expect(response.errors).toMatchObject([{ extensions: { code: 'RATE_LIMITED' } }]);
   });
 
   test('cost: the lookups of all aliases of an operation are limited', async () => {
@@ -272,10 +276,10 @@ describe('A compiled operation', () => {
     }
   }`;
 
-  let prepared: BothWays;
+  let prepared: DifferentialHarness;
 
   beforeAll(async () => {
-    prepared = await BothWays.start({ SUBGRAPH: 'on' });
+    prepared = await DifferentialHarness.start({ SUBGRAPH: 'on' });
   });
 
   test.each([

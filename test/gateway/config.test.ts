@@ -220,7 +220,7 @@ const WRONG: [string, string[]][] = [
     ['2', '2s/2m', '99ms', '2s/2m 5s/1m 15s', '2s,5s', '5s 15s', '2s/2m  5s', 'seldom'],
   ],
   ['POLL_INTERVALS_PROVIDER', ['0s', '1s/30s 2s/30s 5s', '1s/30s/60s 2s', '-1s']],
-  ['POLL_INTERVALS_MISPAID', ['1.5s', '1d', '15s/0s 60s']],
+  ['POLL_INTERVALS_MISPAID', ['1.5s', '1d', '15s/0s 60s', '1s/1h 999h']],
   ['SUBSCRIPTION_OUTAGE_SECONDS', ['-1', '86401', '5m', 'never']],
   ['SUBSCRIPTION_PING_SECONDS', ['0', '-1', '3601', '15s']],
   ['METRICS_TOKEN', ['with blank', 'line\nbreak', 'x'.repeat(1025)]],

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { ConfigError } from '../../src/config';
 import { gate, until } from '../support/latch';
 import { CHANNEL, testGateway, testSandbox, testService, type TestClient } from '../support/gateway';
-import { make, validCall, type Json, type MoneyCall, type Mutation } from '../support/calls';
+import { sendCall, validCall, type Json, type MutationCall, type Mutation } from '../support/calls';
 import { Credentials } from '../../src/datasources/payment-service/credentials';
 import type {
   FakePaymentService,
@@ -58,7 +58,7 @@ beforeAll(() => {
 afterAll(() => jest.restoreAllMocks());
 
 /** A gateway with a credentials file, and a service that checks signatures and knows every merchant. */
-class Bench {
+class Harness {
   readonly texts: string[] = [];
   readonly logLines: string[] = [];
   client!: TestClient;
@@ -70,26 +70,23 @@ class Bench {
 
   static async start(
     content: unknown,
-    {
-      env = NO_SETTINGS,
-      beside = {},
-    }: { env?: Record<string, string>; beside?: Record<string, string> } = {},
-  ): Promise<Bench> {
+    { env = NO_SETTINGS, files = {} }: { env?: Record<string, string>; files?: Record<string, string> } = {},
+  ): Promise<Harness> {
     const service = await testService(respond);
     service.knownSecretKeys = SECRETS;
     service.secretKeys = new Map(NAMES.map((name) => [keyOf(name), [secretOf(name)]]));
-    const bench = new Bench(service, path.join(newFolder(), 'credentials.json'));
-    for (const [name, text] of Object.entries(beside)) writeFileSync(bench.beside(name), text);
-    bench.write(content);
-    bench.client = await testGateway(service.url, {
-      logLines: bench.logLines,
-      env: { SERVICE_CREDENTIALS_FILE: bench.file, SERVICE_TIMEOUT_MS: '30000', ...env },
+    const harness = new Harness(service, path.join(newFolder(), 'credentials.json'));
+    for (const [name, text] of Object.entries(files)) writeFileSync(harness.pathOf(name), text);
+    harness.write(content);
+    harness.client = await testGateway(service.url, {
+      logLines: harness.logLines,
+      env: { SERVICE_CREDENTIALS_FILE: harness.file, SERVICE_TIMEOUT_MS: '30000', ...env },
     });
-    benches.push(bench);
-    return bench;
+    benches.push(harness);
+    return harness;
   }
 
-  beside(name: string): string {
+  pathOf(name: string): string {
     return path.join(path.dirname(this.file), name);
   }
 
@@ -117,9 +114,12 @@ class Bench {
   }
 
   /** Makes a call for a channel, and returns a typename or an error code. Repeated while an earlier call is being recorded. */
-  async money({ mutation, input }: MoneyCall, channel = CHANNEL): Promise<string | undefined> {
+  async money({ mutation, input }: MutationCall, channel = CHANNEL): Promise<string | undefined> {
     const call = async () => {
-      const { result, errors, text } = await make(this.client, { mutation, input: { ...input, channel } });
+      const { result, errors, text } = await sendCall(this.client, {
+        mutation,
+        input: { ...input, channel },
+      });
       this.texts.push(text);
       return { end: result?.__typename ?? String(errors?.[0]?.extensions['code']), text };
     };
@@ -164,7 +164,7 @@ const respond = ({ method, endpoint, parameters, json }: ReceivedRequest): Reply
   return id === null ? { status: 404 } : { status: 200, json: { status: 'completed', transaction_id: id } };
 };
 
-const benches: Bench[] = [];
+const benches: Harness[] = [];
 
 afterEach(() => {
   for (const { texts, logLines } of benches.splice(0)) {
@@ -183,14 +183,14 @@ const CALLS: [string, Mutation, string][] = [
   ['a confirm', 'confirmPayment', 'upi'],
 ];
 
-async function everyCall(bench: Bench, channel: string): Promise<(string | undefined)[]> {
+async function everyCall(harness: Harness, channel: string): Promise<(string | undefined)[]> {
   const ends: (string | undefined)[] = [];
-  for (const [, mutation, arm] of CALLS) {
-    const call = validCall(mutation, arm);
+  for (const [, mutation, variant] of CALLS) {
+    const call = validCall(mutation, variant);
     const input = mutation === 'confirmPayment' ? { ...call.input, transactionId: randomUUID() } : call.input;
-    ends.push(await bench.money({ mutation, input }, channel));
+    ends.push(await harness.money({ mutation, input }, channel));
   }
-  for (const field of ['payment', 'payout'] as const) ends.push(await bench.lookUp(field, channel));
+  for (const field of ['payment', 'payout'] as const) ends.push(await harness.lookUp(field, channel));
   return ends;
 }
 
@@ -205,7 +205,7 @@ const credentialsIn = (requests: readonly ReceivedRequest[]): Set<string> =>
 
 describe('A channel', () => {
   test('signs its calls with its own key and secret, or with the default', async () => {
-    const bench = await Bench.start({
+    const harness = await Harness.start({
       default: entry('default'),
       channels: { [A]: entry('a'), [B.toUpperCase()]: entry('b') },
     });
@@ -215,8 +215,8 @@ describe('A channel', () => {
       [CHANNEL, 'default'],
       [A.toUpperCase(), 'a'],
     ] as const) {
-      expect(await everyCall(bench, channel)).toEqual(ALL_WELL);
-      const sent = bench.service.takeRequests();
+      expect(await everyCall(harness, channel)).toEqual(ALL_WELL);
+      const sent = harness.service.takeRequests();
       // Three creates and confirms, the lookup before the payout, two lookups.
       expect(sent).toHaveLength(6);
       expect(credentialsIn(sent)).toEqual(only(name));
@@ -226,57 +226,60 @@ describe('A channel', () => {
   test('may have its key and secrets in separate files', async () => {
     const elsewhere = path.join(newFolder(), 'key');
     writeFileSync(elsewhere, keyOf('a'));
-    const bench = await Bench.start(
+    const harness = await Harness.start(
       { channels: { [A]: { apiKeyFile: elsewhere, secretKeyFiles: ['secret-new', './secret-a'] } } },
-      { beside: { 'secret-a': `${secretOf('a')}\r\n`, 'secret-new': `${NEW}\n` } },
+      { files: { 'secret-a': `${secretOf('a')}\r\n`, 'secret-new': `${NEW}\n` } },
     );
-    expect(await everyCall(bench, A)).toEqual(ALL_WELL);
-    expect(credentialsIn(bench.service.requests.filter(({ isRefused }) => !isRefused))).toEqual(only('a'));
+    expect(await everyCall(harness, A)).toEqual(ALL_WELL);
+    expect(credentialsIn(harness.service.requests.filter(({ isRefused }) => !isRefused))).toEqual(only('a'));
   });
 
   test.each([
     ['the settings, where the file has none', { channels: { [A]: entry('a') } }, 'env'],
     ['the file, where the settings have one too', { default: entry('default') }, 'default'],
   ])('uses the default of %s', async (_where, content, name) => {
-    const bench = await Bench.start(content, { env: SETTINGS });
-    expect(await everyCall(bench, CHANNEL)).toEqual(ALL_WELL);
-    expect(bench.credentials()).toEqual(only(name));
+    const harness = await Harness.start(content, { env: SETTINGS });
+    expect(await everyCall(harness, CHANNEL)).toEqual(ALL_WELL);
+    expect(harness.credentials()).toEqual(only(name));
   });
 
   test('without credentials is refused until it has some, and nothing is sent', async () => {
-    const bench = await Bench.start({ channels: { [A]: entry('a') } });
-    const calls = CALLS.map(([, mutation, arm]) => validCall(mutation, arm));
-    for (const call of calls) expect(await bench.money(call)).toBe(AUTH_FAILED);
-    expect(await bench.lookUp('payment')).toBe(AUTH_FAILED);
-    expect(await bench.lookUp('payout')).toBe(AUTH_FAILED);
-    expect(bench.service.requests).toHaveLength(0);
-    const failed = bench.logged('service_request_failed');
+    const harness = await Harness.start({ channels: { [A]: entry('a') } });
+    const calls = CALLS.map(([, mutation, variant]) => validCall(mutation, variant));
+    for (const call of calls) expect(await harness.money(call)).toBe(AUTH_FAILED);
+    expect(await harness.lookUp('payment')).toBe(AUTH_FAILED);
+    expect(await harness.lookUp('payout')).toBe(AUTH_FAILED);
+    expect(harness.service.requests).toHaveLength(0);
+    const failed = harness.logged('service_request_failed');
     expect(failed.length).toBeGreaterThanOrEqual(calls.length);
     for (const line of failed)
       expect(JSON.stringify(line)).toMatch(
         new RegExp(`NO_CREDENTIALS.*${CHANNEL}|${CHANNEL}.*NO_CREDENTIALS`),
       );
-    expect(await bench.lookUp('payment', A)).toBe('found');
-    bench.service.takeRequests();
-    await bench.reloaded(() => bench.write({ channels: { [A]: entry('a'), [CHANNEL]: entry('b') } }));
+    expect(await harness.lookUp('payment', A)).toBe('found');
+    harness.service.takeRequests();
+    await harness.reloaded(() => harness.write({ channels: { [A]: entry('a'), [CHANNEL]: entry('b') } }));
     const ends = [];
-    for (const call of calls) ends.push(await bench.money(call));
+    for (const call of calls) ends.push(await harness.money(call));
     expect(ends).toEqual(ALL_WELL.slice(0, 3));
-    expect(bench.credentials()).toEqual(only('b'));
+    expect(harness.credentials()).toEqual(only('b'));
   });
 });
 
 /** Concurrent calls of every kind: their results, and the external ids of the creates. */
-async function manyAtOnce(bench: Bench, times: number): Promise<{ ends: unknown[]; externalIds: string[] }> {
+async function manyAtOnce(
+  harness: Harness,
+  times: number,
+): Promise<{ ends: unknown[]; externalIds: string[] }> {
   const kinds = ['createPayment', 'createPayout'] as const;
   const creates = Array.from({ length: times }, () => kinds.map((kind) => validCall(kind, 'other'))).flat();
-  const lookUps = Array.from({ length: times }, () => bench.lookUp());
-  const ends = await Promise.all([...creates.map((call) => bench.money(call)), ...lookUps]);
+  const lookUps = Array.from({ length: times }, () => harness.lookUp());
+  const ends = await Promise.all([...creates.map((call) => harness.money(call)), ...lookUps]);
   return { ends, externalIds: creates.map(({ input }) => String(input['externalId'])) };
 }
 
 function expectAllWell(
-  { service }: Bench,
+  { service }: Harness,
   { ends, externalIds }: Awaited<ReturnType<typeof manyAtOnce>>,
 ): void {
   expect(new Set(ends)).toEqual(new Set(['PaymentSuccess', 'PayoutSuccess', 'found']));
@@ -285,82 +288,84 @@ function expectAllWell(
   );
 }
 
-function changeOverAfter(bench: Bench, requests: number, secretKey: string): void {
+function changeOverAfter(harness: Harness, requests: number, secretKey: string): void {
   let arrived = 0;
-  bench.service.plan(() => {
+  harness.service.plan(() => {
     arrived += 1;
-    if (arrived === requests) bench.accept([secretKey]);
+    if (arrived === requests) harness.accept([secretKey]);
     return undefined;
   });
 }
 
 describe('During a key rotation', () => {
   test('no call fails when the service goes back from the new key to the old among many calls', async () => {
-    const bench = await Bench.start(rotating(NEW, OLD));
-    bench.accept([NEW]);
-    expect(await bench.lookUp()).toBe('found');
-    bench.service.takeRequests();
-    changeOverAfter(bench, 9, OLD);
-    expectAllWell(bench, await manyAtOnce(bench, 6));
-    expectAllWell(bench, await manyAtOnce(bench, 2));
-    bench.service.takeRequests();
+    const harness = await Harness.start(rotating(NEW, OLD));
+    harness.accept([NEW]);
+    expect(await harness.lookUp()).toBe('found');
+    harness.service.takeRequests();
+    changeOverAfter(harness, 9, OLD);
+    expectAllWell(harness, await manyAtOnce(harness, 6));
+    expectAllWell(harness, await manyAtOnce(harness, 2));
+    harness.service.takeRequests();
     // The key that worked last is used first.
-    expectAllWell(bench, await manyAtOnce(bench, 2));
-    expect(new Set(bench.attempts().map(String))).toEqual(new Set([`${OLD},false`]));
+    expectAllWell(harness, await manyAtOnce(harness, 2));
+    expect(new Set(harness.attempts().map(String))).toEqual(new Set([`${OLD},false`]));
   });
 
   test('no call fails from the first step to the last, and the log shows the switch', async () => {
-    const bench = await Bench.start(rotating(OLD));
-    bench.accept([OLD]);
-    expectAllWell(bench, await manyAtOnce(bench, 2));
-    const during = manyAtOnce(bench, 6);
-    await bench.reloaded(() => bench.write(rotating(NEW, OLD)));
-    expectAllWell(bench, await during);
-    bench.service.takeRequests();
+    const harness = await Harness.start(rotating(OLD));
+    harness.accept([OLD]);
+    expectAllWell(harness, await manyAtOnce(harness, 2));
+    const during = manyAtOnce(harness, 6);
+    await harness.reloaded(() => harness.write(rotating(NEW, OLD)));
+    expectAllWell(harness, await during);
+    harness.service.takeRequests();
     // The key used so far stays first while the service accepts it.
-    expectAllWell(bench, await manyAtOnce(bench, 2));
-    expect(bench.attempts().filter(([, isRefused]) => isRefused)).toEqual([]);
-    changeOverAfter(bench, 9, NEW);
-    expectAllWell(bench, await manyAtOnce(bench, 6));
-    expectAllWell(bench, await manyAtOnce(bench, 1));
-    expect(bench.logged('secret_key_switched')).toMatchObject([{ entry: 'default', secretKey: 1 }]);
-    const last = manyAtOnce(bench, 6);
-    await bench.reloaded(() => bench.write(rotating(NEW)));
-    expectAllWell(bench, await last);
-    bench.service.takeRequests();
-    expectAllWell(bench, await manyAtOnce(bench, 2));
-    expect(bench.credentials()).toEqual(only('default', NEW));
+    expectAllWell(harness, await manyAtOnce(harness, 2));
+    expect(harness.attempts().filter(([, isRefused]) => isRefused)).toEqual([]);
+    changeOverAfter(harness, 9, NEW);
+    expectAllWell(harness, await manyAtOnce(harness, 6));
+    expectAllWell(harness, await manyAtOnce(harness, 1));
+    expect(harness.logged('secret_key_switched')).toMatchObject([{ entry: 'default', secretKey: 1 }]);
+    const last = manyAtOnce(harness, 6);
+    await harness.reloaded(() => harness.write(rotating(NEW)));
+    expectAllWell(harness, await last);
+    harness.service.takeRequests();
+    expectAllWell(harness, await manyAtOnce(harness, 2));
+    expect(harness.credentials()).toEqual(only('default', NEW));
     // The old key is not tried any more.
-    bench.accept([OLD]);
-    expect(await bench.create()).toBe(AUTH_FAILED);
-    expect(bench.credentials()).toEqual(only('default', NEW));
+    harness.accept([OLD]);
+    expect(await harness.create()).toBe(AUTH_FAILED);
+    expect(harness.credentials()).toEqual(only('default', NEW));
   });
 
   test('a change of one channel does not affect the others', async () => {
-    const bench = await Bench.start({
+    const harness = await Harness.start({
       default: { apiKey: keyOf('default'), secretKeys: [NEW, OLD] },
       channels: { [A]: { apiKey: keyOf('a'), secretKeys: [secretOf('a'), OLD] } },
     });
-    bench.accept([OLD]);
-    expect(await bench.lookUp()).toBe('found');
-    bench.service.takeRequests();
-    expect(await bench.lookUp('payment', A)).toBe('found');
-    expect(bench.attempts()).toEqual([[secretOf('a'), false]]);
+    harness.accept([OLD]);
+    expect(await harness.lookUp()).toBe('found');
+    harness.service.takeRequests();
+    expect(await harness.lookUp('payment', A)).toBe('found');
+    expect(harness.attempts()).toEqual([[secretOf('a'), false]]);
   });
 
   test('a call that is refused with both is sent twice only', async () => {
-    const bench = await Bench.start(rotating(NEW, OLD), { env: { ...NO_SETTINGS, PAYOUT_PREFLIGHT: 'off' } });
-    bench.accept([NEWER]);
+    const harness = await Harness.start(rotating(NEW, OLD), {
+      env: { ...NO_SETTINGS, PAYOUT_PREFLIGHT: 'off' },
+    });
+    harness.accept([NEWER]);
     const REFUSED_TWICE = [
       [NEW, true],
       [OLD, true],
     ];
-    for (const [, mutation, arm] of CALLS) {
-      expect(await bench.money(validCall(mutation, arm))).toBe(AUTH_FAILED);
-      expect(bench.attempts()).toEqual(REFUSED_TWICE);
+    for (const [, mutation, variant] of CALLS) {
+      expect(await harness.money(validCall(mutation, variant))).toBe(AUTH_FAILED);
+      expect(harness.attempts()).toEqual(REFUSED_TWICE);
     }
-    expect(await bench.lookUp()).toBe(AUTH_FAILED);
-    expect(bench.attempts()).toEqual(REFUSED_TWICE);
+    expect(await harness.lookUp()).toBe(AUTH_FAILED);
+    expect(harness.attempts()).toEqual(REFUSED_TWICE);
   });
 });
 
@@ -368,53 +373,53 @@ const MINUTE = 60_000;
 
 describe('When the clock of the service differs as well', () => {
   test.each([10, -10])('by %i minutes, one call corrects clock and key for later calls', async (minutes) => {
-    const bench = await Bench.start(rotating(NEW, OLD));
-    bench.accept([OLD]);
-    bench.service.clockOffsetMs = minutes * MINUTE;
-    expect(await bench.create()).toBe('PaymentSuccess');
-    expect(bench.attempts()).toEqual([
+    const harness = await Harness.start(rotating(NEW, OLD));
+    harness.accept([OLD]);
+    harness.service.clockOffsetMs = minutes * MINUTE;
+    expect(await harness.create()).toBe('PaymentSuccess');
+    expect(harness.attempts()).toEqual([
       [NEW, true],
       [NEW, true],
       [OLD, false],
     ]);
-    expectAllWell(bench, await manyAtOnce(bench, 2));
-    expect(bench.attempts().filter(([, isRefused]) => isRefused)).toEqual([]);
+    expectAllWell(harness, await manyAtOnce(harness, 2));
+    expect(harness.attempts().filter(([, isRefused]) => isRefused)).toEqual([]);
   });
 
   test('no call is sent more than three times when the service refuses everything', async () => {
-    const bench = await Bench.start(rotating(NEW, OLD));
-    bench.accept([NEWER]);
-    bench.service.dateOffsetMs = 20 * MINUTE;
-    expect(await bench.create()).toBe(AUTH_FAILED);
-    expect(bench.service.requests).toHaveLength(3);
+    const harness = await Harness.start(rotating(NEW, OLD));
+    harness.accept([NEWER]);
+    harness.service.dateOffsetMs = 20 * MINUTE;
+    expect(await harness.create()).toBe(AUTH_FAILED);
+    expect(harness.service.requests).toHaveLength(3);
   });
 
   test('a channel with bad credentials does not change the clock correction', async () => {
-    const bench = await Bench.start({ default: entry('default'), channels: { [A]: entry('unused') } });
-    bench.accept([], keyOf('unused'));
-    bench.service.clockOffsetMs = 10 * MINUTE;
-    expect(await bench.lookUp()).toBe('found');
-    bench.service.takeRequests();
-    expect(await bench.lookUp('payment', A)).toBe(AUTH_FAILED);
-    expect(await bench.lookUp()).toBe('found');
-    expect(bench.attempts().map(([, isRefused]) => isRefused)).toEqual([true, false]);
+    const harness = await Harness.start({ default: entry('default'), channels: { [A]: entry('unused') } });
+    harness.accept([], keyOf('unused'));
+    harness.service.clockOffsetMs = 10 * MINUTE;
+    expect(await harness.lookUp()).toBe('found');
+    harness.service.takeRequests();
+    expect(await harness.lookUp('payment', A)).toBe(AUTH_FAILED);
+    expect(await harness.lookUp()).toBe('found');
+    expect(harness.attempts().map(([, isRefused]) => isRefused)).toEqual([true, false]);
   });
 });
 
 describe('A change of the file', () => {
   test('does not affect the credentials of a call in flight', async () => {
-    const bench = await Bench.start(rotating(NEW, OLD));
+    const harness = await Harness.start(rotating(NEW, OLD));
     const held = gate();
-    bench.accept([OLD]);
-    bench.service.next('create-payment', { acts: true, first: held.opened });
-    const call = bench.create();
-    await until(() => bench.service.requests.length === 1);
-    await bench.reloaded(() => bench.write({ default: { apiKey: keyOf('newer'), secretKeys: [NEWER] } }));
+    harness.accept([OLD]);
+    harness.service.next('create-payment', { acts: true, first: held.opened });
+    const call = harness.create();
+    await until(() => harness.service.requests.length === 1);
+    await harness.reloaded(() => harness.write({ default: { apiKey: keyOf('newer'), secretKeys: [NEWER] } }));
     held.open();
     expect(await call).toBe('PaymentSuccess');
-    expect([...bench.credentials()]).toEqual([...only('default', NEW), ...only('default', OLD)]);
-    expect(await bench.create()).toBe('PaymentSuccess');
-    expect(bench.credentials()).toEqual(only('newer', NEWER));
+    expect([...harness.credentials()]).toEqual([...only('default', NEW), ...only('default', OLD)]);
+    expect(await harness.create()).toBe('PaymentSuccess');
+    expect(harness.credentials()).toEqual(only('newer', NEWER));
   });
 
   test('keeps every known key redacted in responses, also those that sign nothing', async () => {
@@ -422,17 +427,17 @@ describe('A change of the file', () => {
       default: { apiKey: keyOf('default'), secretKeys: [secretOf('default'), second] },
       channels: { [A]: entry('a'), [B]: { apiKey: keyOf('b'), secretKeys: [secretOf('b'), NEW] } },
     });
-    const bench = await Bench.start(contentWith(OLD), { env: SETTINGS });
-    await bench.reloaded(() => bench.write(contentWith(NEWER)));
+    const harness = await Harness.start(contentWith(OLD), { env: SETTINGS });
+    await harness.reloaded(() => harness.write(contentWith(NEWER)));
     const known = ['default', 'a', 'b', 'env'].flatMap((name) => [keyOf(name), secretOf(name)]);
     for (const value of [...known, NEW, NEWER]) {
-      bench.service.respond(() => ({ status: 400, json: { message: `${value} may not do that` } }));
-      expect(await bench.create(A)).toBe('RejectedByServiceError');
-      expect(await bench.lookUp('payment', A)).toBe('BAD_USER_INPUT');
+      harness.service.respond(() => ({ status: 400, json: { message: `${value} may not do that` } }));
+      expect(await harness.create(A)).toBe('RejectedByServiceError');
+      expect(await harness.lookUp('payment', A)).toBe('BAD_USER_INPUT');
     }
-    bench.service.respond(() => ({ status: 400, json: { message: 'you may not do that' } }));
-    await bench.create(A);
-    expect(bench.texts.at(-1)).toContain('you may not do that');
+    harness.service.respond(() => ({ status: 400, json: { message: 'you may not do that' } }));
+    await harness.create(A);
+    expect(harness.texts.at(-1)).toContain('you may not do that');
   });
 
   test('by a swapped symlink, as with mounted secrets, is applied as a whole', async () => {
@@ -446,31 +451,31 @@ describe('A change of the file', () => {
     };
     publish('..1', 'old');
     for (const name of ['key', 'secret']) symlinkSync(path.join('..data', name), path.join(mount, name));
-    const bench = await Bench.start({
+    const harness = await Harness.start({
       default: { apiKeyFile: path.join(mount, 'key'), secretKeyFiles: [path.join(mount, 'secret')] },
     });
-    expect(await bench.lookUp()).toBe('found');
-    await bench.reloaded(() => publish('..2', 'new'));
-    expect(await bench.lookUp()).toBe('found');
-    expect([...bench.credentials()]).toEqual([...only('old'), ...only('new')]);
+    expect(await harness.lookUp()).toBe('found');
+    await harness.reloaded(() => publish('..2', 'new'));
+    expect(await harness.lookUp()).toBe('found');
+    expect([...harness.credentials()]).toEqual([...only('old'), ...only('new')]);
   });
 
   test('to an invalid file keeps the previous credentials until the file is valid again', async () => {
-    const bench = await Bench.start({ default: entry('default') });
+    const harness = await Harness.start({ default: entry('default') });
     const broken: [change: () => void, where: string][] = [
-      [() => bench.write({ default: { ...entry('a'), more: CANARY } }), 'default: '],
-      [() => rmSync(bench.file), ''],
+      [() => harness.write({ default: { ...entry('a'), more: CANARY } }), 'default: '],
+      [() => rmSync(harness.file), ''],
     ];
     for (const [change, where] of broken) {
-      await bench.reloaded(change, 'credentials_file_invalid');
-      const line = bench.logged('credentials_file_invalid').at(-1);
+      await harness.reloaded(change, 'credentials_file_invalid');
+      const line = harness.logged('credentials_file_invalid').at(-1);
       expect(line).toMatchObject({ level: 50, why: expect.stringContaining(where) as unknown });
-      expect(await bench.lookUp()).toBe('found');
+      expect(await harness.lookUp()).toBe('found');
     }
-    expect(bench.credentials()).toEqual(only('default'));
-    await bench.reloaded(() => bench.write({ default: entry('newer') }));
-    expect(await bench.lookUp()).toBe('found');
-    expect(bench.credentials()).toEqual(only('newer'));
+    expect(harness.credentials()).toEqual(only('default'));
+    await harness.reloaded(() => harness.write({ default: entry('newer') }));
+    expect(await harness.lookUp()).toBe('found');
+    expect(harness.credentials()).toEqual(only('newer'));
   });
 });
 
@@ -558,7 +563,7 @@ describe('A credentials file', () => {
     const logLines: string[] = [];
     const env = { ...NO_SETTINGS, SERVICE_CREDENTIALS_FILE: file };
     const client = await testGateway(sandbox.url, { inSandbox: true, logLines, env });
-    const { result } = await make(client, validCall('createPayment', 'other'));
+    const { result } = await sendCall(client, validCall('createPayment', 'other'));
     expect(result?.__typename).toBe('PaymentSuccess');
     expect(logLines.join('')).toContain('"event":"credentials_file_ignored"');
   });

@@ -1,3 +1,4 @@
+import { type LoggedGateway } from '../support/gateway';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -15,7 +16,7 @@ import {
 } from '../methods/selection';
 import { DOCUMENTS, validCall, withValue } from '../support/calls';
 import { expectErrors, post } from '../support/raw';
-import { newRig, type Rig } from './fixtures/rig';
+import { startRuleHarness } from './fixtures/rig';
 
 const times = (count: number, text: (place: number) => string): string =>
   Array.from({ length: count }, (_, place) => text(place)).join(' ');
@@ -37,7 +38,7 @@ const clientDocuments = readdirSync(CLIENT_OPERATIONS).map((file) =>
 );
 
 /** The largest documents of real clients. */
-const HONEST: [what: string, document: string][] = [
+const REAL_DOCUMENTS: [what: string, document: string][] = [
   [
     'a page of attempts with every field',
     `{ attempts(channel: "7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10", first: 100) { edges { node { payment ${WHOLE_PAYMENT} payout ${WHOLE_PAYOUT} } } } }`,
@@ -60,11 +61,14 @@ const HONEST: [what: string, document: string][] = [
   ["our clients' operations, all in one document", clientDocuments.join('\n')],
 ];
 
-test.each(HONEST)('A document of a real client passes, in one line or in many: %s', (_what, document) => {
-  expect(validate(schema, parse(document))).toEqual([]);
-  expect(check(document)).toEqual({ ok: true });
-  expect(check(print(parse(document)))).toEqual({ ok: true });
-});
+test.each(REAL_DOCUMENTS)(
+  'A document of a real client passes, in one line or in many: %s',
+  (_what, document) => {
+    expect(validate(schema, parse(document))).toEqual([]);
+    expect(check(document)).toEqual({ ok: true });
+    expect(check(print(parse(document)))).toEqual({ ok: true });
+  },
+);
 
 /** Creates a document with `count` of what a rule limits. */
 const SHAPES: [rule: DocumentRuleName, shape: (count: number) => string][] = [
@@ -198,7 +202,7 @@ test.each(['', '{', '{ a(b: "', '}', 'type A { a: Int } extend schema @a', 'frag
 );
 
 test('Tokens are counted as by the parser', () => {
-  for (const [, document] of HONEST) {
+  for (const [, document] of REAL_DOCUMENTS) {
     const { tokenCount = 0 } = parse(document);
     const filler = (count: number) => `{ a(b: [${'1 '.repeat(count)}]) } #`.replace('1 1', '1,1');
     expect(check(document + filler(MAX_TOKENS - tokenCount - 9))).not.toMatchObject({ rule: 'tokens' });
@@ -226,7 +230,7 @@ const doubling = (levels: number): string =>
   times(levels, (n) => `fragment F${n} on Query { a { ...F${n + 1} ...F${n + 1} } }`);
 
 /** Documents that are small and expensive to parse. */
-const BOMBS: [what: string, document: string][] = [
+const EXPENSIVE_DOCUMENTS: [what: string, document: string][] = [
   ['one field, thousands of times', `{ ${'a '.repeat(4900)} }`],
   ['one field in one field, each many times', `{ ${`a { ${'b '.repeat(48)} } `.repeat(96)} }`],
   ['the same in inline fragments', `{ ${'... on Query { a { b } } '.repeat(450)} }`],
@@ -254,7 +258,7 @@ const BOMBS: [what: string, document: string][] = [
   ],
 ];
 
-test.each(BOMBS)(
+test.each(EXPENSIVE_DOCUMENTS)(
   'A small document that is expensive to parse is refused before validation: %s',
   (_what, document) => {
     expect(check(document)).toMatchObject({ ok: false });
@@ -301,29 +305,29 @@ const BODIES: [what: string, body: (depth: number) => string][] = [
   ],
 ];
 
-async function expectCallersFault(body: string): Promise<void> {
-  const answer = await post(rig.client.url, body);
-  expect(answer.status).toBeLessThan(500);
-  if (answer.errors) {
+async function expectClientError(body: string): Promise<void> {
+  const response = await post(harness.client.url, body);
+  expect(response.status).toBeLessThan(500);
+  if (response.errors) {
     expectErrors(
-      answer,
+      response,
       /^(BAD_USER_INPUT|GRAPHQL_VALIDATION_FAILED|GRAPHQL_PARSE_FAILED|BAD_REQUEST|OPERATION_TOO_LARGE)$/,
     );
   } else {
-    expect(answer.text).toContain('InvalidInputError');
+    expect(response.text).toContain('InvalidInputError');
   }
 }
 
-let rig: Rig;
+let harness: LoggedGateway;
 
 beforeAll(async () => {
-  rig = await newRig();
+  harness = await startRuleHarness();
 });
 
 test.each(BODIES)('Deep nesting of %s is a client error', async (_what, body) => {
-  for (const depth of DEPTHS) await expectCallersFault(body(depth));
-  expect(rig.service.requests).toHaveLength(0);
-  expect(rig.logLines.filter((line) => (JSON.parse(line) as { level: number }).level >= 50)).toEqual([]);
-  const alive = await rig.client.ask('{ __typename }');
+  for (const depth of DEPTHS) await expectClientError(body(depth));
+  expect(harness.service.requests).toHaveLength(0);
+  expect(harness.logLines.filter((line) => (JSON.parse(line) as { level: number }).level >= 50)).toEqual([]);
+  const alive = await harness.client.ask('{ __typename }');
   expect(alive.data).toEqual({ __typename: 'Query' });
 });

@@ -2,14 +2,14 @@ import { parseValue, type GraphQLError } from 'graphql';
 import { JSONObject, Timestamp } from '../../src/schema/scalars';
 import { VALUE_RULES } from '../../src/schema/value-rules';
 import { EventStream } from '../subscriptions/support/event-stream';
-import { WireClient, toldIn, type Told } from '../subscriptions/support/wire-client';
-import { asNew, BothWays } from '../compiled/support/differential';
+import { WireClient, errorsIn, type WireError } from '../subscriptions/support/wire-client';
+import { asNew, DifferentialHarness } from '../compiled/support/differential';
 import { AUTHORIZED } from '../support/credentials';
-import { CHANNEL, type GraphqlAnswer } from '../support/gateway';
+import { CHANNEL, type GraphqlResult } from '../support/gateway';
 import {
   DOCUMENTS,
   TRANSACTION_ID,
-  make,
+  sendCall,
   redirectCall,
   validCall,
   withValue,
@@ -213,10 +213,10 @@ const fieldsIn = (errors: readonly { extensions: Record<string, unknown> }[]): F
 const seen = new Set<string>();
 const remember = (fields: Fields): void => fields.forEach(({ rule }) => seen.add(rule));
 
-let ways: BothWays;
+let ways: DifferentialHarness;
 
 beforeAll(async () => {
-  ways = await BothWays.start();
+  ways = await DifferentialHarness.start();
 });
 
 beforeEach(() => {
@@ -236,11 +236,11 @@ describe('An invalid value', () => {
   test.each(CALLS)(
     'is named with path and rule by both query paths: %s',
     async (_, { query, variables, fitting, fields }) => {
-      const byApollo = await ways.ask({ body: { query: asNew(query), variables } });
+      const byApollo = await ways.send({ body: { query: asNew(query), variables } });
       if (fitting) await ways.prepare({ query, variables: fitting });
-      const afterwards = await ways.ask({ body: { query, variables } });
-      for (const { told } of [byApollo, afterwards]) expectFields(told.body, fields, 'BAD_USER_INPUT');
-      expect(afterwards.told.body).toBe(byApollo.told.body);
+      const afterwards = await ways.send({ body: { query, variables } });
+      for (const { effects } of [byApollo, afterwards]) expectFields(effects.body, fields, 'BAD_USER_INPUT');
+      expect(afterwards.effects.body).toBe(byApollo.effects.body);
     },
   );
 
@@ -253,26 +253,28 @@ describe('An invalid value', () => {
   test.each(SENT)(
     'is not repeated, and nothing is sent: %s = %j breaks the rule %s',
     async (path, value, rule) => {
-      const [head, arm = 'other'] = path.split('.');
-      const { input } = validCall('createPayment', head === 'method' ? arm : 'other');
-      const answer = await ways.client.ask(DOCUMENTS.createPayment, {
+      const [head, variant = 'other'] = path.split('.');
+      const { input } = validCall('createPayment', head === 'method' ? variant : 'other');
+      const response = await ways.client.ask(DOCUMENTS.createPayment, {
         input: withValue(input, path.split('.'), value),
       });
-      expect(answer.status).toBe(400);
-      expectFields(answer.text, [field(path, rule)], 'BAD_USER_INPUT');
-      const said = (answer.text + ways.logLines.join('')).replace('for example 10.00', '');
-      if (written(value).length > 4) expect(said).not.toContain(written(value));
+      expect(response.status).toBe(400);
+      expectFields(response.text, [field(path, rule)], 'BAD_USER_INPUT');
+      const output = (response.text + ways.logLines.join('')).replace('for example 10.00', '');
+      if (written(value).length > 4) expect(output).not.toContain(written(value));
       expect(ways.service.requests).toHaveLength(0);
     },
   );
 
   test.each(SHORT_LITERALS)('is not repeated when it is the literal %s', async (argument, path, rule) => {
     const query = `mutation { createPayment(input: { ${argument} }) { __typename } }`;
-    const answer = await ways.client.ask(query);
-    const faults = fieldsIn(answer.errors ?? []);
+    const response = await ways.client.ask(query);
+    const faults = fieldsIn(response.errors ?? []);
     expect(faults).toContainEqual(field(path, rule));
-    expect(answer.errors?.map(({ extensions }) => extensions['code'])).toContain('GRAPHQL_VALIDATION_FAILED');
-    expect(answer.text).not.toContain('77777');
+    expect(response.errors?.map(({ extensions }) => extensions['code'])).toContain(
+      'GRAPHQL_VALIDATION_FAILED',
+    );
+    expect(response.text).not.toContain('77777');
     expect(ways.logLines.join('')).not.toMatch(/[^\d]77777/);
     expect(ways.service.requests).toHaveLength(0);
   });
@@ -281,31 +283,33 @@ describe('An invalid value', () => {
     'mutation M($pan: CardNumber = "4111111111111111") { createPayment(input: { method: { card: { pan: $pan } } }) { __typename } }',
     'query Q($c: CardNumber!) { payment(channel: $c) { __typename } }',
   ])('is not repeated when a card number is a default value or of another type: %s', async (query) => {
-    const answer = await ways.client.ask(query, { c: PAN });
-    answer.errors?.forEach(({ extensions }) => expect(extensions['code']).toBe('GRAPHQL_VALIDATION_FAILED'));
-    expect(answer.errors?.length).toBeGreaterThan(0);
-    expect(answer.text).not.toContain('4111');
+    const response = await ways.client.ask(query, { c: PAN });
+    response.errors?.forEach(({ extensions }) =>
+      expect(extensions['code']).toBe('GRAPHQL_VALIDATION_FAILED'),
+    );
+    expect(response.errors?.length).toBeGreaterThan(0);
+    expect(response.text).not.toContain('4111');
   });
 
   test.each([...LITERALS, ...ABSENT])(
     'is named with path and rule in the document itself: %s',
     async (_, { query, fields }) => {
-      const { told } = await ways.ask({ body: { query } });
-      expectFields(told.body, fields, 'GRAPHQL_VALIDATION_FAILED');
+      const { effects } = await ways.send({ body: { query } });
+      expectFields(effects.body, fields, 'GRAPHQL_VALIDATION_FAILED');
     },
   );
 
   test('has no fields when the error is not about a value', async () => {
-    const { told } = await ways.ask({ body: { query: '{ nosuch }' } });
-    expect((JSON.parse(told.body) as Answer).errors[0]?.extensions).not.toHaveProperty('fields');
+    const { effects } = await ways.send({ body: { query: '{ nosuch }' } });
+    expect((JSON.parse(effects.body) as Answer).errors[0]?.extensions).not.toHaveProperty('fields');
   });
 
   test.each([PAN, '737', 'a b'])(
     'is not repeated when it is a name of a field that may be a secret: %s',
     async (name) => {
       const variables = { input: { ...validCall('createPayment', 'upi').input, [name]: 1 } as Json };
-      const { told } = await ways.ask({ body: { query: DOCUMENTS.createPayment, variables } });
-      expectFields(told.body, [field('[hidden]', 'unknownField')], 'BAD_USER_INPUT');
+      const { effects } = await ways.send({ body: { query: DOCUMENTS.createPayment, variables } });
+      expectFields(effects.body, [field('[hidden]', 'unknownField')], 'BAD_USER_INPUT');
     },
   );
 
@@ -331,11 +335,11 @@ describe('An invalid value', () => {
     async (_, { query, variables = {}, fields }) => {
       const client = await WireClient.ready(ways.client.url, AUTHORIZED);
       client.subscribe('1', { query, variables });
-      expect(fieldsIn(toldIn(await client.next()))).toEqual(fields);
+      expect(fieldsIn(errorsIn(await client.next()))).toEqual(fields);
       const stream = await EventStream.open(`${ways.client.url}/stream`, { query, variables });
       const event = await stream.next();
       if (event.event !== 'next') throw new Error(stream.text);
-      expect(fieldsIn(event.data.errors as unknown as Told[])).toEqual(fields);
+      expect(fieldsIn(event.data.errors as unknown as WireError[])).toEqual(fields);
     },
   );
 });
@@ -362,7 +366,7 @@ const ONE_OF: [Mutation, field: string, one: Json, another: Json][] = [
   ['confirmPayment', 'confirmation', { c2c: 'TRANSFER_MADE' }, { upi: { utr: '123456789012' } }],
 ];
 
-const WRONG_ARMS: [string, (one: Json, another: Json) => Json][] = [
+const WRONG_VARIANTS: [string, (one: Json, another: Json) => Json][] = [
   ['no arm', () => ({})],
   ['two arms', (one, another) => ({ ...one, ...another })],
   ['one arm and a null one', (one, another) => ({ ...one, [Object.keys(another)[0] ?? '']: null })],
@@ -370,7 +374,7 @@ const WRONG_ARMS: [string, (one: Json, another: Json) => Json][] = [
 ];
 
 const ONE_OF_CASES = ONE_OF.flatMap(([mutation, field, one, another]) =>
-  WRONG_ARMS.map(([how, make]): [string, Mutation, string, Json] => [
+  WRONG_VARIANTS.map(([how, make]): [string, Mutation, string, Json] => [
     how,
     mutation,
     field,
@@ -385,7 +389,7 @@ describe('A @oneOf input', () => {
       { createPayment: 'jazzCash', createPayout: 'jazzCash', confirmPayment: 'upi' }[mutation],
     ).input;
 
-  function expectMisfit({ errors, status, data }: GraphqlAnswer<unknown>, code: string): void {
+  function expectMisfit({ errors, status, data }: GraphqlResult<unknown>, code: string): void {
     expect(errors?.length).toBeGreaterThan(0);
     errors?.forEach(({ extensions, message }) => {
       const fields = [{ path: expect.any(Array) as unknown, rule: expect.any(String) as unknown }];
@@ -398,8 +402,8 @@ describe('A @oneOf input', () => {
     expect(ways.service.requests).toHaveLength(0);
   }
 
-  test.each(ONE_OF_CASES)('is refused with %s: %s.%s', async (_how, mutation, name, arms) => {
-    const input = { ...validInput(mutation), [name]: arms };
+  test.each(ONE_OF_CASES)('is refused with %s: %s.%s', async (_how, mutation, name, variants) => {
+    const input = { ...validInput(mutation), [name]: variants };
     expectMisfit(await ways.client.ask(DOCUMENTS[mutation], { input }), 'BAD_USER_INPUT');
     expectMisfit(await ways.client.ask(inline(mutation, input)), 'GRAPHQL_VALIDATION_FAILED');
   });
@@ -421,12 +425,12 @@ describe('A @oneOf input', () => {
 
   test.each(['upi', 'c2c'])(
     'is refused with an empty field although nothing in it is required: %s',
-    async (arm) => {
-      const { mutation, input } = validCall('createPayment', arm);
+    async (variant) => {
+      const { mutation, input } = validCall('createPayment', variant);
       for (const empty of [{}, { email: null }, { firstName: null, email: null }]) {
-        const call = { mutation, input: withValue(input, ['method', arm], empty) };
-        const { result } = await make(ways.client, call);
-        expect(result?.fields).toMatchObject([{ path: ['method', arm], rule: 'notEmpty' }]);
+        const call = { mutation, input: withValue(input, ['method', variant], empty) };
+        const { result } = await sendCall(ways.client, call);
+        expect(result?.fields).toMatchObject([{ path: ['method', variant], rule: 'notEmpty' }]);
       }
       expect(ways.service.requests).toHaveLength(0);
     },

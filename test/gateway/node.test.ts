@@ -1,5 +1,5 @@
 import { CHANNEL, testGateway, testSandbox, type TestClient } from '../support/gateway';
-import { make, validCall } from '../support/calls';
+import { sendCall, validCall } from '../support/calls';
 
 const NODE = `query Q($id: ID!) { node(id: $id) { __typename id
   ... on PaymentResource { transactionId channel method } ... on PayoutResource { transactionId channel } } }`;
@@ -20,7 +20,7 @@ beforeAll(async () => {
 async function madeOf(kind: 'payment' | 'payout'): Promise<{ id: string; transactionId: string }> {
   const call =
     kind === 'payment' ? validCall('createPayment', 'ewallet') : validCall('createPayout', 'jazzCash');
-  const { result } = await make(client, call);
+  const { result } = await sendCall(client, call);
   const transactionId = result?.[kind]?.transactionId ?? '';
   const type = kind === 'payment' ? 'PaymentResource' : 'PayoutResource';
   const query = `query Q($c: UUID!, $t: UUID!) { ${kind}(channel: $c, transactionId: $t) { ... on ${type} { id } } }`;

@@ -65,35 +65,35 @@ describe.each(['allow', 'warn', 'require'] as const)('In the mode %s', (mode) =>
   });
 
   test('an id need not be a hash, also when it is sent as one', async () => {
-    const answers = [
+    const responses = [
       await gateway.ask({ documentId: 'status-1' }),
       await gateway.ask({ extensions: hash('status-1') }),
       await gateway.ask({ documentId: '__proto__' }),
     ];
     const data = [{ payments: [] }, { payments: [] }, { proto: 'Query' }];
-    expect(answers.map((answer) => answer.data)).toEqual(data);
+    expect(responses.map((response) => response.data)).toEqual(data);
   });
 
   test('an operation of the manifest can be sent by GET, with a header that no form can send', async () => {
-    const asked = new URLSearchParams({ documentId: sha256(LISTED), variables: JSON.stringify(variables) });
+    const request = new URLSearchParams({ documentId: sha256(LISTED), variables: JSON.stringify(variables) });
     const hashed = new URLSearchParams({
       extensions: JSON.stringify(hash(sha256(LISTED))),
       variables: JSON.stringify(variables),
     });
     const headers = { 'apollo-require-preflight': 'yes' };
-    for (const parameters of [asked, hashed]) {
+    for (const parameters of [request, hashed]) {
       expect((await raw(`${gateway.url}?${parameters}`, { headers })).data).toEqual(ANSWER);
     }
-    expectErrors(await raw(`${gateway.url}?${asked}`), 'BAD_REQUEST');
+    expectErrors(await raw(`${gateway.url}?${request}`), 'BAD_REQUEST');
   });
 
   test.each(['nobody-knows', '', 'constructor'])(
     'the unknown id "%s" is refused, and the error asks for the text',
     async (id) => {
-      const answers = [await gateway.ask({ documentId: id }), await gateway.ask({ extensions: hash(id) })];
-      for (const answer of answers) {
-        expectErrors(answer, NOT_FOUND);
-        expect(answer.errors).toMatchObject([
+      const responses = [await gateway.ask({ documentId: id }), await gateway.ask({ extensions: hash(id) })];
+      for (const response of responses) {
+        expectErrors(response, NOT_FOUND);
+        expect(response.errors).toMatchObject([
           { message: 'PersistedQueryNotFound', extensions: { retryable: true } },
         ]);
       }
@@ -110,18 +110,18 @@ describe.each(['allow', 'warn', 'require'] as const)('In the mode %s', (mode) =>
       { documentId: unknown, extensions: hash(listed) },
       { documentId: listed, extensions: hash(unknown) },
     ]) {
-      const answer = await gateway.ask({ ...body, variables });
-      expect(answer.status).toBe(400);
-      expectErrors(answer, 'BAD_REQUEST');
+      const response = await gateway.ask({ ...body, variables });
+      expect(response.status).toBe(400);
+      expectErrors(response, 'BAD_REQUEST');
     }
   });
 
   test.each([{}, { query: null }, { documentId: 7 }, { extensions: { persistedQuery: 'a' } }])(
     'a request with neither text nor id is refused: %j',
     async (body) => {
-      const answer = await gateway.ask(body);
-      expect(answer.data).toBeUndefined();
-      expectErrors(answer, /^(BAD_REQUEST|PERSISTED_OPERATION_REQUIRED)$/);
+      const response = await gateway.ask(body);
+      expect(response.data).toBeUndefined();
+      expectErrors(response, /^(BAD_REQUEST|PERSISTED_OPERATION_REQUIRED)$/);
     },
   );
 });
@@ -167,9 +167,9 @@ describe('An operation outside the manifest', () => {
     ['an unknown id and another text', { query: FREE, documentId: 'nobody-knows' }],
   ])('require: %s is refused', async (_, body) => {
     const { ask } = await required;
-    const answer = await ask({ ...body, variables });
-    expect({ status: answer.status, data: answer.data }).toEqual({ status: 400, data: undefined });
-    expectErrors(answer, REQUIRED);
+    const response = await ask({ ...body, variables });
+    expect({ status: response.status, data: response.data }).toEqual({ status: 400, data: undefined });
+    expectErrors(response, REQUIRED);
   });
 
   test('require: is refused by GET as well, in any notation of the URL', async () => {
@@ -184,9 +184,9 @@ describe('An operation outside the manifest', () => {
       ['extensions={', 'BAD_REQUEST'],
     ];
     for (const [search, code] of refusals) {
-      const answer = await raw(`${url}?${search}`, { headers });
-      expect({ search, data: answer.data }).toEqual({ search, data: undefined });
-      expectErrors(answer, code);
+      const response = await raw(`${url}?${search}`, { headers });
+      expect({ search, data: response.data }).toEqual({ search, data: undefined });
+      expectErrors(response, code);
     }
   });
 
@@ -236,10 +236,10 @@ describe('Manifests of the usual tools', () => {
     const { ask } = await gatewayIn('require', text);
     const ids = [...text.matchAll(/"(?:id": ")?((?:sha256:)?[0-9a-f]{64})"/g)].map(([, id = '']) => id);
     expect(ids).toHaveLength(3);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       ids.flatMap((id) => [ask({ documentId: id, variables }), ask({ extensions: hash(id), variables })]),
     );
-    const codes = answers.map(({ errors }) => errors?.[0]?.extensions['code']);
+    const codes = responses.map(({ errors }) => errors?.[0]?.extensions['code']);
     const refused = codes.filter((code) => code !== undefined);
     expect({ answered: codes.length - refused.length, refused }).toEqual({
       answered: 2,

@@ -16,7 +16,7 @@ import {
   lookUpPayment,
   lookUpPayout,
 } from '../methods/selection';
-import { TRANSACTION_ID, accepted, unused, validCall, withValue, type Json } from '../support/calls';
+import { TRANSACTION_ID, accepted, newIds, validCall, withValue, type Json } from '../support/calls';
 import { misplacedName, misplacedValue, type LeakCase } from './fixtures/canaries';
 import {
   ECHOED_TYPES,
@@ -95,11 +95,11 @@ let replyToPost: (request: ReceivedRequest) => Reply = accepted;
 let replyToGet: (request: ReceivedRequest) => Reply = () => ({ status: 404, json: {} });
 
 /** A response about the transaction of the request, or about a new one. */
-const about =
+const responseAbout =
   (json: Json) =>
   (request: ReceivedRequest): Reply => {
-    const asked = request.json['id'] ?? new URLSearchParams(request.query).get('transaction_id');
-    return { status: 200, json: { ...json, transaction_id: asked ?? randomUUID() } };
+    const sent = request.json['id'] ?? new URLSearchParams(request.query).get('transaction_id');
+    return { status: 200, json: { ...json, transaction_id: sent ?? randomUUID() } };
   };
 
 beforeAll(async () => {
@@ -146,9 +146,9 @@ async function exchange({ suffix = '', method = 'POST', body, headers }: LeakCas
 }
 
 async function send(request: LeakCase): Promise<string> {
-  const answer = await exchange(request);
-  expect([request.title, answer === '', found(answer)]).toEqual([request.title, false, []]);
-  return answer;
+  const response = await exchange(request);
+  expect([request.title, response === '', found(response)]).toEqual([request.title, false, []]);
+  return response;
 }
 
 function expectNoInternalError(response: string): void {
@@ -165,19 +165,19 @@ const graphql = (title: string, query: string, variables?: object): LeakCase => 
 const AT_ONCE = 12;
 
 async function sendAll(requests: readonly LeakCase[]): Promise<string[]> {
-  const answers: string[] = [];
+  const responses: string[] = [];
   const waiting = [...requests];
   const work = async (): Promise<void> => {
-    for (let next = waiting.shift(); next; next = waiting.shift()) answers.push(await send(next));
+    for (let next = waiting.shift(); next; next = waiting.shift()) responses.push(await send(next));
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
-  return answers;
+  return responses;
 }
 
 const CARD = { pan: PAN, cvc: CVC, expiryMonth: '12', expiryYear: '2099', cardholder: 'ANN PAYER' };
 
 const cardPayment = (changes: Json = {}): Json => ({
-  ...unused(),
+  ...newIds(),
   channel: CHANNEL,
   amount: { currency: 'EUR', value: '10.00' },
   method: { card: CARD },
@@ -185,7 +185,7 @@ const cardPayment = (changes: Json = {}): Json => ({
 });
 
 const cardPayout = (changes: Json = {}): Json => ({
-  ...unused(),
+  ...newIds(),
   channel: CHANNEL,
   amount: { currency: 'KZT', value: '10.00' },
   method: { card: { pan: PAID_PAN } },
@@ -243,9 +243,9 @@ test('The search finds each canary in each spelling', () => {
 describe('A card number in a valid call', () => {
   test('reaches the service, and the caller gets at most the last four digits', async () => {
     service.requests.length = 0;
-    const answers = await sendAll([payment('a payment'), payout('a payout')]);
-    expect(answers.join()).toContain('"PaymentSuccess"');
-    expect(answers.join()).toContain('"cardMask":"****6531"');
+    const responses = await sendAll([payment('a payment'), payout('a payout')]);
+    expect(responses.join()).toContain('"PaymentSuccess"');
+    expect(responses.join()).toContain('"cardMask":"****6531"');
     const wallet = withValue(
       validCall('createPayout', 'jazzCash').input,
       ['method', 'jazzCash', 'accountNumber'],
@@ -276,9 +276,9 @@ describe('A card number in a valid call', () => {
 
 describe.each(Object.entries(SECRETS))('%s', (_name, text) => {
   test('is not repeated in places for other values', async () => {
-    const answers = await sendAll(misplacedValue(text));
-    expect(answers.length).toBeGreaterThan(40);
-    answers.forEach(expectNoInternalError);
+    const responses = await sendAll(misplacedValue(text));
+    expect(responses.length).toBeGreaterThan(40);
+    responses.forEach(expectNoInternalError);
   });
 
   test('is not repeated in unusual parts of a request', async () => {
@@ -339,8 +339,8 @@ describe('A card number in a name', () => {
   test.each([`pan${PAN}`, `_${PAN.replace(/(.{4})(?=.)/g, '$1_')}`, `x${PAN.slice(0, 4)}_${PAN.slice(4)}`])(
     'is not shown: %s',
     async (name) => {
-      for (const answer of await sendAll(misplacedName(name)))
-        expect(answer).toMatch(
+      for (const response of await sendAll(misplacedName(name)))
+        expect(response).toMatch(
           /"code":"(GRAPHQL_VALIDATION_FAILED|BAD_USER_INPUT|OPERATION_RESOLUTION_FAILURE)"/,
         );
       // The caller chose it for its own response; only the log must not contain it.
@@ -364,9 +364,9 @@ describe('A field that is stored', () => {
     if (text !== CVC)
       for (const field of ['bankName', 'bankCode'])
         cases.push(
-          payout(field, withValue({ ...bank, ...unused() }, ['method', 'bankTransfer', field], text)),
+          payout(field, withValue({ ...bank, ...newIds() }, ['method', 'bankTransfer', field], text)),
         );
-    for (const answer of await sendAll(cases)) expect(answer).toContain('"InvalidInputError"');
+    for (const response of await sendAll(cases)) expect(response).toContain('"InvalidInputError"');
     expect(service.requests).toEqual([]);
   });
 
@@ -406,8 +406,8 @@ describe('A secret of the request or the gateway that the service repeats', () =
       const echo = echoEverywhere({ type, text, paidTo: true });
       // A response that contradicts the request is discarded.
       const believed = { ...echo, amount: undefined };
-      replyToPost = about(believed);
-      replyToGet = about(believed);
+      replyToPost = responseAbout(believed);
+      replyToGet = responseAbout(believed);
       expect(await send(payment(`${type}`))).toContain('"PaymentSuccess"');
       if (isCredential(text)) await send(payout(`${type}`));
     }
@@ -420,26 +420,28 @@ describe('A secret of the request or the gateway that the service repeats', () =
         ...echoEverywhere({ type, text, paidTo: true }),
         amount: { currency: 'EUR', value: '10.00' },
       };
-      replyToGet = (request) => about({ ...echo, create_date: now() })(request);
-      replyToPost = about({ status: 'failed' });
+      replyToGet = (request) => responseAbout({ ...echo, create_date: now() })(request);
+      replyToPost = responseAbout({ status: 'failed' });
       expect(await send(payment('a short answer'))).toContain('"PaymentSuccess"');
       replyToPost = () => (connection) => connection.reset();
-      const answer = await send(payment('a lost answer'));
-      if (type === 'card') expect(answer).toContain('"replayed":true');
+      const response = await send(payment('a lost answer'));
+      if (type === 'card') expect(response).toContain('"replayed":true');
     }
   });
 
   test.each(Object.entries(OWN))('is in no decline: %s', async (_how, text) => {
-    replyToPost = about({ ...declineOf('card', text), amount: undefined });
-    const answer = await send(payment('a decline'));
-    expect(answer).toContain('insufficient funds on ');
-    expect(answer).toContain('"reason":"INSUFFICIENT_FUNDS"');
+    replyToPost = responseAbout({ ...declineOf('card', text), amount: undefined });
+    const response = await send(payment('a decline'));
+    expect(response).toContain('insufficient funds on ');
+    expect(response).toContain('"reason":"INSUFFICIENT_FUNDS"');
   });
 
   test.each(Object.entries(OWN))('is in no rejection and no error: %s', async (_how, text) => {
     const names: CallName[] = isCredential(text) ? ['payment', 'payout', 'confirm', 'lookups'] : ['payment'];
-    const answers = await sendForEach(refusalsWith(text), names);
-    expect(answers.filter((answer) => answer.includes('"RejectedByServiceError"')).length).toBeGreaterThan(4);
+    const responses = await sendForEach(refusalsWith(text), names);
+    expect(
+      responses.filter((response) => response.includes('"RejectedByServiceError"')).length,
+    ).toBeGreaterThan(4);
   });
 });
 
@@ -450,7 +452,7 @@ describe('A card number or token of other requests in a response of the service'
   test.each(Object.entries(FOREIGN))('is in no free text of a lookup: %s', async (_how, text) => {
     for (const type of ECHOED_TYPES) {
       replyToGet = () => ({ status: 200, json: echoEverywhere({ type, text, paidTo: false }) });
-      for (const answer of await sendAll(lookups(type))) expect(answer).toContain(TRANSACTION_ID);
+      for (const response of await sendAll(lookups(type))) expect(response).toContain(TRANSACTION_ID);
     }
   });
 
@@ -458,8 +460,8 @@ describe('A card number or token of other requests in a response of the service'
     replyToGet = () => ({ status: 200, json: declineOf('card', text) });
     const [declined = ''] = await sendAll(lookups('a decline').slice(0, 1));
     expect(declined).toContain('insufficient funds on [redacted]');
-    const answers = await sendForEach(refusalsWith(text), ['confirm', 'lookups']);
-    expect(answers.filter((answer) => answer.includes('"BAD_USER_INPUT"')).length).toBeGreaterThan(4);
+    const responses = await sendForEach(refusalsWith(text), ['confirm', 'lookups']);
+    expect(responses.filter((response) => response.includes('"BAD_USER_INPUT"')).length).toBeGreaterThan(4);
   });
 
   const NUMBER = '8808000000000007';
@@ -502,8 +504,8 @@ describe('A card number or token of other requests in a response of the service'
         status: 200,
         json: { ...declineOf(type, ''), payment_method: { type, card_mask: sent } },
       });
-      const answer = await send(graphql(type, lookUpPayment(), IDS));
-      expect(answer).toContain(`"cardMask":${JSON.stringify(shown)}`);
+      const response = await send(graphql(type, lookUpPayment(), IDS));
+      expect(response).toContain(`"cardMask":${JSON.stringify(shown)}`);
     }
   });
 
@@ -521,9 +523,9 @@ describe('A card number or token of other requests in a response of the service'
       status: 200,
       json: { ...declineOf('card', ''), status: 'pending', error: undefined, redirect_url: page },
     });
-    const answer = await send(graphql('a page', lookUpPayment(), IDS));
-    expect(answer).toContain('"redirectUrl":null');
-    expect(answer).toContain('"AwaitProviderAction"');
+    const response = await send(graphql('a page', lookUpPayment(), IDS));
+    expect(response).toContain('"redirectUrl":null');
+    expect(response).toContain('"AwaitProviderAction"');
   });
 });
 
@@ -531,16 +533,16 @@ test.each(Object.entries({ 'a card number': PAN, 'a secret key': SECRET_KEY }))(
   'A broken response with %s reveals nothing of it',
   async (_name, text) => {
     const rows = brokenWith(text).flatMap((row): Row[] => [row, ['a good one', { status: 404, json: {} }]]);
-    const answers = await sendForEach(rows, ['payment', 'confirm', 'lookups']);
+    const responses = await sendForEach(rows, ['payment', 'confirm', 'lookups']);
     for (const end of ['"OutcomeUnknownError"', '"SERVICE_TIMEOUT"', '"SERVICE_RESPONSE_INVALID"']) {
-      expect(answers.join()).toContain(end);
+      expect(responses.join()).toContain(end);
     }
   },
 );
 
 test('No secret is in the output or a file of the program, while it runs and when it has ended', async () => {
   replyToPost = accepted;
-  const { idempotencyKey } = unused();
+  const { idempotencyKey } = newIds();
   await send(payment('the last one', cardPayment({ idempotencyKey })));
   const written = (): [string, string][] =>
     readdirSync(folder).map((name) => [name, readFileSync(path.join(folder, name), 'latin1')]);

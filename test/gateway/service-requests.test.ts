@@ -11,7 +11,7 @@ import {
   DOCUMENTS,
   TRANSACTION_ID,
   accepted,
-  make,
+  sendCall,
   redirectCall,
   validCall,
   type Json,
@@ -45,7 +45,7 @@ beforeEach(() => {
 /** Sends a payment of the method `other` with these fields, and returns the JSON that the service received. */
 async function sentWith(more: Json): Promise<Json | undefined> {
   const { mutation, input } = validCall('createPayment', 'other');
-  const { result } = await make(client, { mutation, input: { ...input, ...more } });
+  const { result } = await sendCall(client, { mutation, input: { ...input, ...more } });
   expect(result?.__typename).toBe('PaymentSuccess');
   expect(service.requests).toHaveLength(1);
   return service.requests[0]?.json;
@@ -101,10 +101,10 @@ const VECTORS: [what: string, asked: [query: string, variables: Json], data: str
 describe('The signature', () => {
   test.each(VECTORS)(
     'of %s equals that of openssl over the bytes that were sent',
-    async (_what, asked, data, signature) => {
+    async (_what, request, data, signature) => {
       now = NOW;
       service.respond(accepted);
-      await client.ask(...asked);
+      await client.ask(...request);
       const [sent] = service.requests;
       expect(sent?.method === 'GET' ? sent.query : sent?.body).toBe(data);
       expect(sent?.headers).toMatchObject({ 'x-timestamp': '1700000000', 'x-signature': signature });
@@ -126,7 +126,7 @@ describe('The signature', () => {
     for (const time of times) {
       now = time;
       const { mutation, input } = validCall('confirmPayment', 'dcb');
-      await make(client, { mutation, input: { ...input, transactionId: randomUUID() } });
+      await sendCall(client, { mutation, input: { ...input, transactionId: randomUUID() } });
     }
     const sent = service.requests
       .filter(({ method }) => method === 'POST')
@@ -138,9 +138,9 @@ describe('The signature', () => {
   test('does not cover the path of SERVICE_BASE_URL, which precedes the paths of the service', async () => {
     const env = { PAYOUT_PREFLIGHT: 'off' };
     const other = await testGateway(`${service.url}merchant/eu/`, { env });
-    await make(other, validCall('createPayment', 'other'));
-    await make(other, validCall('createPayout', 'other'));
-    await make(other, validCall('confirmPayment', 'upi'));
+    await sendCall(other, validCall('createPayment', 'other'));
+    await sendCall(other, validCall('createPayout', 'other'));
+    await sendCall(other, validCall('confirmPayment', 'upi'));
     await other.ask(LOOKUP, { c: CHANNEL, t: TRANSACTION_ID });
     expect(service.requests.map(({ method, path: sentTo }) => `${method} ${sentTo}`)).toEqual([
       'POST /merchant/eu/api/v1/payment/',
@@ -193,10 +193,10 @@ const SPECIAL_IDS = [
 describe('An external id with special characters', () => {
   test.each(SPECIAL_IDS)('arrives unchanged and signed at the service: %j', async (externalId) => {
     const { mutation, input } = validCall('createPayout', 'jazzCash');
-    const { result } = await make(client, { mutation, input: { ...input, externalId } });
+    const { result } = await sendCall(client, { mutation, input: { ...input, externalId } });
     expect(result?.__typename).toBe('PayoutSuccess');
-    const answer = await client.ask(LOOKUP, { c: CHANNEL, e: externalId });
-    expect(answer.status).toBe(200);
+    const response = await client.ask(LOOKUP, { c: CHANNEL, e: externalId });
+    expect(response.status).toBe(200);
     // A payout has a preflight lookup.
     expect(service.requests.map(({ method }) => method)).toEqual(['GET', 'POST', 'GET']);
     const [before, created, lookedUp] = service.requests;
@@ -309,7 +309,7 @@ describe('A service with TLS and HTTP/2', () => {
     const url = `https://localhost:${(secure.address() as AddressInfo).port}/`;
     const caller = await testGateway(url, { env: { SERVICE_TIMEOUT_MS: '5000' } });
     for (let count = 0; count < 3; count += 1)
-      expect((await make(caller, redirectCall('CARD'))).result?.__typename).toBe('PaymentSuccess');
+      expect((await sendCall(caller, redirectCall('CARD'))).result?.__typename).toBe('PaymentSuccess');
     expect(sockets.map(({ creates, version }) => [creates, version])).toEqual(Array(3).fill([1, '1.1']));
     expect(resumed).toEqual([false, true, true]);
   });

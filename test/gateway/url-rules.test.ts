@@ -1,21 +1,24 @@
 import fc from 'fast-check';
 import { urlFaults } from '../../src/core/validation/validate-url';
-import { testGateway, testSandbox, type TestClient } from '../support/gateway';
-import { make, validCall, type MoneyAnswer } from '../support/calls';
-import { clear, newRig, type Rig } from './fixtures/rig';
+import { testGateway, testSandbox, type TestClient, clear, type LoggedGateway } from '../support/gateway';
+import { sendCall, validCall, type MutationResponse } from '../support/calls';
+import { startRuleHarness } from './fixtures/rig';
 
 /** The rules that a URL breaks; both URL fields of a payment break the same. */
 async function rulesBroken(client: TestClient, url: string): Promise<string[]> {
   const { mutation, input } = validCall('createPayment', 'other');
-  const answer = await make(client, { mutation, input: { ...input, returnUrl: url, callbackUrl: url } });
-  expect(answer.text).not.toContain(url);
-  const [returnRules, callbackRules] = ['returnUrl', 'callbackUrl'].map((field) => rulesOf(answer, field));
+  const response = await sendCall(client, {
+    mutation,
+    input: { ...input, returnUrl: url, callbackUrl: url },
+  });
+  expect(response.text).not.toContain(url);
+  const [returnRules, callbackRules] = ['returnUrl', 'callbackUrl'].map((field) => rulesOf(response, field));
   expect(callbackRules).toEqual(returnRules);
   return returnRules ?? [];
 }
 
 /** The broken rules of an input field, or the code of the error. */
-function rulesOf({ result, errors = [] }: MoneyAnswer, name: string): string[] {
+function rulesOf({ result, errors = [] }: MutationResponse, name: string): string[] {
   if (errors.length > 0) return [...new Set(errors.map(({ extensions }) => String(extensions['code'])))];
   if (/^Pay(ment|out)Success$/.test(result?.__typename ?? '')) return [];
   expect(result?.__typename).toBe('InvalidInputError');
@@ -95,41 +98,38 @@ const PUBLIC = [
   'https://[2a00:1450:4001:0800::200E]:8443/x',
 ];
 
-let rig: Rig;
+let harness: LoggedGateway;
 
 beforeAll(async () => {
-  rig = await newRig();
+  harness = await startRuleHarness();
 });
 
-beforeEach(() => clear(rig));
+beforeEach(() => clear(harness));
 
-describe.each(Object.entries(REFUSED))(
-  'With a real service, URLs are refused that %s',
-  (_what, rows) => {
-    test.each(rows)('%j by the rule %s', async (url, rule) => {
-      expect(await rulesBroken(rig.client, url)).toContain(rule);
-      expect(rig.service.requests).toEqual([]);
-      expect(rig.logLines.join('')).not.toContain(url);
-    });
+describe.each(Object.entries(REFUSED))('With a real service, URLs are refused that %s', (_what, rows) => {
+  test.each(rows)('%j by the rule %s', async (url, rule) => {
+    expect(await rulesBroken(harness.client, url)).toContain(rule);
+    expect(harness.service.requests).toEqual([]);
+    expect(harness.logLines.join('')).not.toContain(url);
+  });
 
-    test.each(rows.slice(0, 1))('%j by the rule %s, also as callbackUrl of a payout', async (url, rule) => {
-      const { mutation, input } = validCall('createPayout', 'other');
-      const answer = await make(rig.client, { mutation, input: { ...input, callbackUrl: url } });
-      expect(rulesOf(answer, 'callbackUrl')).toContain(rule);
-      expect(rig.service.requests).toEqual([]);
-    });
-  },
-);
+  test.each(rows.slice(0, 1))('%j by the rule %s, also as callbackUrl of a payout', async (url, rule) => {
+    const { mutation, input } = validCall('createPayout', 'other');
+    const response = await sendCall(harness.client, { mutation, input: { ...input, callbackUrl: url } });
+    expect(rulesOf(response, 'callbackUrl')).toContain(rule);
+    expect(harness.service.requests).toEqual([]);
+  });
+});
 
 test.each(PUBLIC)('With a real service %s is accepted, and sent unchanged', async (url) => {
-  expect(await rulesBroken(rig.client, url)).toEqual([]);
-  const sent = rig.service.requests.map(({ json }) => [json['return_url'], json['callback_url']]);
+  expect(await rulesBroken(harness.client, url)).toEqual([]);
+  const sent = harness.service.requests.map(({ json }) => [json['return_url'], json['callback_url']]);
   expect(sent).toEqual([[url, url]]);
 });
 
 test('Every broken rule of every URL is reported at once, without the URL', async () => {
   const { mutation, input } = validCall('createPayment', 'other');
-  const { result } = await make(rig.client, {
+  const { result } = await sendCall(harness.client, {
     mutation,
     input: { ...input, returnUrl: 'http://user@10.0.0.1/', callbackUrl: 'https://localhost/' },
   });
@@ -144,10 +144,12 @@ test('Every broken rule of every URL is reported at once, without the URL', asyn
 });
 
 describe('With a list of hosts', () => {
-  let listed: Rig;
+  let listed: LoggedGateway;
 
   beforeAll(async () => {
-    listed = await newRig({ ALLOWED_URL_HOSTS: 'Shop.Example, *.pay.example, 8.8.8.8, localhost, 10.0.0.1' });
+    listed = await startRuleHarness({
+      ALLOWED_URL_HOSTS: 'Shop.Example, *.pay.example, 8.8.8.8, localhost, 10.0.0.1',
+    });
   });
 
   test.each(['https://SHOP.example:444/x', 'https://a.b.pay.example/', 'https://8.8.8.8/'])(

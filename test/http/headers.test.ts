@@ -52,10 +52,10 @@ describe('A response', () => {
   const match = (pattern: RegExp): unknown => expect.stringMatching(pattern) as unknown;
 
   test.each(RESPONSES)('%s has status %d and the safe headers', async (what, status, ask) => {
-    const answer = await ask();
-    expect(answer.status).toBe(status);
+    const response = await ask();
+    expect(response.status).toBe(status);
     const isPage = what === 'with the page for browsers';
-    expect(Object.fromEntries(answer.headers)).toMatchObject({
+    expect(Object.fromEntries(response.headers)).toMatchObject({
       'x-content-type-options': 'nosniff',
       'x-frame-options': match(/^deny$/i),
       'content-security-policy': match(
@@ -70,8 +70,8 @@ describe('A response', () => {
       'content-type': match(isPage ? /^text\/html/ : /^application\/(\S+\+)?json\b/),
     });
     for (const name of ['server', 'x-powered-by', 'via', 'set-cookie', 'access-control-allow-origin', 'etag'])
-      expect([name, answer.headers.get(name)]).toEqual([name, null]);
-    if (!isPage) expect(answer.text).not.toMatch(/<\w/);
+      expect([name, response.headers.get(name)]).toEqual([name, null]);
+    if (!isPage) expect(response.text).not.toMatch(/<\w/);
   });
 });
 
@@ -111,16 +111,16 @@ describe('CORS', () => {
     async (sent) => {
       // White space at its end is no part of a header's value.
       const origin = sent.trim();
-      const [asked, answer] = await both(listed.base, sent);
-      expect(asked?.status).toBe(204);
-      expect(Object.fromEntries(asked?.headers ?? [])).toMatchObject({
+      const [request, response] = await both(listed.base, sent);
+      expect(request?.status).toBe(204);
+      expect(Object.fromEntries(request?.headers ?? [])).toMatchObject({
         'access-control-allow-origin': origin,
         'access-control-allow-methods': 'GET, POST',
         'access-control-allow-headers': 'authorization,content-type',
         vary: expect.stringMatching(/\borigin\b/i) as unknown,
       });
-      expect(answer?.status).toBe(200);
-      expect(Object.fromEntries(answer?.headers ?? [])).toMatchObject({
+      expect(response?.status).toBe(200);
+      expect(Object.fromEntries(response?.headers ?? [])).toMatchObject({
         'access-control-allow-origin': origin,
         'access-control-expose-headers': expect.stringMatching(/x-request-id/) as unknown,
         vary: expect.stringMatching(/\borigin\b/i) as unknown,
@@ -141,8 +141,8 @@ describe('CORS', () => {
 
   test('lets a page read the reason of a refusal', async () => {
     const headers = { origin: SHOP, authorization: 'Bearer nobody' };
-    const answer = await post(listed.client.url, HELLO, headers);
-    expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([401, SHOP]);
+    const response = await post(listed.client.url, HELLO, headers);
+    expect([response.status, response.headers.get('access-control-allow-origin')]).toEqual([401, SHOP]);
   });
 
   test('does not let a page read the health checks', async () => {
@@ -273,8 +273,8 @@ describe('X-Forwarded-For', () => {
   );
 
   test('does not change the rights of a caller', async () => {
-    const answer = await listed.client.ask(LOOKUP, { c: CHANNEL }, { 'x-forwarded-for': '127.0.0.1' });
-    expect(answer.status).toBe(401);
+    const response = await listed.client.ask(LOOKUP, { c: CHANNEL }, { 'x-forwarded-for': '127.0.0.1' });
+    expect(response.status).toBe(401);
     expect(await new Caller(listed.base).create('payment', newKey())).toMatchObject({
       result: 'PaymentSuccess',
     });

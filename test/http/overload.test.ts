@@ -4,7 +4,7 @@ import { lookUpPayment } from '../methods/selection';
 import { Caller, createInput } from '../support/caller';
 import { clientKeysFile } from '../support/credentials';
 import { until } from '../support/latch';
-import { CHANNEL, type GraphqlAnswer } from '../support/gateway';
+import { CHANNEL, type GraphqlResult } from '../support/gateway';
 import { post, raw, type RawResult } from '../support/raw';
 import { newKey } from '../support/harness';
 import { holdNext } from './support/held';
@@ -14,7 +14,7 @@ const LOOKUP = `query ($c: UUID!, $e: String!) { payment(channel: $c, externalId
 const BATCH = `query ($c: UUID!, $ids: [UUID!]!) { payments(channel: $c, transactionIds: $ids) { __typename } }`;
 const CREATE = `mutation ($input: CreatePaymentInput!) { createPayment(input: $input) { __typename } }`;
 
-type Send = (server: Server, headers?: Record<string, string>) => Promise<GraphqlAnswer<unknown>>;
+type Send = (server: Server, headers?: Record<string, string>) => Promise<GraphqlResult<unknown>>;
 
 const idsOf = (count: number): string[] => Array.from({ length: count }, () => randomUUID());
 
@@ -41,7 +41,7 @@ const attempts = (selection: string, first = '100'): string =>
 const FRAGMENTS =
   'fragment N on AttemptEdge { item: node { ...P } } fragment P on Attempt { it: payment { __typename } }';
 
-const isLimited = ({ status }: Pick<GraphqlAnswer<unknown>, 'status'>): boolean => status === 429;
+const isLimited = ({ status }: Pick<GraphqlResult<unknown>, 'status'>): boolean => status === 429;
 const codesOf = ({ errors }: Pick<RawResult, 'errors'>): unknown[] | undefined =>
   errors?.map(({ extensions }) => extensions['code']);
 
@@ -107,8 +107,8 @@ describe('RATE_LIMIT_PER_MINUTE=24', () => {
   test('admits no more concurrent requests than points are left', async () => {
     const client = newClient();
     server.service.requests.length = 0;
-    const answers = await Promise.all(Array.from({ length: 60 }, () => lookUp(server, client)));
-    expect(answers.filter(isLimited)).toHaveLength(60 - POINTS);
+    const responses = await Promise.all(Array.from({ length: 60 }, () => lookUp(server, client)));
+    expect(responses.filter(isLimited)).toHaveLength(60 - POINTS);
     expect(server.service.requests).toHaveLength(POINTS);
   });
 
@@ -151,8 +151,8 @@ describe('RATE_LIMIT_PER_MINUTE=24', () => {
 
 test('RATE_LIMIT_PER_MINUTE=0 disables the limit', async () => {
   const server = await startServer({ RATE_LIMIT_PER_MINUTE: '0' });
-  const answers = await Promise.all(Array.from({ length: 50 }, () => send('{ __typename }')(server)));
-  expect(answers.filter(isLimited)).toHaveLength(0);
+  const responses = await Promise.all(Array.from({ length: 50 }, () => send('{ __typename }')(server)));
+  expect(responses.filter(isLimited)).toHaveLength(0);
 });
 
 describe('With default limits', () => {
@@ -168,17 +168,17 @@ describe('With default limits', () => {
     ['full batches', 20, batch(Array<string>(100).fill(randomUUID()))],
     ['operations with 20 aliases', 5, aliased(20)],
   ])('a client is never refused: %s', async (_what, count, one) => {
-    const answers = await Promise.all(Array.from({ length: count }, () => one(server)));
-    for (const { status, errors } of answers) expect([status, errors]).toEqual([200, undefined]);
+    const responses = await Promise.all(Array.from({ length: count }, () => one(server)));
+    for (const { status, errors } of responses) expect([status, errors]).toEqual([200, undefined]);
   });
 
   test('a client is never refused: a payment with every field of every type', async () => {
     const { client } = server;
     const externalId = newKey();
     await client.ask(CREATE, { input: createInput('payment', newKey(), { externalId }) });
-    const answer = await client.ask<{ payment: object }>(lookUpPayment(), { channel: CHANNEL, externalId });
-    expect(answer.errors).toBeUndefined();
-    expect(Object.keys(answer.data.payment).length).toBeGreaterThan(5);
+    const response = await client.ask<{ payment: object }>(lookUpPayment(), { channel: CHANNEL, externalId });
+    expect(response.errors).toBeUndefined();
+    expect(Object.keys(response.data.payment).length).toBeGreaterThan(5);
   });
 
   const HUNDRED = JSON.stringify(idsOf(100));
@@ -284,11 +284,11 @@ describe('A gateway above MAX_EVENT_LOOP_LAG_MS', () => {
 
   test('serves again when the event loop is free', async () => {
     block.stop();
-    const answer = await until(
+    const response = await until(
       () => ask(server),
       ({ status }) => status !== 503,
     );
-    expect(answer.status).toBe(200);
+    expect(response.status).toBe(200);
     expect(await new Caller(server.base).create('payment', newKey())).toMatchObject({
       result: 'PaymentSuccess',
     });

@@ -2,9 +2,9 @@ import { readdirSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { EventStream } from '../subscriptions/support/event-stream';
 import { WireClient } from '../subscriptions/support/wire-client';
-import { Caller, CHANNEL, createInput, type End } from '../support/caller';
+import { Caller, CHANNEL, createInput, type CallResult } from '../support/caller';
 import { AUTHORIZED } from '../support/credentials';
-import { gate, until, type Gate } from '../support/latch';
+import { gate, until, type Latch } from '../support/latch';
 import { API_KEY, SECRET_KEY, closeAfterTests, testGateway, testSettings } from '../support/gateway';
 import { FakePaymentService } from '../support/payment-service/fake-payment-service';
 import { Program, listening, startWithDescriptorLimit } from '../support/program';
@@ -33,7 +33,7 @@ const start = (env: Record<string, string>): Promise<Program> =>
     serviceUrl: service.url,
     databaseUrl: store.url,
     env: { SERVICE_TIMEOUT_MS: '60000', ...env },
-    isPatient: true,
+    hasSlowJournal: true,
   });
 
 const baseOf = (program: Program): string => program.url.replace(/\/graphql$/, '');
@@ -54,7 +54,7 @@ const createText = (key: string): string =>
 
 const HEALTH = requestText('GET /healthz HTTP/1.1', ['Host: localhost']);
 
-function holdCreates(): Gate {
+function holdCreates(): Latch {
   const hold = gate();
   service.plan((purpose) => (purpose === 'create-payment' ? { acts: true, first: hold.opened } : undefined));
   return hold;
@@ -70,7 +70,7 @@ async function inFlight(program: Program, count: number) {
   const hold = holdCreates();
   const before = service.requestsTo('create-payment').length;
   const keys = Array.from({ length: count }, newKey);
-  const calls = keys.map((key) => program.create('payment', key).catch((): End => ({ error: 'CUT' })));
+  const calls = keys.map((key) => program.create('payment', key).catch((): CallResult => ({ error: 'CUT' })));
   await arrived(before + count);
   return { keys, calls, release: hold.open };
 }
@@ -81,8 +81,8 @@ const statusAt = (url: string): Promise<number | 'refused'> =>
     () => 'refused',
   );
 
-const bodiesOf = (answers: readonly { body: string }[]): unknown[] =>
-  answers.map(({ body }) => JSON.parse(body) as unknown);
+const bodiesOf = (responses: readonly { body: string }[]): unknown[] =>
+  responses.map(({ body }) => JSON.parse(body) as unknown);
 
 describe('SIGTERM', () => {
   beforeAll(newStore);
@@ -101,7 +101,7 @@ describe('SIGTERM', () => {
 
     await terminate(program);
     expect([503, 'refused']).toContain(await statusAt(`${baseOf(program)}/readyz`));
-    const late = await program.create('payment', newKey()).catch((): End => ({ error: 'CUT' }));
+    const late = await program.create('payment', newKey()).catch((): CallResult => ({ error: 'CUT' }));
     expect(late.result).toBeUndefined();
     const second = newKey();
     pipeline.write(createText(second));
@@ -109,8 +109,8 @@ describe('SIGTERM', () => {
 
     const ends = await Promise.all(calls);
     expect(ends.map(({ result }) => result)).toEqual(keys.map(() => 'PaymentSuccess'));
-    const [answer, refused] = await pipeline.end();
-    expect(JSON.parse(answer?.body ?? '')).toEqual(CREATED);
+    const [response, refused] = await pipeline.end();
+    expect(JSON.parse(response?.body ?? '')).toEqual(CREATED);
     expect([undefined, 503]).toContain(refused?.status);
     expect(await program.exited).toBe(0);
     expect(service.requestsTo('create-payment')).toHaveLength(11);
@@ -164,7 +164,7 @@ describe('SHUTDOWN_DELAY_MS after SIGTERM', () => {
     await newStore();
     const program = await start({ SHUTDOWN_DELAY_MS: '300000' });
     const idle = (await Wire.open(program.url)).write(HEALTH);
-    expect((await idle.answers(1))[0]?.headers['connection']).not.toBe('close');
+    expect((await idle.responses(1))[0]?.headers['connection']).not.toBe('close');
     const hold = holdCreates();
     const busy = (await Wire.open(program.url)).write(createText(newKey()));
     await arrived(1);
@@ -208,7 +208,7 @@ describe('SHUTDOWN_DELAY_MS after SIGTERM', () => {
     const whole = createText(newKey());
     // An incomplete request behind a create in flight, and the beginning of a request.
     const pipelined = await open(createText(newKey()) + createText(newKey()).slice(0, -1));
-    const begun = await open(whole.slice(0, 20));
+    const started = await open(whole.slice(0, 20));
     await arrived(2);
 
     await terminate(program);
@@ -222,13 +222,13 @@ describe('SHUTDOWN_DELAY_MS after SIGTERM', () => {
       (status) => status === 'refused',
     );
     // Connections that were accepted before may send their request.
-    begun.write(whole.slice(20));
+    started.write(whole.slice(20));
     await arrived(3);
     expect((await before.closed).code).toBe(1001);
     expect(await after.rest()).toEqual([]);
     await silent.end();
     hold.open();
-    expect(bodiesOf(await begun.end())).toEqual([CREATED]);
+    expect(bodiesOf(await started.end())).toEqual([CREATED]);
     expect(bodiesOf((await pipelined.end()).slice(0, 1))).toEqual([CREATED]);
     expect(await program.exited).toBe(0);
     expect(service.requestsTo('create-payment')).toHaveLength(3);

@@ -3,7 +3,12 @@ import fc from 'fast-check';
 import { serverAudits } from 'graphql-http';
 import { exchange } from '../auth/support/raw-socket';
 import { MUTATIONS, anyBody, anyDocument, brokenDocument, mutationCall } from '../adversarial/fuzz';
-import { LOG_BREAKS, faultOfLine, faultsOfGraphql, faultsOfHttp } from '../adversarial/assert-safe-response';
+import {
+  LOG_BREAKS,
+  logLineProblem,
+  graphqlProblems,
+  httpProblems,
+} from '../adversarial/assert-safe-response';
 import { MALFORMED, type Malformed } from '../adversarial/malformed';
 import { WireClient } from '../subscriptions/support/wire-client';
 import { createInput } from '../support/caller';
@@ -65,10 +70,10 @@ describe('GraphQL over HTTP', () => {
   });
 
   test('executes no operation by HEAD', async () => {
-    const asked = `${server.client.url}?query=${encodeURIComponent('{ __typename }')}`;
-    const answer = await fetch(asked, { method: 'HEAD', headers: { ...AUTHORIZED, ...PREFLIGHT } });
-    expect([200, 400, 404, 405]).toContain(answer.status);
-    expect(await answer.text()).toBe('');
+    const request = `${server.client.url}?query=${encodeURIComponent('{ __typename }')}`;
+    const response = await fetch(request, { method: 'HEAD', headers: { ...AUTHORIZED, ...PREFLIGHT } });
+    expect([200, 400, 404, 405]).toContain(response.status);
+    expect(await response.text()).toBe('');
   });
 });
 
@@ -80,20 +85,20 @@ describe('A malformed request', () => {
     const smuggled = postText(JSON.stringify({ query }), [host, authorization, 'Connection: close']);
     const wire = await Wire.open(server.base);
     const aim = { host: new URL(server.base).host, authorization, smuggled };
-    const answers = await wire.write(write(aim)).end();
+    const responses = await wire.write(write(aim)).end();
     const reached = server.service.requests.some(
       ({ parameters }) => parameters.get('external_id') === externalId,
     );
-    return { answers, reached };
+    return { responses, reached };
   }
 
   test.each(MALFORMED.map((one) => [one.name, one] as const))(
     'is parsed in one way or refused: %s',
     async (_name, malformed) => {
-      const { answers, reached } = await sendMalformed(malformed);
-      const [first, second, ...more] = answers;
+      const { responses, reached } = await sendMalformed(malformed);
+      const [first, second, ...more] = responses;
       expect(malformed.statuses).toContain(first?.status ?? 0);
-      expect(faultsOfHttp(first ?? { status: 0, body: '' })).toEqual([]);
+      expect(httpProblems(first ?? { status: 0, body: '' })).toEqual([]);
       if (malformed.followed) {
         // What follows is a separate request; the connection may also have ended before.
         if (second) expect(JSON.parse(second.body)).toEqual({ data: { payment: null } });
@@ -105,17 +110,17 @@ describe('A malformed request', () => {
   );
 
   test('would reach the service if it were well-formed', async () => {
-    const { answers, reached } = await sendMalformed({
+    const { responses, reached } = await sendMalformed({
       write: ({ smuggled }) => postText('{"query":"{ __typename }"}', [host, authorization]) + smuggled,
     });
-    expect([answers.map(({ status }) => status), reached]).toEqual([[200, 200], true]);
+    expect([responses.map(({ status }) => status), reached]).toEqual([[200, 200], true]);
   });
 
   test('gets a response without the name of the server', async () => {
     const large = requestText('GET / HTTP/1.1', ['Host: a', `X: ${'a'.repeat(50_000)}`]);
     for (const [text, status] of [['SSH-2.0-OpenSSH_9.2\r\n\r\n', 400] as const, [large, 431] as const]) {
       const wire = await Wire.open(server.base);
-      expect((await wire.write(text).end()).map((answer) => answer.status)).toEqual([status]);
+      expect((await wire.write(text).end()).map((response) => response.status)).toEqual([status]);
       expect(wire.received.length).toBeLessThan(600);
       expect(wire.received).not.toMatch(/\b(fastify|node|express|apollo|llhttp|HPE_|server:)/i);
     }
@@ -233,8 +238,8 @@ describe('An ambiguous', () => {
   });
 
   test('spelling of a GET does not avoid the limits of documents', async () => {
-    const bomb = `{ ${Array.from({ length: 200 }, (_, place) => `a${place}: __typename`).join(' ')} }`;
-    const escaped = encodeURIComponent(bomb);
+    const document = `{ ${Array.from({ length: 200 }, (_, place) => `a${place}: __typename`).join(' ')} }`;
+    const escaped = encodeURIComponent(document);
     for (const parameters of [
       `query=${escaped}`,
       `query=${escaped.replaceAll('%20', '+')}`,
@@ -251,7 +256,7 @@ describe('An ambiguous', () => {
       const client = await connect();
       client.socket.send(latin1(init.replace('{', '{"x": "ü", ')), { binary });
       expect([1007, 4400]).toContain((await client.closed).code);
-      expect(client.heard).toEqual([]);
+      expect(client.messages).toEqual([]);
     });
 
     test.each([
@@ -270,7 +275,7 @@ describe('An ambiguous', () => {
       const client = await connect();
       client.say(message);
       expect((await client.closed).code).toBe(code);
-      expect(client.heard).toEqual([]);
+      expect(client.messages).toEqual([]);
     });
 
     test('a duplicate variable of a subscription', async () => {
@@ -309,11 +314,11 @@ describe('An ambiguous', () => {
 
   test('half of a surrogate pair is refused in a lookup', async () => {
     const half = '\ud800';
-    const asked: [string, object][] = [
+    const request: [string, object][] = [
       [LOOKUP, { c: CHANNEL, e: `a${half}` }],
       ['query ($k: ID!) { attempt(idempotencyKey: $k) { operation } }', { k: `a${half}` }],
     ];
-    for (const [document, given] of asked) {
+    for (const [document, given] of request) {
       const { errors } = await server.client.ask(document, given);
       expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
     }
@@ -354,7 +359,7 @@ describe('One event is one log line', () => {
   }
 
   function expectWholeLines(lines: readonly string[]): void {
-    expect(lines.flatMap((line) => faultOfLine(line) ?? [])).toEqual([]);
+    expect(lines.flatMap((line) => logLineProblem(line) ?? [])).toEqual([]);
   }
 
   const PLAIN = 'Connection: close';
@@ -418,7 +423,7 @@ describe('Random input', () => {
 
   async function faultsFor(body: string): Promise<string[]> {
     const { status, text } = await send(body);
-    return faultsOfGraphql({ status, body: text });
+    return graphqlProblems({ status, body: text });
   }
 
   const inDocument = (documents: fc.Arbitrary<string>): fc.Arbitrary<string> =>
@@ -454,8 +459,8 @@ describe('Random input', () => {
 
   test('is partly valid, and executed', async () => {
     const documents = fc.sample(anyDocument, { seed: SEED, numRuns: 50 });
-    const answers = await Promise.all(documents.map((query) => server.client.ask(query)));
-    expect(answers.filter(({ data }) => data).length).toBeGreaterThan(5);
+    const responses = await Promise.all(documents.map((query) => server.client.ask(query)));
+    expect(responses.filter(({ data }) => data).length).toBeGreaterThan(5);
     const created = server.service.ledger.entries.length;
     const creates = fc.sample(mutationCall('createPayment'), { seed: SEED + 1, numRuns: 50 });
     for (const { query, variables } of creates) await server.client.ask(query, variables);

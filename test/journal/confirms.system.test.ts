@@ -71,12 +71,14 @@ describeJournals('A confirm', (fixture) => {
     const first = newConfirm();
     for (const now of [1_000, 6_000]) {
       const claims = Array.from({ length: 30 }, () => next(first, { now, leaseUntil: now + 2_000 }));
-      const answers = await Promise.all([
+      const responses = await Promise.all([
         ...claims.slice(0, 10).map((claim) => fixture.journal.beginConfirm(claim)),
         children[0].call('beginConfirms', claims.slice(10, 20)),
         children[1].call('beginConfirms', claims.slice(20)),
       ]);
-      expect(answers.flat().filter((answer) => answer !== null)).toEqual([now === 1_000 ? CERTAIN : SUSPECT]);
+      expect(responses.flat().filter((response) => response !== null)).toEqual([
+        now === 1_000 ? CERTAIN : SUSPECT,
+      ]);
     }
   });
 
@@ -91,8 +93,8 @@ describeJournals('A confirm', (fixture) => {
         claim === notCarriedOut ? ENDED.notCarriedOut : ENDED.unknown,
       );
     }
-    const begun = await fixture.journal.beginConfirm(next(first));
-    expect(begun).toEqual({
+    const started = await fixture.journal.beginConfirm(next(first));
+    expect(started).toEqual({
       previousOutcomeUnknown: true,
       unresolvedHashes: [first.inputHash, second.inputHash],
     });
@@ -100,14 +102,14 @@ describeJournals('A confirm', (fixture) => {
 
   test('gets a bounded list of inputs, with unknown in place of those that were dropped', async () => {
     const first = newConfirm();
-    let begun = await fixture.journal.beginConfirm(first);
+    let started = await fixture.journal.beginConfirm(first);
     for (let times = 0, last = first; times < 100; times += 1) {
       await fixture.journal.endConfirm(last.id, ENDED.unknown);
       last = next(first, { inputHash: `key.${'f'.repeat(64)}${times}` });
-      begun = await fixture.journal.beginConfirm(last);
-      expect(begun?.unresolvedHashes.join('').length).toBeLessThan(5_000);
+      started = await fixture.journal.beginConfirm(last);
+      expect(started?.unresolvedHashes.join('').length).toBeLessThan(5_000);
     }
-    expect(begun?.unresolvedHashes).toContain('unknown');
+    expect(started?.unresolvedHashes).toContain('unknown');
   });
 
   test('records the inputs that were carried out once, by payment', async () => {

@@ -9,9 +9,10 @@ const sameKey = (count: number, given: Partial<NewAttempt> = {}): NewAttempt[] =
 
 const ONE_OF_200 = { started: 1, exists: 199 };
 /** Expects one `started`, and all other results to name that attempt. */
-function expectOneWinner(attempts: NewAttempt[], answers: BeginResult[]): void {
-  const winner = attempts[answers.findIndex(({ kind }) => kind === 'started')];
-  for (const answer of answers) if (answer.kind === 'exists') expect(answer.attempt.id).toBe(winner?.id);
+function expectOneWinner(attempts: NewAttempt[], responses: BeginResult[]): void {
+  const winner = attempts[responses.findIndex(({ kind }) => kind === 'started')];
+  for (const response of responses)
+    if (response.kind === 'exists') expect(response.attempt.id).toBe(winner?.id);
 }
 
 const RESERVED = { kind: 'reserved' };
@@ -93,9 +94,9 @@ describeJournals('Inserting an attempt', (fixture) => {
     ])('starts one of 200 concurrent attempts or payouts under one key in %s', async (_where, begin) => {
       const payouts = sameKey(200, { kind: 'payout', reserve: true, externalId: 'order-1' });
       for (const attempts of [sameKey(200), payouts]) {
-        const answers = await Promise.all(begin(attempts));
-        expect(tally(answers)).toEqual(ONE_OF_200);
-        expectOneWinner(attempts, answers);
+        const responses = await Promise.all(begin(attempts));
+        expect(tally(responses)).toEqual(ONE_OF_200);
+        expectOneWinner(attempts, responses);
       }
     });
 
@@ -106,11 +107,11 @@ describeJournals('Inserting an attempt', (fixture) => {
           const freed = await begunAs(fixture.journal, 'not_sent', newAttempt());
           const { service, key } = freed;
           const attempts = Array.from({ length: count }, () => newAttempt({ service, key }));
-          const answers = await Promise.all(
+          const responses = await Promise.all(
             attempts.map((attempt, place) => two[place % 2]!.insertAttempt(attempt)),
           );
-          expect(tally(answers)).toEqual({ started: 1, exists: count - 1 });
-          expectOneWinner(attempts, answers);
+          expect(tally(responses)).toEqual({ started: 1, exists: count - 1 });
+          expectOneWinner(attempts, responses);
         }
       },
     );
@@ -119,10 +120,10 @@ describeJournals('Inserting an attempt', (fixture) => {
       const { service, externalId } = await begunAs(fixture.journal, 'in_progress', newPayout());
       const refused = newPayout({ service, externalId });
       const other = newAttempt({ service, key: refused.key });
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         [refused, other].map((attempt) => fixture.journal.insertAttempt(attempt)),
       );
-      expect(answers).toEqual([{ kind: 'reserved' }, { kind: 'started' }]);
+      expect(responses).toEqual([{ kind: 'reserved' }, { kind: 'started' }]);
     });
 
     test('does not deadlock when two journals insert the same keys in opposite order', async () => {
@@ -200,8 +201,10 @@ describeJournals('Inserting an attempt', (fixture) => {
         for (let round = 0; round < 40; round += 1) {
           const [before, ...both] = rivals(3);
           if (was === 'freed') await begunAs(fixture.journal, 'rejected', before!);
-          const answers = await Promise.all(both.map((attempt, place) => two[place]!.insertAttempt(attempt)));
-          expect(tally(answers)).toEqual({ started: 1, reserved: 1 });
+          const responses = await Promise.all(
+            both.map((attempt, place) => two[place]!.insertAttempt(attempt)),
+          );
+          expect(tally(responses)).toEqual({ started: 1, reserved: 1 });
         }
       },
     );

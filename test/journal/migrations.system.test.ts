@@ -14,8 +14,8 @@ const fileOf = ({ url }: Store): string => url.slice('file:'.length);
 
 async function expectOneMigration(store: Store): Promise<void> {
   const children = await Promise.all([1, 2, 3].map(() => startChild(store.url)));
-  const answers = await Promise.all(children.map((child) => child.call('begin', [newAttempt()])));
-  expect(answers.flat()).toEqual(children.map(() => STARTED));
+  const responses = await Promise.all(children.map((child) => child.call('begin', [newAttempt()])));
+  expect(responses.flat()).toEqual(children.map(() => STARTED));
   const steps = await store.rows(STEPS);
   expect(steps.length).toBeGreaterThan(0);
   expect(new Set(steps.map(({ name }) => name)).size).toBe(steps.length);

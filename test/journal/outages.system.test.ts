@@ -9,7 +9,7 @@ import { PATIENT_MS } from '../support/timeouts';
 import { POSTGRES_URL, withClient } from '../support/stores';
 import { TcpProxy } from '../support/tcp-proxy';
 import { describeJournals, describePostgresJournal } from './support/fixture';
-import { newAttempt, SETTLED, tally } from './support/samples';
+import { newAttempt, OUTCOMES, tally } from './support/samples';
 import { EVERYTHING, expectUnavailable, LIMIT_MS, READS, recovered, WRITES } from './support/unavailable';
 
 const some = (count: number) => Array.from({ length: count }, () => newAttempt());
@@ -18,7 +18,7 @@ describeJournals('A locked journal', (fixture) => {
   let journal: Journal;
 
   beforeAll(async () => {
-    journal = await fixture.openImpatient();
+    journal = await fixture.openWithShortTimeout();
   });
 
   test('refuses every write in time, and accepts writes again when it is unlocked', async () => {
@@ -38,7 +38,7 @@ describeJournals('A locked journal', (fixture) => {
     const attempts = some(50);
     await Promise.allSettled(attempts.map((attempt) => journal.insertAttempt(attempt))).finally(unlock);
     await recovered(journal);
-    await Promise.all(attempts.map(({ id }) => fixture.journal.recordOutcome(id, SETTLED.not_sent)));
+    await Promise.all(attempts.map(({ id }) => fixture.journal.recordOutcome(id, OUTCOMES.not_sent)));
     const again = attempts.map((attempt) =>
       fixture.journal.insertAttempt({ ...attempt, id: newAttempt().id }),
     );
@@ -138,9 +138,9 @@ describePostgresJournal('A network that holds back all packets', (fixture) => {
   test('does not prevent a journal from closing', async () => {
     await recovered(journal);
     proxy.pause();
-    const begun = expectUnavailable(journal.insertAttempt(newAttempt()));
+    const started = expectUnavailable(journal.insertAttempt(newAttempt()));
     const startedAt = performance.now();
-    await Promise.all([begun, journal.close()]);
+    await Promise.all([started, journal.close()]);
     expect(performance.now() - startedAt).toBeLessThan(2 * LIMIT_MS);
   });
 });

@@ -31,23 +31,23 @@ const describeCluster = (subject: string, define: () => void): void =>
 describeCluster('A journal on a PostgreSQL server', () => {
   let journal: Journal;
   /** With the production timeout of a journal. */
-  let impatient: Journal;
+  let shortTimeout: Journal;
 
   beforeAll(async () => {
     journal = await openJournal(primary.url, PATIENT_MS);
     await journal.ping();
-    impatient = await openJournal(primary.url);
+    shortTimeout = await openJournal(primary.url);
   });
 
   afterAll(async () => {
-    await Promise.all([journal?.close(), impatient?.close()]);
+    await Promise.all([journal?.close(), shortTimeout?.close()]);
   });
 
   test('refuses everything in time while the server is stopped, and loses nothing', async () => {
     const attempt = await begunAs(journal, 'in_progress', newAttempt());
     primary.stop();
     for (let round = 0; round < 2; round += 1)
-      await Promise.all(EVERYTHING.map((ask) => expectUnavailable(ask(impatient))));
+      await Promise.all(EVERYTHING.map((ask) => expectUnavailable(ask(shortTimeout))));
     // Opened while the server is stopped.
     const early = await openJournal(primary.url);
     await expectUnavailable(early.insertAttempt(newAttempt()));
@@ -55,30 +55,30 @@ describeCluster('A journal on a PostgreSQL server', () => {
     await recovered(early);
     await early.close();
     await expect(journal.find(attempt)).resolves.toMatchObject(asBegun(attempt));
-    await recovered(impatient, EVERYTHING);
+    await recovered(shortTimeout, EVERYTHING);
   });
 
   test('keeps every recorded attempt when the server crashes under load', async () => {
     const service = newAttempt().service;
-    const begun: string[] = [];
+    const started: string[] = [];
     let isCrashed = false;
     const workers = Array.from({ length: 16 }, async () => {
       while (!isCrashed) {
         const attempt = newAttempt({ service });
         await journal.insertAttempt(attempt).then(
-          () => begun.push(attempt.id),
+          () => started.push(attempt.id),
           () => (isCrashed = true),
         );
       }
     });
-    await until(() => begun.length >= 200);
+    await until(() => started.length >= 200);
     primary.stop();
     await Promise.all(workers);
     primary.start();
     await recovered(journal);
     const page = { service, client: 'shop', channel: 'channel-1', limit: 1_000_000 };
     const kept = new Set((await journal.list(page)).map(({ id }) => id));
-    expect(begun.filter((id) => !kept.has(id))).toEqual([]);
+    expect(started.filter((id) => !kept.has(id))).toEqual([]);
   });
 
   test.each(['', 'hunter2'])('is refused at opening with the password %j', async (password) => {
@@ -115,16 +115,16 @@ describeCluster('A connection string with two hosts', () => {
   });
 
   test('connects LISTEN and NOTIFY to the primary', async () => {
-    const [listener, teller] = [0, 1].map(() => new PostgresNotifier(urlOf([standby, primary]), systemClock));
+    const [listener, sender] = [0, 1].map(() => new PostgresNotifier(urlOf([standby, primary]), systemClock));
     const received: unknown[] = [];
     listener!.subscribe((change) => received.push(change));
     const change = { name: 'n'.repeat(22), state: 's'.repeat(8) };
     await until(() => {
-      teller!.publish(change);
+      sender!.publish(change);
       return received.length > 0;
     });
     expect(received[0]).toEqual(change);
-    await Promise.all([listener!.close(), teller!.close()]);
+    await Promise.all([listener!.close(), sender!.close()]);
   });
 
   test('causes an error with the reason for each host, without the password', async () => {

@@ -1,7 +1,7 @@
 import type { Journal, NewAttempt, PurgeProgress, PurgeTarget } from '../../src/datasources/journal/journal';
 import { describeJournals } from './support/fixture';
 import { generateAttempts } from './support/generated';
-import { begunAs, newPayout, SETTLED } from './support/samples';
+import { begunAs, newPayout, OUTCOMES } from './support/samples';
 
 const TARGETS: readonly PurgeTarget[] = ['attempts', 'reservations'];
 
@@ -35,7 +35,7 @@ describeJournals('A purge', (fixture) => {
       payouts.push(await begunAs(fixture.journal, outcome, newPayout({ service })));
     const late = await begunAs(fixture.journal, 'in_progress', newPayout({ service }));
     await fixture.journal.recordOutcome(late.id, {
-      ...SETTLED.succeeded,
+      ...OUTCOMES.succeeded,
       transactionId: 'tx-2',
       settledAt: 3_001,
     });
@@ -106,17 +106,17 @@ describeJournals('A purge', (fixture) => {
     const purges = Promise.all([purge(fixture.journal, 1e13), purge(other, 1e13)]).finally(
       () => (isOver = true),
     );
-    let begun = 0;
+    let started = 0;
     while (!isOver) {
       const payout = newPayout({ service });
       await begunAs(fixture.journal, 'in_progress', payout);
       const rival = newPayout({ service, externalId: payout.externalId });
       await expect(fixture.journal.insertAttempt(rival)).resolves.toEqual({ kind: 'reserved' });
-      begun += 1;
+      started += 1;
     }
     const deleted = sum((await purges).flat()) + sum(await purge(fixture.journal, 1e13));
     expect(deleted).toBe(1_000);
-    await expect(idsOf(service)).resolves.toHaveLength(begun);
+    await expect(idsOf(service)).resolves.toHaveLength(started);
     await expect(fixture.store.rows(LEFT_OVER)).resolves.toEqual([]);
   });
 });

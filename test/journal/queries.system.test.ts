@@ -102,11 +102,11 @@ describeJournals('Reading attempts', (fixture) => {
     const { service, client, channel } = await begunAs(fixture.journal, 'succeeded', newAttempt());
     const page = { service, client, channel, limit: 10 };
     const lists = Array.from({ length: 50 }, () => fixture.journal.list(page));
-    const begun = fixture.journal.insertAttempt(newAttempt());
+    const started = fixture.journal.insertAttempt(newAttempt());
     const refused = (await Promise.allSettled(lists)).filter(({ status }) => status === 'rejected');
     expect(refused.length).toBeGreaterThan(0);
     for (const one of refused) expect(one).toMatchObject({ reason: { name: 'JournalBusy' } });
-    await expect(begun).resolves.toEqual({ kind: 'started' });
+    await expect(started).resolves.toEqual({ kind: 'started' });
     await expect(fixture.journal.list(page)).resolves.toHaveLength(1);
   });
 });
@@ -162,7 +162,7 @@ describeSqliteJournal('Connections for lists', (fixture) => {
     const { service, client, channel } = await begunAs(fixture.journal, 'succeeded', newAttempt());
     const release = await fixture.store.hold();
     let isBegun = false;
-    const begun = fixture.journal.insertAttempt(newAttempt()).finally(() => (isBegun = true));
+    const started = fixture.journal.insertAttempt(newAttempt()).finally(() => (isBegun = true));
     // Now the create is first in the queue.
     await new Promise(setImmediate);
     await new Promise(setImmediate);
@@ -170,7 +170,7 @@ describeSqliteJournal('Connections for lists', (fixture) => {
     await expect(fixture.journal.list(page)).resolves.toHaveLength(1);
     expect(isBegun).toBe(false);
     await release();
-    await expect(begun).resolves.toEqual({ kind: 'started' });
+    await expect(started).resolves.toEqual({ kind: 'started' });
   });
 });
 
@@ -216,8 +216,8 @@ describeJournals('findCreated', (fixture) => {
       const other = { ...own, [name]: name === 'kind' ? 'payout' : 'another' } as typeof own;
       const where = name === 'channel' ? other.channel : channel;
       const refs = [{ transactionId }, { externalId }, { transactionId, externalId }];
-      const asked = refs.map((ref) => ({ ...ref, channel: where }));
-      await expect(idsFound(other, asked)).resolves.toEqual([null, null, null]);
+      const request = refs.map((ref) => ({ ...ref, channel: where }));
+      await expect(idsFound(other, request)).resolves.toEqual([null, null, null]);
     },
   );
 

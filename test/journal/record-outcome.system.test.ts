@@ -5,10 +5,10 @@ import {
   type Outcome,
 } from '../../src/datasources/journal/journal';
 import { describeJournals } from './support/fixture';
-import { asBegun, begunAs, FINAL, FREEING, newAttempt, newClaim, SETTLED } from './support/samples';
+import { asBegun, begunAs, FINAL, FREEING, newAttempt, newClaim, OUTCOMES } from './support/samples';
 
 /** The fields of an attempt after each outcome. */
-const AFTER: Record<keyof typeof SETTLED, Partial<Attempt>> = {
+const AFTER: Record<keyof typeof OUTCOMES, Partial<Attempt>> = {
   succeeded: {
     outcome: 'succeeded',
     transactionId: 'tx-1',
@@ -21,7 +21,7 @@ const AFTER: Record<keyof typeof SETTLED, Partial<Attempt>> = {
   unknown: { outcome: 'unknown', nextRecheckAt: 6_000, leaseUntil: 0 },
 };
 
-const ENDS = Object.keys(AFTER) as (keyof typeof SETTLED)[];
+const ENDS = Object.keys(AFTER) as (keyof typeof OUTCOMES)[];
 
 describeJournals('Recording an outcome', (fixture) => {
   const records = (['in_progress', 'unknown'] as const).flatMap((from) =>
@@ -29,7 +29,7 @@ describeJournals('Recording an outcome', (fixture) => {
   );
   test.each(records)('changes the outcome %s to %s', async (from, to) => {
     const attempt = await begunAs(fixture.journal, from, newAttempt());
-    await fixture.journal.recordOutcome(attempt.id, SETTLED[to]);
+    await fixture.journal.recordOutcome(attempt.id, OUTCOMES[to]);
     const recheckCount = Number(from === 'unknown') + Number(to === 'unknown');
     const found = await fixture.journal.find(attempt);
     expect(found).toMatchObject({ ...asBegun(attempt), ...AFTER[to], recheckCount });
@@ -39,7 +39,7 @@ describeJournals('Recording an outcome', (fixture) => {
   test.each(changes)('does not change the outcome %s to %s', async (from, to) => {
     const attempt = await begunAs(fixture.journal, from, newAttempt());
     const before = await fixture.journal.find(attempt);
-    const later: Outcome = { ...SETTLED[to], ...('settledAt' in SETTLED[to] ? { settledAt: 9_999 } : {}) };
+    const later: Outcome = { ...OUTCOMES[to], ...('settledAt' in OUTCOMES[to] ? { settledAt: 9_999 } : {}) };
     await fixture.journal.recordOutcome(attempt.id, later);
     await expect(fixture.journal.find(attempt)).resolves.toEqual(before);
   });
@@ -50,7 +50,7 @@ describeJournals('Recording an outcome', (fixture) => {
       const stale = await begunAs(fixture.journal, outcome, newAttempt());
       const current = newAttempt({ service: stale.service, key: stale.key });
       await begunAs(fixture.journal, 'in_progress', current);
-      await fixture.journal.recordOutcome(stale.id, SETTLED.succeeded);
+      await fixture.journal.recordOutcome(stale.id, OUTCOMES.succeeded);
       await expect(fixture.journal.find(stale)).resolves.toMatchObject(asBegun(current));
     },
   );
@@ -61,9 +61,9 @@ describeJournals('Recording an outcome', (fixture) => {
       const first = await begunAs(fixture.journal, 'succeeded', newAttempt());
       const second = await begunAs(fixture.journal, outcome, newAttempt({ service: first.service }));
       const before = await fixture.journal.find(second);
-      await expect(fixture.journal.recordOutcome(second.id, SETTLED.succeeded)).resolves.toBe(false);
+      await expect(fixture.journal.recordOutcome(second.id, OUTCOMES.succeeded)).resolves.toBe(false);
       await expect(fixture.journal.find(second)).resolves.toEqual(before);
-      await expect(fixture.journal.recordOutcome(second.id, SETTLED.not_sent)).resolves.toBe(true);
+      await expect(fixture.journal.recordOutcome(second.id, OUTCOMES.not_sent)).resolves.toBe(true);
     },
   );
 
@@ -75,7 +75,7 @@ describeJournals('Recording an outcome', (fixture) => {
       for (const attempt of attempts) await begunAs(fixture.journal, 'in_progress', attempt);
       const settled = await Promise.all(
         attempts.map(({ id }, place) =>
-          (place % 2 === 0 ? fixture.journal : other).recordOutcome(id, SETTLED.succeeded),
+          (place % 2 === 0 ? fixture.journal : other).recordOutcome(id, OUTCOMES.succeeded),
         ),
       );
       const found = await Promise.all(attempts.map((attempt) => fixture.journal.find(attempt)));
@@ -89,26 +89,26 @@ describeJournals('Recording an outcome', (fixture) => {
     const first = await begunAs(fixture.journal, 'succeeded', newAttempt());
     for (const other of [newAttempt({ service: first.service, kind: 'payout' }), newAttempt()]) {
       await begunAs(fixture.journal, 'in_progress', other);
-      await expect(fixture.journal.recordOutcome(other.id, SETTLED.succeeded)).resolves.toBe(true);
+      await expect(fixture.journal.recordOutcome(other.id, OUTCOMES.succeeded)).resolves.toBe(true);
       await expect(fixture.journal.find(other)).resolves.toMatchObject(AFTER.succeeded);
     }
   });
 
   test('accepts a repeated outcome of the creator of a transaction, and ignores one of an unknown attempt', async () => {
     const attempt = await begunAs(fixture.journal, 'succeeded', newAttempt());
-    await expect(fixture.journal.recordOutcome(attempt.id, SETTLED.succeeded)).resolves.toBe(true);
+    await expect(fixture.journal.recordOutcome(attempt.id, OUTCOMES.succeeded)).resolves.toBe(true);
     const never = newAttempt();
-    await fixture.journal.recordOutcome(never.id, SETTLED.not_sent);
+    await fixture.journal.recordOutcome(never.id, OUTCOMES.not_sent);
     await expect(fixture.journal.find(never)).resolves.toBeNull();
   });
 
   test('applies concurrent outcomes of one attempt one after the other', async () => {
     const attempt = await begunAs(fixture.journal, 'in_progress', newAttempt());
     await Promise.all([
-      fixture.journal.recordOutcome(attempt.id, SETTLED.unknown),
-      fixture.journal.recordOutcome(attempt.id, SETTLED.unknown),
-      fixture.journal.recordOutcome(attempt.id, SETTLED.succeeded),
-      fixture.journal.recordOutcome(attempt.id, SETTLED.rejected),
+      fixture.journal.recordOutcome(attempt.id, OUTCOMES.unknown),
+      fixture.journal.recordOutcome(attempt.id, OUTCOMES.unknown),
+      fixture.journal.recordOutcome(attempt.id, OUTCOMES.succeeded),
+      fixture.journal.recordOutcome(attempt.id, OUTCOMES.rejected),
     ]);
     await expect(fixture.journal.find(attempt)).resolves.toMatchObject({
       ...AFTER.succeeded,
@@ -120,8 +120,8 @@ describeJournals('Recording an outcome', (fixture) => {
     const odd = await begunAs(fixture.journal, 'in_progress', newAttempt());
     const beside = await begunAs(fixture.journal, 'in_progress', newAttempt());
     await Promise.allSettled([
-      fixture.journal.recordOutcome(odd.id, { ...SETTLED.succeeded, status: 'A\u0000B\ud800' }),
-      fixture.journal.recordOutcome(beside.id, SETTLED.succeeded),
+      fixture.journal.recordOutcome(odd.id, { ...OUTCOMES.succeeded, status: 'A\u0000B\ud800' }),
+      fixture.journal.recordOutcome(beside.id, OUTCOMES.succeeded),
     ]);
     await expect(fixture.journal.find(beside)).resolves.toMatchObject(AFTER.succeeded);
     await expect(fixture.journal.find(odd)).resolves.toMatchObject({ outcome: 'succeeded' });
@@ -135,10 +135,10 @@ describeJournals('Recording an outcome', (fixture) => {
       await Promise.all(attempts.map((attempt) => begunAs(fixture.journal, 'in_progress', attempt)));
       const settled = attempts
         .toReversed()
-        .map(({ id }) => fixture.journal.recordOutcome(id, SETTLED.not_sent));
+        .map(({ id }) => fixture.journal.recordOutcome(id, OUTCOMES.not_sent));
       const renewed = Array.from({ length: 10 }, (_, count) => other.renew(owner, 6_000 + count));
-      const begun = attempts.map((attempt) => other.insertAttempt({ ...attempt, id: newAttempt().id }));
-      await Promise.all([...settled, ...renewed, ...begun]);
+      const started = attempts.map((attempt) => other.insertAttempt({ ...attempt, id: newAttempt().id }));
+      await Promise.all([...settled, ...renewed, ...started]);
     }
   });
 });
@@ -179,8 +179,8 @@ describeJournals('A claim', (fixture) => {
   test('gets an unknown attempt when it is due, and earlier by its id', async () => {
     const attempt = await begunAs(fixture.journal, 'unknown', newAttempt());
     const claimAt = (now: number) => newClaim(attempt.service, { now, leaseUntil: now });
-    const early = claimAt(SETTLED.unknown.nextRecheckAt - 1);
-    const onTime = claimAt(SETTLED.unknown.nextRecheckAt);
+    const early = claimAt(OUTCOMES.unknown.nextRecheckAt - 1);
+    const onTime = claimAt(OUTCOMES.unknown.nextRecheckAt);
     await expect(fixture.journal.claimDue(early, 10)).resolves.toEqual([]);
     await expect(fixture.journal.claimDue(newClaim('another service'), 10)).resolves.toEqual([]);
     await expect(fixture.journal.claimDue(onTime, 10)).resolves.toMatchObject([{ id: attempt.id }]);

@@ -1,6 +1,6 @@
 import { confirmPayment, createPayment, createPayout, lookUpPayment, lookUpPayout } from './selection';
 import { expectSigned } from '../support/signatures';
-import { openBench, type Bench } from './harness';
+import { openHarness, type MethodHarness } from './harness';
 import { rowsOf, type GoldenConfirm, type GoldenCreate, type GoldenLookup, type Json } from './golden-bodies';
 import { readDrawings } from './qr-image';
 
@@ -13,21 +13,21 @@ interface MoneyCase {
   golden: GoldenCreate | GoldenConfirm;
 }
 
-let bench: Bench;
+let harness: MethodHarness;
 
 beforeAll(async () => {
-  bench = await openBench();
+  harness = await openHarness();
 });
 
 async function expectGoldenMutation({ document, root, path, golden }: MoneyCase): Promise<void> {
   const isConfirm = 'lookup' in golden;
-  bench.answers({
+  harness.respond({
     post: { status: isConfirm ? 200 : 201, json: golden.answer },
     ...(isConfirm && { get: { status: 200, json: golden.lookup } }),
   });
-  const { data, errors } = await bench.gateway.ask(document, { input: golden.input });
+  const { data, errors } = await harness.gateway.ask(document, { input: golden.input });
 
-  const [post, ...more] = bench.sent('POST');
+  const [post, ...more] = harness.sent('POST');
   expect(more).toEqual([]);
   expect(post).toMatchObject({ path, query: '', headers: { 'x-timestamp': '1717146765' } });
   expectSigned(post!);
@@ -48,31 +48,40 @@ async function expectGoldenMutation({ document, root, path, golden }: MoneyCase)
 const keysOf = (value: unknown): string[] =>
   typeof value === 'object' && value !== null ? Object.keys(value) : [];
 
-test.each(rowsOf(({ payment }) => payment?.create))('A create of a payment sends and returns the golden bodies: %s', async (_name, golden) => {
-  await expectGoldenMutation({
-    document: createPayment(),
-    root: 'createPayment',
-    path: '/api/v1/payment/',
-    golden,
-  });
-  expect(bench.sent('GET')).toEqual([]);
-});
+test.each(rowsOf(({ payment }) => payment?.create))(
+  'A create of a payment sends and returns the golden bodies: %s',
+  async (_name, golden) => {
+    await expectGoldenMutation({
+      document: createPayment(),
+      root: 'createPayment',
+      path: '/api/v1/payment/',
+      golden,
+    });
+    expect(harness.sent('GET')).toEqual([]);
+  },
+);
 
-test.each(rowsOf(({ payment }) => payment?.confirm))('A confirm sends and returns the golden bodies: %s', async (_name, golden) => {
-  const path = '/api/v1/payment/confirm/';
-  await expectGoldenMutation({ document: confirmPayment(), root: 'confirmPayment', path, golden });
-  expect(bench.sent('GET')).toHaveLength(1);
-});
+test.each(rowsOf(({ payment }) => payment?.confirm))(
+  'A confirm sends and returns the golden bodies: %s',
+  async (_name, golden) => {
+    const path = '/api/v1/payment/confirm/';
+    await expectGoldenMutation({ document: confirmPayment(), root: 'confirmPayment', path, golden });
+    expect(harness.sent('GET')).toHaveLength(1);
+  },
+);
 
-test.each(rowsOf(({ payout }) => payout?.create))('A create of a payout sends and returns the golden bodies: %s', async (_name, golden) => {
-  await expectGoldenMutation({
-    document: createPayout(),
-    root: 'createPayout',
-    path: '/api/v1/payout/',
-    golden,
-  });
-  expect(bench.sent('GET')).toEqual([]);
-});
+test.each(rowsOf(({ payout }) => payout?.create))(
+  'A create of a payout sends and returns the golden bodies: %s',
+  async (_name, golden) => {
+    await expectGoldenMutation({
+      document: createPayout(),
+      root: 'createPayout',
+      path: '/api/v1/payout/',
+      golden,
+    });
+    expect(harness.sent('GET')).toEqual([]);
+  },
+);
 
 const EXTERNAL_ID = 'заказ 7 & co = 100% +#😀';
 const EXTERNAL_ID_SENT =
@@ -99,7 +108,7 @@ function waysToLookUp({ data }: GoldenLookup): { ids: Json; query: string; exter
 
 async function expectOneLookup(path: string, query: string, ask: () => Promise<unknown>): Promise<void> {
   await ask();
-  const [get, ...more] = bench.service.requests;
+  const [get, ...more] = harness.service.requests;
   expect(more).toEqual([]);
   expect(get).toMatchObject({ method: 'GET', path, query, body: '' });
   expectSigned(get!);
@@ -109,9 +118,9 @@ test.each(rowsOf(({ payment }) => payment?.lookup))(
   'A lookup by either id returns the golden payment: %s',
   async (_name, golden) => {
     for (const { ids, query, externalId } of waysToLookUp(golden)) {
-      bench.answers({ get: { status: 200, json: golden.answer } });
+      harness.respond({ get: { status: 200, json: golden.answer } });
       await expectOneLookup('/api/v1/payment/', query, async () => {
-        const { data, errors } = await bench.gateway.ask(lookUpPayment(), ids);
+        const { data, errors } = await harness.gateway.ask(lookUpPayment(), ids);
         expect(errors).toBeUndefined();
         expect(readDrawings(data)).toStrictEqual({ payment: { ...golden.data, externalId } });
       });
@@ -124,12 +133,12 @@ test.each(rowsOf(({ payout }) => payout?.lookup))(
   async (_name, golden) => {
     for (const { ids, query, externalId } of waysToLookUp(golden)) {
       // A lookup of a payout contains the client's external id (spec 2.6).
-      const answered = externalId ?? golden.data['externalId'];
-      bench.answers({ get: { status: 200, json: { ...golden.answer, external_id: answered } } });
+      const responded = externalId ?? golden.data['externalId'];
+      harness.respond({ get: { status: 200, json: { ...golden.answer, external_id: responded } } });
       await expectOneLookup('/api/v1/payout/', query, async () => {
-        const { data, errors } = await bench.gateway.ask(lookUpPayout(), ids);
+        const { data, errors } = await harness.gateway.ask(lookUpPayout(), ids);
         expect(errors).toBeUndefined();
-        expect(data).toStrictEqual({ payout: { ...golden.data, externalId: answered } });
+        expect(data).toStrictEqual({ payout: { ...golden.data, externalId: responded } });
       });
     }
   },

@@ -10,12 +10,12 @@ import {
 export const NOW_MS = 1_717_146_765_999;
 
 /** A gateway with a fixed clock, and a scripted service. */
-export interface Bench {
+export interface MethodHarness {
   gateway: TestClient;
   service: FakePaymentService;
   /** Sets the responses to POST and GET, and forgets earlier requests. */
-  answers(script: { post?: Reply; get?: Reply }): void;
-  /** Requests with this method since `answers`. */
+  respond(script: { post?: Reply; get?: Reply }): void;
+  /** Requests with this method since `respond`. */
   sent(method: 'POST' | 'GET'): ReceivedRequest[];
 }
 
@@ -30,7 +30,7 @@ function forgetAttempts(database: string): void {
 
 const UNEXPECTED: Reply = { status: 500, json: { message: 'The test expects no such request.' } };
 
-export async function openBench(): Promise<Bench> {
+export async function openHarness(): Promise<MethodHarness> {
   const service = await testService();
   const database = temporaryDatabase();
   const env = { DATABASE_URL: database, PAYOUT_PREFLIGHT: 'off' };
@@ -38,7 +38,7 @@ export async function openBench(): Promise<Bench> {
   return {
     gateway,
     service,
-    answers: ({ post = UNEXPECTED, get = UNEXPECTED }) => {
+    respond: ({ post = UNEXPECTED, get = UNEXPECTED }) => {
       service.requests.splice(0);
       forgetAttempts(database);
       service.respond(({ method }) => (method === 'POST' ? post : get));

@@ -1,6 +1,6 @@
 import { drawQrCode } from '../../src/schema/qr-code';
 import { testGateway } from '../support/gateway';
-import { openBench, type Bench } from './harness';
+import { openHarness, type MethodHarness } from './harness';
 import type { Json } from './golden-bodies';
 import { readDrawings, readQrImage } from './qr-image';
 import { lookUpPayment } from './selection';
@@ -69,15 +69,15 @@ const methods: Waiting[] = [
   ),
 ];
 
-let bench: Bench;
+let harness: MethodHarness;
 
 beforeAll(async () => {
-  bench = await openBench();
+  harness = await openHarness();
 });
 
-async function nextActionOf(answer: Json): Promise<unknown> {
-  bench.answers({ get: { status: 200, json: { transaction_id: transactionId, channel, ...answer } } });
-  const { data, errors } = await bench.gateway.ask(lookUpPayment(), { channel, transactionId });
+async function nextActionOf(response: Json): Promise<unknown> {
+  harness.respond({ get: { status: 200, json: { transaction_id: transactionId, channel, ...response } } });
+  const { data, errors } = await harness.gateway.ask(lookUpPayment(), { channel, transactionId });
   expect(errors).toBeUndefined();
   const { payment } = readDrawings(data) as { payment: Json };
   return payment['nextAction'];
@@ -136,26 +136,29 @@ function withAction(name: string, method: Json, action: Json): [string, Json, Js
   return [name, method, action, action];
 }
 
-test.each(stateless)('A payment by %s without a state has a next action', async (_name, method, withPage, withoutPage) => {
-  for (const status of OPEN) {
-    expect(await nextActionOf({ status, redirect_url: url, payment_method: method })).toEqual(withPage);
-    expect(await nextActionOf({ status, payment_method: method })).toEqual(withoutPage);
-  }
-  for (const status of FINISHED) {
-    expect(await nextActionOf({ status, redirect_url: url, payment_method: method })).toBeNull();
-  }
-});
+test.each(stateless)(
+  'A payment by %s without a state has a next action',
+  async (_name, method, withPage, withoutPage) => {
+    for (const status of OPEN) {
+      expect(await nextActionOf({ status, redirect_url: url, payment_method: method })).toEqual(withPage);
+      expect(await nextActionOf({ status, payment_method: method })).toEqual(withoutPage);
+    }
+    for (const status of FINISHED) {
+      expect(await nextActionOf({ status, redirect_url: url, payment_method: method })).toBeNull();
+    }
+  },
+);
 
 test('pollAfterMs has the intervals of POLL_INTERVALS_PAYER and POLL_INTERVALS_PROVIDER', async () => {
   const env = { POLL_INTERVALS_PAYER: '7s/1m 60s', POLL_INTERVALS_PROVIDER: '9s' };
-  const slow = await testGateway(bench.service.url, { env });
+  const slow = await testGateway(harness.service.url, { env });
   const method = { type: 'card' };
   for (const [page, action] of [
     [{ redirect_url: url }, { ...redirect, pollAfterMs: 7000 }],
     [{}, { ...wait, pollAfterMs: 9000 }],
   ]) {
-    const answer = { transaction_id: transactionId, status: 'pending', payment_method: method, ...page };
-    bench.answers({ get: { status: 200, json: answer } });
+    const response = { transaction_id: transactionId, status: 'pending', payment_method: method, ...page };
+    harness.respond({ get: { status: 200, json: response } });
     const { data } = await slow.ask(lookUpPayment(), { channel, transactionId });
     expect(data).toMatchObject({ payment: { nextAction: action } });
   }

@@ -58,10 +58,10 @@ describe('A response of the gateway', () => {
   const planted: string[] = [];
 
   /** JSON may escape a value, but never its mark. */
-  function expectNotEchoed(mark: string, answer: string): void {
+  function expectNotEchoed(mark: string, response: string): void {
     planted.push(mark);
-    expect(answer).toMatch(/"errors"|"InvalidInputError"|"PaymentSuccess"/);
-    expect(answer).not.toContain(mark);
+    expect(response).toMatch(/"errors"|"InvalidInputError"|"PaymentSuccess"/);
+    expect(response).not.toContain(mark);
   }
 
   afterEach(() => {

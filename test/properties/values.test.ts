@@ -7,7 +7,7 @@ import { isPrintable } from '../../src/shared/text';
 import { normalizeDecimal } from '../../src/schema/scalars';
 import { Secret } from '../../src/shared/secret';
 import { CHANNEL, testGateway, testSandbox } from '../support/gateway';
-import { make, redirectCall } from '../support/calls';
+import { sendCall, redirectCall } from '../support/calls';
 import { digits } from './fixtures/canaries';
 
 describe('A Decimal', () => {
@@ -179,7 +179,7 @@ describe('A request to the service', () => {
     await fc.assert(
       fc.asyncProperty(externalIds, async (externalId) => {
         const input = { ...redirectCall('CARD').input, idempotencyKey: externalId, externalId };
-        const created = await make(client, { mutation: 'createPayment', input });
+        const created = await sendCall(client, { mutation: 'createPayment', input });
         expect(created.errors).toBeUndefined();
         const transactionId = created.result?.payment?.transactionId;
         const found = await client.ask(LOOK_UP, { channel: CHANNEL, externalId });

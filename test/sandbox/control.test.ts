@@ -102,15 +102,15 @@ describe('The control plane of the sandbox', () => {
 
   test('delays a response until the clock is advanced', async () => {
     await running.control('faults', { operation: 'create', fault: 'delay', ms: 4000 });
-    let answered = false;
-    const answer = create().finally(() => (answered = true));
+    let responded = false;
+    const response = create().finally(() => (responded = true));
     // The create has arrived: now it waits for the clock only.
     while (running.sandbox.control.counts().payment.creates === 0) await running.fetch('healthz');
     running.sandbox.control.advance(3999);
     await running.fetch('healthz');
-    expect(answered).toBe(false);
+    expect(responded).toBe(false);
     running.sandbox.control.advance(1);
-    expect((await answer).status).toBe(201);
+    expect((await response).status).toBe(201);
   });
 
   test('applies a fault to the given number of requests of its operation and resource', async () => {
@@ -129,9 +129,9 @@ describe('The control plane of the sandbox', () => {
     [{}, ['operation', 'fault']],
     [{ operation: 'create', fault: 'status', status: 200 }, ['status']],
   ])('refuses the fault %j', async (body, names) => {
-    const answer = await running.control('faults', body);
-    expect(answer.status).toBe(400);
-    expect(Object.keys(answer.body['errors'] ?? {})).toEqual(names);
+    const response = await running.control('faults', body);
+    expect(response.status).toBe(400);
+    expect(Object.keys(response.body['errors'] ?? {})).toEqual(names);
   });
 
   test('counts requests and created transactions', async () => {

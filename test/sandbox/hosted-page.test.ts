@@ -66,9 +66,13 @@ describe('The hosted page', () => {
 
   test('responds to unknown payments and choices with an error page', async () => {
     const id = await created(redirect());
-    for (const answer of [await open('nothing'), await choose('nothing', 'pay'), await choose(id, 'steal')]) {
-      expect(answer.status).toBe(404);
-      expect(answer.text).toContain('There is no payment at this address');
+    for (const response of [
+      await open('nothing'),
+      await choose('nothing', 'pay'),
+      await choose(id, 'steal'),
+    ]) {
+      expect(response.status).toBe(404);
+      expect(response.text).toContain('There is no payment at this address');
     }
   });
 });

@@ -3,9 +3,9 @@ import { direct, payoutTo, redirect } from './fixtures/requests';
 
 const running = eachTest();
 
-function idIn(answer: Answer): string {
-  expect(answer.status).toBe(201);
-  return String(answer.body['transaction_id']);
+function idIn(response: Answer): string {
+  expect(response.status).toBe(201);
+  return String(response.body['transaction_id']);
 }
 
 async function everywhere(value: string): Promise<{ payments: string[]; payout: string }> {
@@ -86,10 +86,10 @@ describe('Transactions with amounts of special cents', () => {
     });
 
     test('truncate the JSON of the response with .84', async () => {
-      const answer = await create('1.84');
-      expect(answer.status).toBe(201);
-      expect(Number(answer.headers.get('content-length'))).toBe(answer.text.length);
-      expect(() => JSON.parse(answer.text) as unknown).toThrow(SyntaxError);
+      const response = await create('1.84');
+      expect(response.status).toBe(201);
+      expect(Number(response.headers.get('content-length'))).toBe(response.text.length);
+      expect(() => JSON.parse(response.text) as unknown).toThrow(SyntaxError);
       expect((await lookUp()).status).toBe(200);
     });
 

@@ -11,30 +11,27 @@ describe('The server of the sandbox', () => {
 
   beforeEach(() => lines.splice(0));
 
-  test.each(['', 'api/v1/payment', 'api/v1/payout/confirm/', '%zz'])(
-    'has no path /%s',
-    async (path) => {
-      const answer = await running.fetch(path);
-      expect(answer.status).toBe(404);
-    },
-  );
+  test.each(['', 'api/v1/payment', 'api/v1/payout/confirm/', '%zz'])('has no path /%s', async (path) => {
+    const response = await running.fetch(path);
+    expect(response.status).toBe(404);
+  });
 
   test.each([
     ['api/v1/payment/', 'DELETE', 'GET, POST'],
     ['api/v1/payment/confirm/', 'GET', 'POST'],
     ['api/v1/payment/', 'HEAD', 'GET, POST'],
   ])('refuses %s with the method %s', async (path, method, allow) => {
-    const answer = await running.fetch(path, { method });
-    expect(answer.status).toBe(405);
-    expect(answer.headers.get('allow')).toBe(allow);
+    const response = await running.fetch(path, { method });
+    expect(response.status).toBe(405);
+    expect(response.headers.get('allow')).toBe(allow);
   });
 
   test('accepts bodies of at most 100 KB', async () => {
     const body = JSON.stringify(redirect());
     const filled = body.padEnd(100 * 1024, ' ');
     expect((await running.createPayment(filled)).status).toBe(201);
-    const answer = await running.createPayment(`${filled} `);
-    expect(answer.status).toBe(413);
+    const response = await running.createPayment(`${filled} `);
+    expect(response.status).toBe(413);
   });
 
   test('logs route and status, and nothing from the request', async () => {
@@ -63,9 +60,9 @@ describe('The server of the sandbox', () => {
       methods: { payments: new Map([['broken', broken]]), payouts: new Map() },
     });
     try {
-      const answer = await other.createPayment(redirect({ payment_method: { type: 'broken' } }));
-      expect(answer.status).toBe(500);
-      expect(answer.text).not.toContain(PAN);
+      const response = await other.createPayment(redirect({ payment_method: { type: 'broken' } }));
+      expect(response.status).toBe(500);
+      expect(response.text).not.toContain(PAN);
       const bug = lines.find((line) => line.includes('sandbox bug')) ?? '';
       expect(bug).toContain('server.test.ts');
       expect(bug).not.toContain(PAN);
@@ -98,8 +95,8 @@ describe('The store of the sandbox', () => {
   }
 
   async function known(names: string[]): Promise<string[]> {
-    const answers = await Promise.all(names.map((name) => running.paymentNamed(name)));
-    return names.filter((_name, place) => answers[place]?.status === 200);
+    const responses = await Promise.all(names.map((name) => running.paymentNamed(name)));
+    return names.filter((_name, place) => responses[place]?.status === 200);
   }
 
   test('evicts the transaction settled longest ago first, then the oldest', async () => {

@@ -6,14 +6,14 @@ import { direct, PAN, payoutTo, redirect } from './fixtures/requests';
 const running = eachTest();
 
 async function created(request: unknown) {
-  const answer = await running.createPayment(request);
-  expect(answer.status).toBe(201);
-  return { id: String(answer.body['transaction_id']), body: answer.body };
+  const response = await running.createPayment(request);
+  expect(response.status).toBe(201);
+  return { id: String(response.body['transaction_id']), body: response.body };
 }
 
-function expectRefusal(answer: Answer, names: string[]): void {
-  expect(answer.status).toBe(400);
-  expect(Object.keys(answer.body['errors'] ?? {}).sort()).toEqual(names.sort());
+function expectRefusal(response: Answer, names: string[]): void {
+  expect(response.status).toBe(400);
+  expect(Object.keys(response.body['errors'] ?? {}).sort()).toEqual(names.sort());
 }
 
 describe('Authentication of the sandbox', () => {
@@ -54,9 +54,9 @@ describe('A payment in the sandbox', () => {
 
 describe('A payout in the sandbox', () => {
   test('is created processing without its external id, and completes by itself', async () => {
-    const answer = await running.createPayout(payoutTo());
-    const id = answer.body['transaction_id'];
-    expect(answer.body).toEqual({ status: 'processing', transaction_id: id, external_id: null });
+    const response = await running.createPayout(payoutTo());
+    const id = response.body['transaction_id'];
+    expect(response.body).toEqual({ status: 'processing', transaction_id: id, external_id: null });
     running.clock.advance(1500);
     expect((await running.payoutNamed('payout-1')).body).toEqual({
       status: 'completed',
@@ -115,7 +115,7 @@ describe('A confirm in the sandbox', () => {
 
 describe('A request to the sandbox', () => {
   test('is refused with every broken rule at once, by field and without a value', async () => {
-    const answer = await running.createPayment({
+    const response = await running.createPayment({
       channel: 'secret-channel',
       amount: { value: '12,50', currency: 'eur', received: '1.00' },
       return_url: 'javascript:alert(1)',
@@ -123,7 +123,7 @@ describe('A request to the sandbox', () => {
       payment_method: { type: 'telepathy-secret' },
       surprise: 1,
     });
-    expectRefusal(answer, [
+    expectRefusal(response, [
       'channel',
       'payment_method.type',
       'amount.currency',
@@ -133,7 +133,7 @@ describe('A request to the sandbox', () => {
       'callback_url',
       'surprise',
     ]);
-    expect(answer.text).not.toMatch(/secret|12,50|javascript|ftp/);
+    expect(response.text).not.toMatch(/secret|12,50|javascript|ftp/);
   });
 
   test('is refused with a card number in a description or a name, and accepted with other digits', async () => {

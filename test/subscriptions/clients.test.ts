@@ -8,7 +8,7 @@ import { AUTHORIZED } from '../support/credentials';
 import { until } from '../support/latch';
 import { CHANNEL } from '../support/gateway';
 import { graphqlWsClient } from './support/graphql-ws-client';
-import { liveRig, type LiveRig } from './support/harness';
+import { startHarness, type SubscriptionHarness } from './support/harness';
 
 const PAYOUT_UPDATED = `subscription ($channel: UUID!, $transactionId: UUID!) {
   payoutUpdated(channel: $channel, transactionId: $transactionId) { ... on PayoutResource { id status error { code } } } }`;
@@ -60,10 +60,10 @@ const watchByUrql: Watch = (url, variables, headers) => {
   return watched;
 };
 
-let rig: LiveRig;
+let harness: SubscriptionHarness;
 
 beforeAll(async () => {
-  rig = await liveRig();
+  harness = await startHarness();
 });
 
 describe.each([
@@ -71,13 +71,13 @@ describe.each([
   ['urql over server-sent events', watchByUrql],
 ])('%s', (_name, watchBy) => {
   const watch = (transactionId: string, credentials: Credentials = AUTHORIZED): Watched =>
-    watchBy(rig.url, { channel: CHANNEL, transactionId }, credentials);
+    watchBy(harness.url, { channel: CHANNEL, transactionId }, credentials);
 
   test('receives the states of a payout until it fails', async () => {
-    const id = rig.addPayout();
+    const id = harness.addPayout();
     const watched = watch(id);
     await until(() => watched.results.length === 1);
-    await rig.change(id, { status: 'failed', error: { code: 'declined', message: 'No.' } });
+    await harness.change(id, { status: 'failed', error: { code: 'declined', message: 'No.' } });
     await until(() => watched.isOver);
     expect(watched.results).toMatchObject([
       { status: 'PROCESSING' },

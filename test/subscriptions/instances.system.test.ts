@@ -1,12 +1,12 @@
 import { systemClock, type Clock } from '../../src/shared/clock';
-import { make } from '../support/calls';
+import { sendCall } from '../support/calls';
 import { until } from '../support/latch';
 import { CHANNEL, closeAfterTests } from '../support/gateway';
 import { movedClock } from '../support/fake-clock';
 import { FakePaymentService, type Json } from '../support/payment-service/fake-payment-service';
 import { describePostgres, openStore, withClient, type Store } from '../support/stores';
 import { TcpProxy } from '../support/tcp-proxy';
-import { type LiveRig, NO_POLLING, liveRigOn } from './support/harness';
+import { type SubscriptionHarness, NO_POLLING, startHarnessOn } from './support/harness';
 import { Watching, watchByBoth, watchPayment, webSocketClient } from './support/subscriptions';
 
 const MISPAID = { status: 'mispaid' };
@@ -15,8 +15,8 @@ const amount = (received: string) => ({ amount: { currency: 'INR', value: '100.0
 describePostgres('Gateways on one PostgreSQL', () => {
   let store: Store;
   let service: FakePaymentService;
-  let gateways: LiveRig<Clock>[];
-  let [a, b]: LiveRig<Clock>[] = [];
+  let gateways: SubscriptionHarness<Clock>[];
+  let [a, b]: SubscriptionHarness<Clock>[] = [];
 
   interface Options {
     env?: Record<string, string>;
@@ -24,12 +24,12 @@ describePostgres('Gateways on one PostgreSQL', () => {
     before?: FakePaymentService;
   }
 
-  const startOn = <C extends Clock>(clock: C, options: Options = {}): Promise<LiveRig<C>> => {
+  const startOn = <C extends Clock>(clock: C, options: Options = {}): Promise<SubscriptionHarness<C>> => {
     const { env, databaseUrl = store.url, before = service } = options;
     const settings = { ...NO_POLLING, SERVICE_TIMEOUT_MS: '5000', DATABASE_URL: databaseUrl, ...env };
-    return liveRigOn(clock, { service: before, env: settings });
+    return startHarnessOn(clock, { service: before, env: settings });
   };
-  const start = (options?: Options): Promise<LiveRig<Clock>> => startOn(systemClock, options);
+  const start = (options?: Options): Promise<SubscriptionHarness<Clock>> => startOn(systemClock, options);
 
   const listening = (count: number, url = store.url): Promise<unknown> =>
     withClient(url, (client) =>
@@ -52,21 +52,21 @@ describePostgres('Gateways on one PostgreSQL', () => {
 
   afterEach(() => service.respond(() => undefined));
 
-  async function watchOn(id: string, ...instances: LiveRig<Clock>[]): Promise<Watching[]> {
-    const watchers = instances.map((gateway) => watchPayment(webSocketClient(gateway), id));
-    await Promise.all(watchers.map((watching) => watching.received(1)));
-    return watchers;
+  async function watchOn(id: string, ...instances: SubscriptionHarness<Clock>[]): Promise<Watching[]> {
+    const subscribers = instances.map((gateway) => watchPayment(webSocketClient(gateway), id));
+    await Promise.all(subscribers.map((watching) => watching.received(1)));
+    return subscribers;
   }
 
   /** Waits until all notifications have been processed, by following a later one. */
   async function settled(): Promise<void> {
     const probe = a!.addPayment();
-    const watchers = await watchOn(probe, ...gateways);
+    const subscribers = await watchOn(probe, ...gateways);
     for (const [turn, gateway] of gateways.entries()) {
       await gateway.change(probe, amount(`${turn}.00`));
-      await Promise.all(watchers.map((watching) => watching.received(turn + 2)));
+      await Promise.all(subscribers.map((watching) => watching.received(turn + 2)));
     }
-    for (const watching of watchers) watching.leave();
+    for (const watching of subscribers) watching.leave();
   }
 
   async function watchedOnB(fields: Json = {}): Promise<{ id: string; watching: Watching }> {
@@ -110,7 +110,7 @@ describePostgres('Gateways on one PostgreSQL', () => {
 
   test('look a change up once each', async () => {
     const id = a!.addPayment();
-    const watchers = (await Promise.all(gateways.map((gateway) => watchByBoth(gateway, id)))).flat();
+    const subscribers = (await Promise.all(gateways.map((gateway) => watchByBoth(gateway, id)))).flat();
     await settled();
     for (const [turn, gateway] of gateways.entries()) {
       const before = a!.lookups(id);
@@ -118,11 +118,11 @@ describePostgres('Gateways on one PostgreSQL', () => {
         status: turn % 2 === 0 ? 'mispaid' : 'processing',
         ...amount(`${turn}.00`),
       });
-      await Promise.all(watchers.map((watching) => watching.received(turn + 2)));
+      await Promise.all(subscribers.map((watching) => watching.received(turn + 2)));
       await settled();
       expect(a!.lookups(id)).toBe(before + 3);
     }
-    expect(watchers.map(({ values }) => values.length)).toEqual(watchers.map(() => 4));
+    expect(subscribers.map(({ values }) => values.length)).toEqual(subscribers.map(() => 4));
   });
 
   test('send a change back to the state before', async () => {
@@ -193,8 +193,8 @@ describePostgres('Gateways on one PostgreSQL', () => {
     const proxy = closeAfterTests(await TcpProxy.to(away.url));
     const databaseUrl = proxy.through(away.url);
     const [one, two] = [await start({ databaseUrl }), await start({ databaseUrl })];
-    const pace = { POLL_INTERVALS_PAYER: '200ms', POLL_INTERVALS_MISPAID: '200ms' };
-    const polling = await start({ databaseUrl, env: pace });
+    const intervals = { POLL_INTERVALS_PAYER: '200ms', POLL_INTERVALS_MISPAID: '200ms' };
+    const polling = await start({ databaseUrl, env: intervals });
     await listening(3, away.url);
     const id = a!.addPayment();
     const polled = a!.addPayment();
@@ -230,7 +230,7 @@ describePostgres('Gateways on one PostgreSQL', () => {
       amount: { currency: 'BDT', value: '10.00' },
       method: { bkash: { accountNumber: '01711111111' } },
     };
-    const { result } = await make(slow.client, { mutation: 'createPayout', input });
+    const { result } = await sendCall(slow.client, { mutation: 'createPayout', input });
     expect(result).toMatchObject({ __typename: 'PayoutSuccess' });
     const document = `subscription { payoutUpdated(channel: "${CHANNEL}", transactionId: "${id}") {
       ... on PayoutResource { status amount { value } } } }`;

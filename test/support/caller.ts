@@ -6,7 +6,7 @@ export type Json = Record<string, unknown>;
 export type Kind = 'payment' | 'payout';
 
 /** The result of a call, flattened: a member of the result union, or the first GraphQL error. */
-export interface End {
+export interface CallResult {
   result?: string;
   replayed?: boolean;
   transactionId?: string | null;
@@ -58,7 +58,7 @@ export const RECORDED = `idempotencyKey operation channel externalId outcome sta
 export const ATTEMPT = `${RECORDED}
   payment { ... on PaymentResource { transactionId status } } payout { ... on PayoutResource { transactionId status } }`;
 
-interface Answer {
+interface GraphqlBody {
   data?: { done?: (Json & { __typename: string; payment?: Json; payout?: Json }) | null } | null;
   errors?: { extensions: { code: string; retryable: boolean; retryAfterMs?: number }; message: string }[];
 }
@@ -95,24 +95,24 @@ export class Caller {
     this.url = `${base}/graphql`;
   }
 
-  create(kind: Kind, key: string, over: Json = {}, signal?: AbortSignal): Promise<End> {
+  create(kind: Kind, key: string, over: Json = {}, signal?: AbortSignal): Promise<CallResult> {
     return this.call(CREATES[kind], createInput(kind, key, over), signal);
   }
 
-  confirm(transactionId: string, confirmation: Json = { upi: { utr: '123456789012' } }): Promise<End> {
+  confirm(transactionId: string, confirmation: Json = { upi: { utr: '123456789012' } }): Promise<CallResult> {
     return this.call(CONFIRM, { channel: CHANNEL, transactionId, confirmation });
   }
 
   async attempt(idempotencyKey: string): Promise<SeenAttempt | null> {
-    const { data } = await this.ask<{ attempt: SeenAttempt | null }>(
+    const { data } = await this.request<{ attempt: SeenAttempt | null }>(
       `query ($key: ID!) { attempt(idempotencyKey: $key) { ${ATTEMPT} } }`,
       { key: idempotencyKey },
     );
     return data.attempt;
   }
 
-  async call(query: string, input: Json, signal?: AbortSignal): Promise<End> {
-    const { data, errors = [] } = await this.ask<Answer['data']>(query, { input }, signal);
+  async call(query: string, input: Json, signal?: AbortSignal): Promise<CallResult> {
+    const { data, errors = [] } = await this.request<GraphqlBody['data']>(query, { input }, signal);
     const [error] = errors;
     if (error || !data?.done) {
       const { code = 'NO_ANSWER', ...rest } = error?.extensions ?? { retryable: false };
@@ -122,17 +122,17 @@ export class Caller {
     return { result, ...facts, ...payment, ...payout };
   }
 
-  async ask<D>(
+  async request<D>(
     query: string,
     variables: object = {},
     signal?: AbortSignal,
-  ): Promise<{ data: D; errors?: Answer['errors'] }> {
+  ): Promise<{ data: D; errors?: GraphqlBody['errors'] }> {
     const response = await fetch(this.url, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...AUTHORIZED },
       body: JSON.stringify({ query, variables }),
       signal,
     });
-    return (await response.json()) as { data: D; errors?: Answer['errors'] };
+    return (await response.json()) as { data: D; errors?: GraphqlBody['errors'] };
   }
 }

@@ -19,15 +19,15 @@ const send = (message: ChildMessage): void => {
 export const emit = (event: unknown): void => send({ event });
 
 export function serve(handlers: Handlers, ready: Promise<unknown> = Promise.resolve()): void {
-  const answer = (call: number, work: Promise<unknown>): void =>
+  const response = (call: number, work: Promise<unknown>): void =>
     void work.then(
       (result) => send({ call, result }),
       (error: unknown) => send({ call, error: String(error) }),
     );
   process.on('message', ({ call, name, args }: CallMessage) =>
-    answer(call, (async () => handlers[name]?.(...args))()),
+    response(call, (async () => handlers[name]?.(...args))()),
   );
-  answer(
+  response(
     0,
     ready.then(() => null),
   );

@@ -8,7 +8,7 @@ import { sandboxMethods } from '../../src/schema/methods';
 import { CHANNEL } from './caller';
 import { closeAfterTests, temporaryFolder } from './cleanup';
 import { AUTHORIZED, clientKeysFile } from './credentials';
-import { PATIENT_GATEWAY_MS } from './timeouts';
+import { GATEWAY_JOURNAL_TIMEOUT_MS } from './timeouts';
 import { FakePaymentService, type Script } from './payment-service/fake-payment-service';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/server';
 
@@ -43,12 +43,12 @@ export const temporaryDatabase = (): string => `file:${path.join(temporaryFolder
 
 /** Opens a journal that uses a test's clock. */
 export const openWithClock =
-  (clock: Pick<Clock, 'now'>, open: OpenJournal = openPatiently): OpenJournal =>
+  (clock: Pick<Clock, 'now'>, open: OpenJournal = openWithLongTimeout): OpenJournal =>
   async (url) =>
     Object.assign(await open(url), { time: () => Promise.resolve(clock.now()) });
 
 /** Opens a journal with a timeout for busy machines. */
-export const openPatiently: OpenJournal = (url) => openJournal(url, PATIENT_GATEWAY_MS);
+export const openWithLongTimeout: OpenJournal = (url) => openJournal(url, GATEWAY_JOURNAL_TIMEOUT_MS);
 
 interface TestGatewayOptions {
   env?: Record<string, string>;
@@ -98,7 +98,32 @@ export async function testGateway(serviceUrl: string, options: TestGatewayOption
   return new TestClient(closeAfterTests(gateway));
 }
 
-export interface GraphqlAnswer<D> {
+/** A gateway and a fake payment service, with the gateway's log. */
+export interface LoggedGateway {
+  client: TestClient;
+  service: FakePaymentService;
+  logLines: string[];
+}
+
+/** Starts both. Payouts have no preflight lookup unless `env` switches it on. */
+export async function loggedGateway(
+  script: Script,
+  env: Record<string, string> = {},
+  now?: () => number,
+): Promise<LoggedGateway> {
+  const logLines: string[] = [];
+  const service = await testService(script);
+  const settings = { PAYOUT_PREFLIGHT: 'off', ...env };
+  return { client: await testGateway(service.url, { logLines, now, env: settings }), service, logLines };
+}
+
+/** Forgets received requests and logged lines. */
+export function clear({ service, logLines }: LoggedGateway): void {
+  service.requests.length = 0;
+  logLines.length = 0;
+}
+
+export interface GraphqlResult<D> {
   status: number;
   headers: Headers;
   text: string;
@@ -117,14 +142,14 @@ export class TestClient {
     query: string,
     variables?: object,
     headers: Record<string, string> = AUTHORIZED,
-  ): Promise<GraphqlAnswer<D>> {
+  ): Promise<GraphqlResult<D>> {
     const response = await fetch(this.url, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify({ query, variables }),
     });
     const text = await response.text();
-    const body = JSON.parse(text) as Pick<GraphqlAnswer<D>, 'data' | 'errors'>;
+    const body = JSON.parse(text) as Pick<GraphqlResult<D>, 'data' | 'errors'>;
     return { status: response.status, headers: response.headers, text, ...body };
   }
 }

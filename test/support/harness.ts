@@ -30,7 +30,7 @@ export class Rig extends Caller {
   }
 }
 
-interface RigOptions {
+interface HarnessOptions {
   store: Store;
   env?: Record<string, string>;
   /** Shared with another gateway; a new one otherwise. */
@@ -44,15 +44,15 @@ interface RigOptions {
   open?: OpenJournal;
 }
 
-export interface Rigs {
+export interface Harnesses {
   kind: StoreKind;
   /** Starts a gateway, with its own service and the store of this block unless given. */
-  start(options?: Partial<RigOptions>): Promise<Rig>;
+  start(options?: Partial<HarnessOptions>): Promise<Rig>;
   /** Closed when the block ends, in reverse order. */
   closeAtEnd(close: () => Promise<unknown>): void;
 }
 
-async function startRig(options: RigOptions): Promise<Rig> {
+async function startHarness(options: HarnessOptions): Promise<Rig> {
   const clock = options.clock ?? new AdvancingClock(systemClock);
   const service = options.service ?? (await FakePaymentService.start(() => clock.now()));
   const config = readConfig({
@@ -68,7 +68,7 @@ async function startRig(options: RigOptions): Promise<Rig> {
   return new Rig({ gateway, service, store: options.store, clock });
 }
 
-function defineBlock(kind: StoreKind, define: (rigs: Rigs) => void): void {
+function defineBlock(kind: StoreKind, define: (harnesses: Harnesses) => void): void {
   const closers: (() => Promise<unknown>)[] = [];
   let shared: Promise<Store> | undefined;
   const openShared = async (): Promise<Store> => {
@@ -84,19 +84,19 @@ function defineBlock(kind: StoreKind, define: (rigs: Rigs) => void): void {
     kind,
     closeAtEnd: (close) => void closers.push(close),
     start: async (options = {}) => {
-      const rig = await startRig({ store: await (shared ??= openShared()), ...options });
-      if (!options.service) closers.push(() => rig.service.close());
-      closers.push(() => rig.close());
-      return rig;
+      const harness = await startHarness({ store: await (shared ??= openShared()), ...options });
+      if (!options.service) closers.push(() => harness.service.close());
+      closers.push(() => harness.close());
+      return harness;
     },
   });
 }
 
 /** Tests that do not depend on the store. */
-export const describeSqlite = (name: string, define: (rigs: Rigs) => void): void =>
+export const describeSqlite = (name: string, define: (harnesses: Harnesses) => void): void =>
   describe(name, () => defineBlock('SQLite', define));
 
-export function describeStores(name: string, define: (rigs: Rigs) => void): void {
+export function describeStores(name: string, define: (harnesses: Harnesses) => void): void {
   describeSqlite(`${name} (SQLite)`, define);
   describePostgres(`${name} (PostgreSQL)`, () => defineBlock('PostgreSQL', define));
 }

@@ -58,14 +58,14 @@ export class Issuer {
   requests = 0;
   keys: PublishedKey[] = [];
   /** Replaces the response. */
-  answering: ((response: ServerResponse) => void) | undefined;
+  respondWith: ((response: ServerResponse) => void) | undefined;
   readonly #server: Server;
   #port = 0;
 
   private constructor() {
     this.#server = createServer((_request, response) => {
       this.requests += 1;
-      if (this.answering) return this.answering(response);
+      if (this.respondWith) return this.respondWith(response);
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ keys: this.keys.map(({ jwk }) => jwk) }));
     });

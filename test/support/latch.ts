@@ -1,11 +1,11 @@
-export interface Gate {
+export interface Latch {
   opened: Promise<void>;
   open(): void;
   arrive(): void;
 }
 
 /** A promise that a test resolves; with `count`, it also opens after that many arrivals. */
-export function gate(count = Infinity): Gate {
+export function gate(count = Infinity): Latch {
   const { promise, resolve } = Promise.withResolvers<undefined>();
   let arrivals = 0;
   return {

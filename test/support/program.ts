@@ -6,15 +6,15 @@ import path from 'node:path';
 import { Caller } from './caller';
 import { closeAfterTests } from './cleanup';
 import { clientKeysFile } from './credentials';
-import { PATIENT_GATEWAY_MS } from './timeouts';
+import { GATEWAY_JOURNAL_TIMEOUT_MS } from './timeouts';
 
 export const CHECKOUT = path.resolve(__dirname, '../..');
 
 const START = [path.join(CHECKOUT, 'bin/paygraph.mjs'), 'start'];
 /** The same program with longer timeouts of the journal. */
-const START_PATIENT = [
+const START_WITH_SLOW_JOURNAL = [
   path.join(CHECKOUT, 'test/support/program-with-slow-journal.mjs'),
-  String(PATIENT_GATEWAY_MS),
+  String(GATEWAY_JOURNAL_TIMEOUT_MS),
 ];
 
 export interface ChildProgram {
@@ -97,7 +97,7 @@ export interface ProgramOptions {
   databaseUrl: string;
   env?: Record<string, string>;
   /** Whether the journal has longer timeouts than in production, for busy machines. */
-  isPatient?: boolean;
+  hasSlowJournal?: boolean;
 }
 
 /** A gateway in a process of its own that can be called, signalled and killed. */
@@ -109,7 +109,12 @@ export class Program extends Caller {
     this.#child = child;
   }
 
-  static async start({ serviceUrl, databaseUrl, env, isPatient }: ProgramOptions): Promise<Program> {
+  static async start({
+    serviceUrl,
+    databaseUrl,
+    env,
+    hasSlowJournal: isPatient,
+  }: ProgramOptions): Promise<Program> {
     const settings = {
       PORT: '0',
       CLIENT_KEYS_FILE: clientKeysFile(),
@@ -122,7 +127,11 @@ export class Program extends Caller {
       DATABASE_URL: databaseUrl,
       ...env,
     };
-    const child = run([process.execPath, ...(isPatient ? START_PATIENT : START)], settings, CHECKOUT);
+    const child = run(
+      [process.execPath, ...(isPatient ? START_WITH_SLOW_JOURNAL : START)],
+      settings,
+      CHECKOUT,
+    );
     return new Program(await listening(child), child);
   }
 

@@ -2,4 +2,4 @@
 export const PATIENT_MS = 20_000;
 
 /** The same for gateways, in ms: shorter than a lease, after which a call would be treated as dead. */
-export const PATIENT_GATEWAY_MS = 8_000;
+export const GATEWAY_JOURNAL_TIMEOUT_MS = 8_000;

@@ -1,21 +1,21 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-export interface WireAnswer {
+export interface WireResponse {
   status: number;
   /** Names in lower case; values of repeated names are joined. */
   headers: Record<string, string>;
   body: string;
 }
 
-const PATIENCE_MS = 20_000;
+const TIMEOUT_MS = 20_000;
 
 /** Splits received bytes into responses; an incomplete last one is left out. */
-export function readAnswers(received: string): WireAnswer[] {
-  const answers: WireAnswer[] = [];
+export function parseResponses(received: string): WireResponse[] {
+  const responses: WireResponse[] = [];
   for (let rest = received; ;) {
     const headEnd = rest.indexOf('\r\n\r\n');
-    if (headEnd < 0) return answers;
+    if (headEnd < 0) return responses;
     const [first = '', ...lines] = rest.slice(0, headEnd).split('\r\n');
     const fields = lines.map((line): [string, string] => {
       const colon = line.indexOf(':');
@@ -23,8 +23,8 @@ export function readAnswers(received: string): WireAnswer[] {
     });
     const headers = Object.fromEntries(new Headers(fields));
     const read = readBody(rest.slice(headEnd + 4), headers);
-    if (!read) return answers;
-    answers.push({ status: Number(first.split(' ')[1]), headers, body: read.body });
+    if (!read) return responses;
+    responses.push({ status: Number(first.split(' ')[1]), headers, body: read.body });
     rest = read.rest;
   }
 }
@@ -94,15 +94,15 @@ export class Wire {
   }
 
   /** Resolves when `count` responses have arrived or the connection has closed. */
-  async answers(count: number): Promise<WireAnswer[]> {
-    return this.#until(() => readAnswers(this.#received).length >= count);
+  async responses(count: number): Promise<WireResponse[]> {
+    return this.#until(() => parseResponses(this.#received).length >= count);
   }
 
-  async end(): Promise<WireAnswer[]> {
+  async end(): Promise<WireResponse[]> {
     return this.#until(() => false);
   }
 
-  async something(): Promise<void> {
+  async firstByte(): Promise<void> {
     await this.#until(() => this.#received !== '');
   }
 
@@ -110,8 +110,8 @@ export class Wire {
     this.socket.destroy();
   }
 
-  async #until(isEnough: () => boolean): Promise<WireAnswer[]> {
-    const late = AbortSignal.timeout(PATIENCE_MS);
+  async #until(isEnough: () => boolean): Promise<WireResponse[]> {
+    const late = AbortSignal.timeout(TIMEOUT_MS);
     const lateness = once(late, 'abort').then(() => {
       const received = this.#received.slice(0, 500);
       throw new Error(`The server neither answered nor ended the connection; it said: ${received}`);
@@ -119,7 +119,7 @@ export class Wire {
     // Its rejection is ignored when the race was decided before.
     lateness.catch(() => undefined);
     while (this.isOpen && !isEnough()) await Promise.race([this.#changed.promise, lateness]);
-    return readAnswers(this.#received);
+    return parseResponses(this.#received);
   }
 
   #wake(): void {
@@ -140,11 +140,11 @@ export const postText = (body: string, headers: readonly string[]): string =>
   );
 
 /** Sends one request of exactly these lines on a new connection, and returns the response. */
-export async function exchange(url: string, lines: readonly string[], body = ''): Promise<WireAnswer> {
+export async function exchange(url: string, lines: readonly string[], body = ''): Promise<WireResponse> {
   const [line = '', ...headers] = lines;
   const wire = await Wire.open(url);
-  const [answer] = await wire.write(requestText(line, headers, body)).answers(1);
+  const [response] = await wire.write(requestText(line, headers, body)).responses(1);
   wire.close();
-  if (!answer) throw new Error(`The connection ended: ${JSON.stringify(wire.received)}`);
-  return answer;
+  if (!response) throw new Error(`The connection ended: ${JSON.stringify(wire.received)}`);
+  return response;
 }

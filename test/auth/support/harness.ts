@@ -1,10 +1,6 @@
 import { clientKeysFile, type TestClientKey } from '../../support/credentials';
-import { testGateway, type TestClient, testService } from '../../support/gateway';
-import {
-  type Reply,
-  type FakePaymentService,
-  type ReceivedRequest,
-} from '../../support/payment-service/fake-payment-service';
+import { loggedGateway, type LoggedGateway } from '../../support/gateway';
+import type { Reply, ReceivedRequest } from '../../support/payment-service/fake-payment-service';
 import { accepted } from '../../support/calls';
 import { decodeQuery } from '../../support/signatures';
 
@@ -26,39 +22,23 @@ export const clientOf = (id: string, rights: Pick<TestClientKey, 'scopes' | 'cha
 });
 
 /** Accepts every create and confirm, and finds every transaction. */
-export function obliging(request: ReceivedRequest): Reply {
+export function acceptEverything(request: ReceivedRequest): Reply {
   if (request.method === 'POST') return accepted(request);
-  const asked = decodeQuery(request.query);
-  const id = asked['transaction_id'] ?? '0b7a1c52-6a55-4d0e-9c55-6f1f3e0d2a11';
+  const sent = decodeQuery(request.query);
+  const id = sent['transaction_id'] ?? '0b7a1c52-6a55-4d0e-9c55-6f1f3e0d2a11';
   return { status: 200, json: { status: 'pending', transaction_id: id } };
 }
 
-/** A gateway and a service that accepts everything, with the gateway's log. */
-export interface Rig {
-  client: TestClient;
-  service: FakePaymentService;
-  logLines: string[];
-}
-
-interface RigOptions {
+interface HarnessOptions {
   clients?: TestClientKey[];
   env?: Record<string, string>;
   now?: () => number;
 }
 
-/** `clients` are added to the client with all rights. */
-export async function accessRig({ clients = [], env = {}, now }: RigOptions = {}): Promise<Rig> {
-  const logLines: string[] = [];
-  const service = await testService(obliging);
-  const client = await testGateway(service.url, {
-    logLines,
-    now,
-    env: { CLIENT_KEYS_FILE: clientKeysFile(...clients), PAYOUT_PREFLIGHT: 'off', ...env },
-  });
-  return { client, service, logLines };
-}
-
-export function clear({ service, logLines }: Rig): void {
-  service.requests.length = 0;
-  logLines.length = 0;
-}
+/** A service that accepts everything. `clients` are added to the client with all rights. */
+export const startAuthHarness = ({
+  clients = [],
+  env = {},
+  now,
+}: HarnessOptions = {}): Promise<LoggedGateway> =>
+  loggedGateway(acceptEverything, { CLIENT_KEYS_FILE: clientKeysFile(...clients), ...env }, now);

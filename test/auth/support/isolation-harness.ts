@@ -1,5 +1,5 @@
 import { CompiledOperationCache } from '../../../src/http/compiled/compiled-operation-cache';
-import { words } from '../../subscriptions/support/wire-client';
+import { stablePart } from '../../subscriptions/support/wire-client';
 import type { Kind } from '../../support/caller';
 import { DOCUMENTS, validCall, type Json } from '../../support/calls';
 import { clientKeysFile } from '../../support/credentials';
@@ -10,7 +10,7 @@ import { codesOf, comparable } from './responses';
 import { OURS, THEIRS, bearer, clientOf, keyOf } from './harness';
 import {
   CALLS_OF_EXISTING,
-  askRoot,
+  sendRootCall,
   byName,
   isSubscription,
   unusedNames,
@@ -111,7 +111,7 @@ export async function startIsolation(kind: StoreKind) {
   };
 }
 
-export type IsolationRig = Awaited<ReturnType<typeof startIsolation>>;
+export type IsolationHarness = Awaited<ReturnType<typeof startIsolation>>;
 
 /** A response without times, ids and names; its error codes; its text. */
 interface Outcome {
@@ -127,20 +127,20 @@ export async function outcomeOf(
   as: Credentials,
 ): Promise<Outcome> {
   if (isSubscription(call)) {
-    const { data, errors = [] } = await askRoot(client, call, names, as);
-    const errorWords = errors.map((error) => words(error as never));
+    const { data, errors = [] } = await sendRootCall(client, call, names, as);
+    const errorWords = errors.map((error) => stablePart(error as never));
     return {
       seen: { data, errorWords },
       codes: codesOf({ errors } as never),
       text: JSON.stringify([data, errorWords]),
     };
   }
-  const answer = await client.ask(call.document, call.variables(names), as);
+  const response = await client.ask(call.document, call.variables(names), as);
   const { transactionId, externalId, idempotencyKey } = names;
   return {
-    seen: comparable(answer, transactionId, externalId, idempotencyKey),
-    codes: codesOf(answer),
-    text: answer.text,
+    seen: comparable(response, transactionId, externalId, idempotencyKey),
+    codes: codesOf(response),
+    text: response.text,
   };
 }
 
@@ -153,34 +153,34 @@ export function describeOwnership(store: StoreKind): void {
   ];
 
   describe(`A transaction of another caller (${store})`, () => {
-    let rig: IsolationRig;
+    let harness: IsolationHarness;
     let own: Record<Kind, Names>;
 
     beforeAll(async () => {
-      rig = await startIsolation(store);
+      harness = await startIsolation(store);
       own = {
-        payment: await rig.create('payment', owner, { externalId: 'order-1001' }),
-        payout: await rig.create('payout', owner, { externalId: 'payout-1001' }),
+        payment: await harness.create('payment', owner, { externalId: 'order-1001' }),
+        payout: await harness.create('payout', owner, { externalId: 'payout-1001' }),
       };
     });
 
     async function askBothPaths(call: RootCall, names: Names, as: Credentials): Promise<Outcome[]> {
-      const answered = jest.spyOn(CompiledOperationCache.prototype, 'answer');
+      const responded = jest.spyOn(CompiledOperationCache.prototype, 'answer');
       const outcomes = [];
       for (let count = 0; count < 3; count += 1) {
-        answered.mockClear();
-        outcomes.push(await outcomeOf(rig.client, call, names, as));
+        responded.mockClear();
+        outcomes.push(await outcomeOf(harness.client, call, names, as));
       }
-      if (!isSubscription(call)) await expect(answered.mock.results.at(-1)?.value).resolves.not.toBeNull();
+      if (!isSubscription(call)) await expect(responded.mock.results.at(-1)?.value).resolves.not.toBeNull();
       return outcomes;
     }
 
     describe.each(byName(CALLS_OF_EXISTING))('by %s', (_name, call) => {
       test('looks as if it did not exist, and the service is not asked', async () => {
-        rig.logLines.length = 0;
+        harness.logLines.length = 0;
         const [names, unused] = [own[call.kind], unusedNames()];
         let [foreign, missing]: [Outcome[], Outcome[]] = [[], []];
-        const calls = await rig.callsOf(async () => {
+        const calls = await harness.callsOf(async () => {
           foreign = await askBothPaths(call, names, other);
           missing = await askBothPaths(call, unused, other);
         });
@@ -190,7 +190,7 @@ export function describeOwnership(store: StoreKind): void {
           expect(codes).toEqual(isSubscription(call) ? ['NOT_FOUND'] : []);
           expect(text).not.toContain(CANARY);
         }
-        const logged = rig.logLines.join('');
+        const logged = harness.logLines.join('');
         for (const id of [names.transactionId, names.externalId, names.idempotencyKey])
           expect(logged).not.toContain(id);
       });

@@ -1,6 +1,6 @@
-import type { GraphqlAnswer } from '../../support/gateway';
+import type { GraphqlResult } from '../../support/gateway';
 
-type Answer = Pick<GraphqlAnswer<unknown>, 'status' | 'headers' | 'text' | 'errors' | 'data'>;
+type Answer = Pick<GraphqlResult<unknown>, 'status' | 'headers' | 'text' | 'errors' | 'data'>;
 
 /** Expects the same 401 for all missing or invalid credentials. */
 export function expectUnauthenticated({ status, headers, text, errors, data }: Answer): void {

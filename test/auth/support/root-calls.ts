@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { encodeNodeId } from '../../../src/schema/node';
 import { WireClient } from '../../subscriptions/support/wire-client';
-import { DOCUMENTS, redirectCall, validCall, type Json, type MoneyCall } from '../../support/calls';
+import { DOCUMENTS, redirectCall, validCall, type Json, type MutationCall } from '../../support/calls';
 import type { Kind } from '../../support/caller';
 import { ALL_SCOPES, OWN_SCOPES } from '../../support/credentials';
-import type { GraphqlAnswer, TestClient } from '../../support/gateway';
+import type { GraphqlResult, TestClient } from '../../support/gateway';
 import { expectForbidden } from './responses';
 import { OURS } from './harness';
 
@@ -137,7 +137,7 @@ export const CALLS_OF_EXISTING: RootCall[] = [
   },
 ];
 
-const creating = (name: string, call: () => MoneyCall, also?: string): RootCall => {
+const creating = (name: string, call: () => MutationCall, also?: string): RootCall => {
   const { mutation } = call();
   const kind = mutation === 'createPayment' ? 'payment' : 'payout';
   return {
@@ -171,31 +171,31 @@ export const byName = (calls: readonly RootCall[]) => calls.map((call) => [call.
 export const isSubscription = ({ document }: RootCall): boolean => document.startsWith('subscription');
 
 /** The response, or the first message of a subscription. */
-export interface RootAnswer {
+export interface RootResponse {
   data: Record<string, unknown> | null | undefined;
-  errors?: GraphqlAnswer<unknown>['errors'];
+  errors?: GraphqlResult<unknown>['errors'];
   expectForbidden(): void;
 }
 
-export async function askRoot(
+export async function sendRootCall(
   client: TestClient,
   call: RootCall,
   names: Names,
   headers: { authorization: string },
-): Promise<RootAnswer> {
+): Promise<RootResponse> {
   const variables = call.variables(names);
   if (isSubscription(call)) return watchOnce(client.url, { query: call.document, variables }, headers);
-  const answer = await client.ask(call.document, variables, headers);
-  return { ...answer, expectForbidden: () => expectForbidden(answer, call.field) };
+  const response = await client.ask(call.document, variables, headers);
+  return { ...response, expectForbidden: () => expectForbidden(response, call.field) };
 }
 
-async function watchOnce(url: string, asked: object, headers: object): Promise<RootAnswer> {
+async function watchOnce(url: string, request: object, headers: object): Promise<RootResponse> {
   const wire = await WireClient.ready(url, headers);
-  wire.subscribe('a', asked);
+  wire.subscribe('a', request);
   const { type, payload } = await wire.next();
   wire.socket.close();
   await wire.closed;
-  const { data, errors } = (type === 'error' ? { errors: payload } : payload) as Partial<RootAnswer>;
+  const { data, errors } = (type === 'error' ? { errors: payload } : payload) as Partial<RootResponse>;
   return {
     data,
     errors,

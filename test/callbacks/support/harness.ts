@@ -38,80 +38,83 @@ export const tokenIn = (address: string): string => address.split('/').at(-1) ??
 export async function callBack({ url }: { url: string }, address: string, body = '{}'): Promise<void> {
   const target = url.replace(/\/graphql$/, `/callbacks/${tokenIn(address)}`);
   const headers = { 'content-type': 'application/json' };
-  const answer = await fetch(target, { method: 'POST', headers, body });
-  expect([answer.status, await answer.text()]).toEqual([204, '']);
+  const response = await fetch(target, { method: 'POST', headers, body });
+  expect([response.status, await response.text()]).toEqual([204, '']);
 }
 
 /** A created payment or payout. */
-export interface Sold {
+export interface Created {
   key: string;
   kind: Kind;
-  address: string;
+  callbackUrl: string;
   /** The entry of the service's ledger, which a test may change. */
   entry: Entry;
 }
 
-export async function sell(rig: Rig, kind: Kind = 'payment'): Promise<Sold> {
+export async function createTransaction(harness: Rig, kind: Kind = 'payment'): Promise<Created> {
   const key = newKey();
-  const { transactionId } = await rig.create(kind, key);
-  const [entry] = rig.service.created(key);
+  const { transactionId } = await harness.create(kind, key);
+  const [entry] = harness.service.created(key);
   if (!entry || entry.transactionId !== transactionId) throw new Error('Nothing was created.');
-  return { key, kind, address: addressOf(rig, key), entry };
+  return { key, kind, callbackUrl: addressOf(harness, key), entry };
 }
 
-export const lookups = ({ service }: Rig, { kind, entry }: Pick<Sold, 'kind' | 'entry'>): number =>
+export const lookups = ({ service }: Rig, { kind, entry }: Pick<Created, 'kind' | 'entry'>): number =>
   service
     .requestsTo(`look-up-${kind}`)
     .filter(({ parameters }) => parameters.get('transaction_id') === entry.transactionId).length;
 
 /** Subscribes, and waits for the first result. */
-export async function watch(rig: Rig, { kind, entry }: Pick<Sold, 'kind' | 'entry'>): Promise<Watching> {
-  const watchIt = kind === 'payment' ? watchPayment : watchPayout;
-  return watchIt(webSocketClient(rig), entry.transactionId).received(1);
+export async function watch(
+  harness: Rig,
+  { kind, entry }: Pick<Created, 'kind' | 'entry'>,
+): Promise<Watching> {
+  const subscribeTo = kind === 'payment' ? watchPayment : watchPayout;
+  return subscribeTo(webSocketClient(harness), entry.transactionId).received(1);
 }
 
 export const outcome = ({ statuses, errors, completed }: Watching) => ({ statuses, errors, completed });
 
-export const stillAt = (...statuses: string[]) => ({ statuses, errors: undefined, completed: false });
+export const ongoingWith = (...statuses: string[]) => ({ statuses, errors: undefined, completed: false });
 
-export const endedAt = (...statuses: string[]) => ({ statuses, errors: undefined, completed: true });
+export const completedWith = (...statuses: string[]) => ({ statuses, errors: undefined, completed: true });
 
-export async function shown(rig: Rig, { kind, entry }: Sold): Promise<unknown> {
+export async function shown(harness: Rig, { kind, entry }: Created): Promise<unknown> {
   const resource = kind === 'payment' ? 'PaymentResource' : 'PayoutResource';
-  const { data } = await rig.ask<Record<Kind, { status: string } | null>>(
+  const { data } = await harness.request<Record<Kind, { status: string } | null>>(
     `{ ${kind}(channel: "${entry.channel}", transactionId: "${entry.transactionId}") { ... on ${resource} { status } } }`,
   );
   return data[kind]?.status;
 }
 
 /** Waits until earlier changes have been processed, by following another one from the service to a subscriber. */
-export async function roundTrip(rig: Rig): Promise<void> {
-  const other = await sell(rig);
-  const watching = await watch(rig, other);
+export async function roundTrip(harness: Rig): Promise<void> {
+  const other = await createTransaction(harness);
+  const watching = await watch(harness, other);
   other.entry.status = 'completed';
-  await callBack(rig, other.address);
+  await callBack(harness, other.callbackUrl);
   await watching.ended();
 }
 
-export const lookedUp = (rig: Rig, sold: Sold, times: number): Promise<number> =>
+export const untilLookedUp = (harness: Rig, created: Created, times: number): Promise<number> =>
   until(
-    () => lookups(rig, sold),
+    () => lookups(harness, created),
     (count) => count >= times,
   );
 
-export async function lose(rig: Rig, kind: Kind, reply = reset): Promise<Sold> {
+export async function loseCreate(harness: Rig, kind: Kind, reply = reset): Promise<Created> {
   const key = newKey();
-  rig.service.ledger.lag = { ms: 0, lookups: 1000 };
-  rig.service.next(`create-${kind}`, { acts: true, reply });
-  expect(await rig.create(kind, key)).toMatchObject({ result: 'OutcomeUnknownError' });
-  rig.service.ledger.lag = { ms: 0, lookups: 0 };
-  const [entry] = rig.service.created(key);
+  harness.service.ledger.lag = { ms: 0, lookups: 1000 };
+  harness.service.next(`create-${kind}`, { acts: true, reply });
+  expect(await harness.create(kind, key)).toMatchObject({ result: 'OutcomeUnknownError' });
+  harness.service.ledger.lag = { ms: 0, lookups: 0 };
+  const [entry] = harness.service.created(key);
   if (!entry) throw new Error('Nothing was created.');
-  return { key, kind, entry, address: addressOf(rig, key) };
+  return { key, kind, entry, callbackUrl: addressOf(harness, key) };
 }
 
-export const untilSucceeded = (rig: Rig, key: string) =>
+export const untilSucceeded = (harness: Rig, key: string) =>
   until(
-    () => rig.attempt(key),
+    () => harness.attempt(key),
     (attempt) => attempt?.outcome === 'SUCCEEDED',
   );

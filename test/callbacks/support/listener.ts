@@ -12,7 +12,7 @@ export interface Listener {
   app: FastifyInstance;
   base: string;
   /** Tokens that the route has read, in order. */
-  hints: string[];
+  tokens: string[];
   logLines: string[];
   sockets: Socket[];
 }
@@ -43,7 +43,7 @@ export async function startListener(options: ListenerOptions = {}): Promise<List
   await app.listen({ host: '127.0.0.1', port: 0 });
   closeAfterTests({ close: () => app.close() });
   const { port } = app.server.address() as AddressInfo;
-  return { app, base: `http://127.0.0.1:${port}`, hints, logLines, sockets };
+  return { app, base: `http://127.0.0.1:${port}`, tokens: hints, logLines, sockets };
 }
 
 export const withBody = (line: string, body: string, headers: readonly string[] = []): string =>

@@ -43,17 +43,17 @@ export async function closeAll(): Promise<void> {
 
 /** Resolves when each instance knows all others; forgets what they received before. */
 export async function connected(...instances: Instance[]): Promise<void> {
-  const told: [by: Instance, change: StateChange][] = [];
+  const sent: [by: Instance, change: StateChange][] = [];
   await until(() => {
     const strangers = instances.filter((one) =>
       instances.some(
-        (by) => by !== one && !told.some(([teller, change]) => teller === by && one.has(change)),
+        (by) => by !== one && !sent.some(([sender, change]) => sender === by && one.has(change)),
       ),
     );
     if (strangers.length === 0) return true;
     for (const by of instances) {
       const change = newChange();
-      told.push([by, change]);
+      sent.push([by, change]);
       by.feed.publish(change);
     }
     return false;
@@ -71,8 +71,11 @@ export async function connected(...instances: Instance[]): Promise<void> {
 const OURS = `application_name = 'paygraph' AND datname = current_database()`;
 
 async function ours(url: string): Promise<{ pid: number; query: string }[]> {
-  const asked = `SELECT pid, query FROM pg_stat_activity WHERE ${OURS} ORDER BY pid`;
-  return withClient(url, async (client) => (await client.query<{ pid: number; query: string }>(asked)).rows);
+  const request = `SELECT pid, query FROM pg_stat_activity WHERE ${OURS} ORDER BY pid`;
+  return withClient(
+    url,
+    async (client) => (await client.query<{ pid: number; query: string }>(request)).rows,
+  );
 }
 
 export const connections = async (url: string): Promise<number[]> => (await ours(url)).map(({ pid }) => pid);

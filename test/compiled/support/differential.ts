@@ -7,10 +7,10 @@ import {
   type FakePaymentService,
   type ReceivedRequest,
 } from '../../support/payment-service/fake-payment-service';
-import { exchange, type Asked, type Exchanged } from './exchange';
-import { tellTransaction } from './transactions';
+import { exchange, type TestRequest, type ComparableResponse } from './exchange';
+import { lookupReply } from './transactions';
 
-export interface Question {
+export interface Operation {
   query: string;
   variables?: unknown;
   operationName?: unknown;
@@ -18,7 +18,7 @@ export interface Question {
 }
 
 /** All observable effects of one request. */
-export interface Told extends Exchanged {
+export interface Effects extends ComparableResponse {
   /** Requests to the service, in no order, as lookups run concurrently. */
   calls: string[];
   log: object[];
@@ -33,10 +33,10 @@ const lasting = (line: string): object =>
 
 // The original, saved before it is spied on. The spy records which path responded, or disables the compiled path.
 const { answer: own } = CompiledOperationCache.prototype;
-function answerOf(this: CompiledOperationCache, ...asked: Parameters<typeof own>): ReturnType<typeof own> {
-  return own.apply(this, asked);
+function answerOf(this: CompiledOperationCache, ...request: Parameters<typeof own>): ReturnType<typeof own> {
+  return own.apply(this, request);
 }
-const answers = jest.spyOn(CompiledOperationCache.prototype, 'answer').mockImplementation(answerOf);
+const responses = jest.spyOn(CompiledOperationCache.prototype, 'answer').mockImplementation(answerOf);
 
 /** A description that marks operations of the harness itself. */
 const MARKER = 'WholeRound';
@@ -47,7 +47,7 @@ let documents = 0;
 export const asNew = (query: string): string => `${query}\n# document ${(documents += 1)}`;
 
 /** A gateway that gets the same operation by Apollo's path and by the compiled path. */
-export class BothWays {
+export class DifferentialHarness {
   private constructor(
     readonly client: TestClient,
     readonly service: FakePaymentService,
@@ -56,8 +56,11 @@ export class BothWays {
   ) {}
 
   /** A gateway and a service with the transactions of transactions.ts. */
-  static async start(env: Record<string, string> = {}, service?: FakePaymentService): Promise<BothWays> {
-    const own = service ?? (await testService(tellTransaction));
+  static async start(
+    env: Record<string, string> = {},
+    service?: FakePaymentService,
+  ): Promise<DifferentialHarness> {
+    const own = service ?? (await testService(lookupReply));
     const DATABASE_URL = temporaryDatabase();
     const AUDIT_LOG_FILE = path.join(path.dirname(DATABASE_URL.slice('file:'.length)), 'audit.log');
     const logLines: string[] = [];
@@ -65,7 +68,7 @@ export class BothWays {
       logLines,
       env: { DATABASE_URL, AUDIT_LOG_FILE, PAYOUT_PREFLIGHT: 'off', RATE_LIMIT_PER_MINUTE: '0', ...env },
     });
-    return new BothWays(client, own, AUDIT_LOG_FILE, logLines);
+    return new DifferentialHarness(client, own, AUDIT_LOG_FILE, logLines);
   }
 
   auditLines(): string[] {
@@ -75,19 +78,21 @@ export class BothWays {
   }
 
   /** Sends a request, and returns its effects and whether the compiled path responded. */
-  async ask(asked: Asked): Promise<{ told: Told; isPrepared: boolean }> {
+  async send(request: TestRequest): Promise<{ effects: Effects; isPrepared: boolean }> {
     const { service, logLines } = this;
     const [calls, lines, audited] = [service.requests.length, logLines.length, this.auditLines().length];
-    answers.mockClear();
-    const exchanged = await exchange(this.client.url, asked);
-    const given = (await Promise.all(answers.mock.results.map(({ value }) => value as Promise<unknown>)))[0];
+    responses.mockClear();
+    const exchanged = await exchange(this.client.url, request);
+    const given = (
+      await Promise.all(responses.mock.results.map(({ value }) => value as Promise<unknown>))
+    )[0];
     // A response whose data is null may come before started work has ended.
     if (exchanged.body.includes('"data":null')) await this.#round();
-    const told = {
+    const effects = {
       ...exchanged,
       calls: service.requests
         .slice(calls)
-        .filter((seen) => isOf(asked, seen))
+        .filter((seen) => isOf(request, seen))
         .map(({ method, path, query, body }) => [method, path, query, body].join(' '))
         .sort(),
       log: logLines
@@ -96,7 +101,7 @@ export class BothWays {
         .map(lasting),
       audit: this.auditLines().slice(audited).map(lasting),
     };
-    return { told, isPrepared: given !== undefined && given !== null };
+    return { effects, isPrepared: given !== undefined && given !== null };
   }
 
   /** A request through gateway and service; resolves when no request is in flight any more. */
@@ -104,13 +109,13 @@ export class BothWays {
     const query = `query ${MARKER} { payment(channel: "${CHANNEL}", externalId: "${MARKER}") { __typename } }`;
     await exchange(this.client.url, { body: { query: asNew(query) } });
     await until(
-      () => this.#underWay(),
+      () => this.#inFlight(),
       (calls) => calls === 0,
     );
   }
 
   /** Requests to the service that are in flight or queued. */
-  async #underWay(): Promise<number> {
+  async #inFlight(): Promise<number> {
     const page = await (await fetch(`${this.client.gateway.url}/metrics`)).text();
     const gauges = [...page.matchAll(/^paygraph_service_requests_(?:in_flight|queued)\{.*\} (\d+)$/gm)];
     expect(gauges).not.toHaveLength(0);
@@ -118,51 +123,51 @@ export class BothWays {
   }
 
   /** Sends a request while nothing is compiled. */
-  async askApollo(asked: Asked): Promise<Told> {
-    answers.mockImplementation(() => Promise.resolve(null));
+  async sendToApollo(request: TestRequest): Promise<Effects> {
+    responses.mockImplementation(() => Promise.resolve(null));
     try {
-      return (await this.ask(asked)).told;
+      return (await this.send(request)).effects;
     } finally {
-      answers.mockImplementation(answerOf);
+      responses.mockImplementation(answerOf);
     }
   }
 
   /** Sends the operation as a new document. */
-  async byApollo(question: Question, headers: Asked['headers'] = {}): Promise<Told> {
-    const { told, isPrepared } = await this.ask({
+  async byApollo(operation: Operation, headers: TestRequest['headers'] = {}): Promise<Effects> {
+    const { effects, isPrepared } = await this.send({
       headers,
-      body: { ...question, query: asNew(question.query) },
+      body: { ...operation, query: asNew(operation.query) },
     });
     expect(isPrepared).toBe(false);
-    return told;
+    return effects;
   }
 
   /** Sends it twice, after which it is compiled. */
-  async prepare(question: Question, headers: Asked['headers'] = {}): Promise<void> {
-    await this.ask({ headers, body: question });
-    await this.ask({ headers, body: question });
+  async prepare(operation: Operation, headers: TestRequest['headers'] = {}): Promise<void> {
+    await this.send({ headers, body: operation });
+    await this.send({ headers, body: operation });
   }
 
-  async byPrepared(question: Question, headers: Asked['headers'] = {}): Promise<Told> {
-    const { told, isPrepared } = await this.ask({ headers, body: question });
+  async byPrepared(operation: Operation, headers: TestRequest['headers'] = {}): Promise<Effects> {
+    const { effects, isPrepared } = await this.send({ headers, body: operation });
     expect(isPrepared).toBe(true);
-    return told;
+    return effects;
   }
 
   /** Sends it by both paths, and expects the same effects. */
-  async expectSame(question: Question, headers: Asked['headers'] = {}): Promise<Told> {
-    const byApollo = await this.byApollo(question, headers);
-    await this.prepare(question, headers);
-    const byPrepared = await this.byPrepared(question, headers);
+  async expectSame(operation: Operation, headers: TestRequest['headers'] = {}): Promise<Effects> {
+    const byApollo = await this.byApollo(operation, headers);
+    await this.prepare(operation, headers);
+    const byPrepared = await this.byPrepared(operation, headers);
     expect(byPrepared).toEqual(byApollo);
     return byPrepared;
   }
 }
 
 /** Whether the request caused this request to the service; retries and rechecks of earlier requests may still arrive. */
-function isOf(asked: Asked, { method, query }: ReceivedRequest): boolean {
-  const question = JSON.stringify(asked).toLowerCase();
+function isOf(request: TestRequest, { method, query }: ReceivedRequest): boolean {
+  const operation = JSON.stringify(request).toLowerCase();
   if (query.includes(MARKER)) return false;
   const ids = [...query.matchAll(/_id=([^&]*)/g)].map(([, id = '']) => decodeURIComponent(id).toLowerCase());
-  return method === 'POST' || /\bnode\b/.test(question) || ids.some((id) => question.includes(id));
+  return method === 'POST' || /\bnode\b/.test(operation) || ids.some((id) => operation.includes(id));
 }

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { AUTHORIZED } from '../../support/credentials';
 
 /** A request to /graphql. */
-export interface Asked {
+export interface TestRequest {
   /** POST unless given. */
   method?: string;
   /** The query string; empty unless given. */
@@ -14,7 +14,7 @@ export interface Asked {
 }
 
 /** A response, without what differs from request to request. */
-export interface Exchanged {
+export interface ComparableResponse {
   status: number;
   /** In the order of arrival. */
   headers: [string, string][];
@@ -40,8 +40,8 @@ function headersOf(raw: readonly string[]): [string, string][] {
 /** Sends exactly this request, and reads the raw headers. */
 export function exchange(
   url: string,
-  { method = 'POST', search = '', headers, body }: Asked,
-): Promise<Exchanged> {
+  { method = 'POST', search = '', headers, body }: TestRequest,
+): Promise<ComparableResponse> {
   const all = { ...AUTHORIZED, 'content-type': 'application/json', ...headers };
   const given = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
   const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);

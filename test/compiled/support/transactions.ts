@@ -25,7 +25,7 @@ const ODD: readonly Json[] = [
 ];
 
 /** Failing responses to a lookup that are not retried. */
-const FAULTS: readonly Reply[] = [
+const FAILURES: readonly Reply[] = [
   { status: 403, json: { message: 'no' } },
   { status: 400, json: { message: 'This cannot be asked.' } },
 ];
@@ -33,15 +33,15 @@ const FAULTS: readonly Reply[] = [
 type Kind = 'payment' | 'payout';
 
 /** Responses to lookups by transaction id: every method in every state of the golden bodies, and odd ones. */
-function answersOf(kind: Kind): Json[] {
+function responsesOf(kind: Kind): Json[] {
   const golden = [...goldenMethods.values()].flatMap((method) => method[kind]?.lookup ?? []);
   const created = [...goldenMethods.values()].flatMap((method) => method[kind]?.create ?? []);
-  return [...golden, ...created].map(({ answer }) => answer as Json).concat(ODD);
+  return [...golden, ...created].map(({ answer: response }) => response as Json).concat(ODD);
 }
 
 const tables = {
-  payment: answersOf('payment').map((answer, place) => [idOf(1, place), answer] as const),
-  payout: answersOf('payout').map((answer, place) => [idOf(2, place), answer] as const),
+  payment: responsesOf('payment').map((response, place) => [idOf(1, place), response] as const),
+  payout: responsesOf('payout').map((response, place) => [idOf(2, place), response] as const),
 };
 const byId = new Map<string, Json>([...tables.payment, ...tables.payout]);
 
@@ -52,19 +52,19 @@ export const FOUND: Readonly<Record<Kind, readonly string[]>> = {
 
 export const MISSING = idOf(3, 0);
 
-export const FAILING: readonly string[] = FAULTS.map((_, place) => idOf(9, place));
+export const FAILING: readonly string[] = FAILURES.map((_, place) => idOf(9, place));
 
-const answerFor = (id: string): Json | undefined => {
-  const answer = byId.get(id);
-  return answer && { ...answer, transaction_id: id };
+const responseFor = (id: string): Json | undefined => {
+  const response = byId.get(id);
+  return response && { ...response, transaction_id: id };
 };
 
 /** A service that has these transactions only. */
-export function tellTransaction({ query }: Pick<ReceivedRequest, 'query'>): Reply {
+export function lookupReply({ query }: Pick<ReceivedRequest, 'query'>): Reply {
   const { transaction_id: id = '', external_id: externalId } = decodeQuery(query);
-  const fault = FAULTS[FAILING.indexOf(id)];
+  const fault = FAILURES[FAILING.indexOf(id)];
   if (fault) return fault;
-  const found = answerFor(id) ?? (externalId === 'order-1' ? answerFor(idOf(1, 0)) : undefined);
+  const found = responseFor(id) ?? (externalId === 'order-1' ? responseFor(idOf(1, 0)) : undefined);
   return found ? { status: 200, json: found } : { status: 404, json: {} };
 }
 

@@ -47,7 +47,7 @@ export function dockerfileStages(): Stage[] {
 }
 
 /** The last instruction of this name in the final stage. */
-export function imageSays(name: string): Instruction {
+export function lastInstruction(name: string): Instruction {
   const found = dockerfileStages()
     .at(-1)
     ?.instructions.findLast((instruction) => instruction.name === name);

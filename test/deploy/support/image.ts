@@ -4,7 +4,13 @@ import path from 'node:path';
 import process from 'node:process';
 import { CHECKOUT } from '../../support/program';
 import { closeAfterTests } from '../../support/gateway';
-import { buildContext, dockerfileStages, imageEnvironment, imageSays, type Instruction } from './dockerfile';
+import {
+  buildContext,
+  dockerfileStages,
+  imageEnvironment,
+  lastInstruction,
+  type Instruction,
+} from './dockerfile';
 import { openFolder } from './files';
 
 interface LockFile {
@@ -92,7 +98,7 @@ export function runInImage(
   settings: Readonly<Record<string, string>>,
   mounts: readonly string[] = [],
 ): Container {
-  const [uid = '', gid = ''] = imageSays('USER').text.split(':');
+  const [uid = '', gid = ''] = lastInstruction('USER').text.split(':');
   const env = { PATH: '/usr/local/bin:/usr/bin', ...imageEnvironment(), ...settings };
   const bind = (from: string, to = from): string[] => ['--ro-bind', from, to];
   const options = [

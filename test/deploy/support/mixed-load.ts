@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { createClient } from 'graphql-sse';
-import { CHANNEL, Caller, type End } from '../../support/caller';
+import { CHANNEL, Caller, type CallResult } from '../../support/caller';
 import { graphqlWsClient } from '../../subscriptions/support/graphql-ws-client';
 import { AUTHORIZED } from '../../support/credentials';
 
@@ -85,7 +85,7 @@ export class MixedLoad {
   }
 
   /** A key without digits, because random digits may look like a card number. */
-  readonly #create = (): Promise<End> => {
+  readonly #create = (): Promise<CallResult> => {
     const key = randomBytes(16).toString('hex').replaceAll(/\d/g, 'x');
     return this.#caller.create('payment', key, { description: 'Mixed load' });
   };
@@ -128,6 +128,6 @@ async function nextOf(results: AsyncIterator<unknown, unknown>): Promise<unknown
   return value;
 }
 
-function expectSuccess({ result, error, message }: End): void {
+function expectSuccess({ result, error, message }: CallResult): void {
   if (result !== 'PaymentSuccess') throw new Error(`${result ?? error} ${message}`);
 }

@@ -4,7 +4,7 @@ import MarkdownIt, { type Token } from 'markdown-it';
 
 export const TOP = path.resolve(__dirname, '../../..');
 
-export const isThere = (file: string): boolean => existsSync(path.join(TOP, file));
+export const exists = (file: string): boolean => existsSync(path.join(TOP, file));
 
 export interface Fence {
   file: string;
@@ -42,11 +42,11 @@ export interface Row {
 }
 
 const markdown = new MarkdownIt({ html: true });
-const NOT_OURS = new Set(['node_modules', 'dist', 'data', 'coverage']);
+const EXCLUDED = new Set(['node_modules', 'dist', 'data', 'coverage']);
 
 export const markdownFiles = (folder = ''): string[] =>
   readdirSync(path.join(TOP, folder), { withFileTypes: true })
-    .filter(({ name }) => !name.startsWith('.') && !NOT_OURS.has(name) && !name.startsWith('dist-'))
+    .filter(({ name }) => !name.startsWith('.') && !EXCLUDED.has(name) && !name.startsWith('dist-'))
     .flatMap((entry) => {
       const file = path.posix.join(folder, entry.name);
       if (entry.isDirectory()) return markdownFiles(file);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { until } from '../../support/latch';
 
-const PATIENCE_MS = 120_000;
+const TIMEOUT_MS = 120_000;
 
 /** Evaluates each received command like an interactive shell: with job control, and without stdin for its programs. */
 const SHELL = 'set -m; exec 3<&0 </dev/null; while IFS= read -r -d "" -u 3 typed; do eval "$typed"; done';
@@ -45,15 +45,15 @@ export class Terminal {
     this.start(`${commands}\necho "<<${this.#typed} ended with $?>>"`);
     const text = await until(
       () => this.#output.slice(before),
-      (said) => ended.test(said) || this.#shell.exitCode !== null,
-      PATIENCE_MS,
+      (output) => ended.test(output) || this.#shell.exitCode !== null,
+      TIMEOUT_MS,
     );
     if (ended.exec(text)?.[1] !== '0') throw new Error(`${commands}\n${text}`);
     return text.replace(ended, '');
   }
 
   async printed(isSo: (output: string) => boolean): Promise<void> {
-    await until(() => this.#output, isSo, PATIENCE_MS);
+    await until(() => this.#output, isSo, TIMEOUT_MS);
   }
 
   async close(): Promise<void> {

@@ -41,14 +41,14 @@ export async function startRouter(subgraphs: Subgraphs): Promise<string> {
       await exited;
     },
   });
-  let said = '';
+  let output = '';
   return new Promise((resolve, reject) => {
     for (const stream of [router.stdout, router.stderr])
       stream.on('data', (chunk: Buffer) => {
-        said += chunk.toString();
-        const [, url] = /listens at (http\S+)/.exec(said) ?? [];
+        output += chunk.toString();
+        const [, url] = /listens at (http\S+)/.exec(output) ?? [];
         if (url) resolve(url);
       });
-    void exited.then(() => reject(new Error(`The router has ended: ${said}`)));
+    void exited.then(() => reject(new Error(`The router has ended: ${output}`)));
   });
 }

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { systemClock } from '../../../src/shared/clock';
 import { readConfig, SANDBOX_CREDENTIALS } from '../../../src/config';
 import { startGateway, type Gateway } from '../../../src/app/gateway';
-import { openPatiently, temporaryDatabase } from '../../support/gateway';
+import { openWithLongTimeout, temporaryDatabase } from '../../support/gateway';
 
 /** A gateway without a real service and without authentication. `sandboxUrl` replaces the embedded sandbox. */
 export async function startOpenGateway(
@@ -20,6 +20,6 @@ export async function startOpenGateway(
   });
   const service = { ...config.service, ...SANDBOX_CREDENTIALS, baseUrl: sandboxUrl };
   return startGateway({ ...config, service }, pino({ level: 'silent' }), systemClock, {
-    open: openPatiently,
+    open: openWithLongTimeout,
   });
 }

@@ -18,7 +18,7 @@ export interface JournalFixture {
   journal: Journal;
   open(): Promise<Journal>;
   /** With the production timeout of a journal. */
-  openImpatient(): Promise<Journal>;
+  openWithShortTimeout(): Promise<Journal>;
   startChild(): Promise<JournalChild>;
 }
 
@@ -32,7 +32,7 @@ function useFixture(kind: StoreKind): JournalFixture {
   };
   const fixture = {
     open: () => open(PATIENT_MS),
-    openImpatient: () => open(),
+    openWithShortTimeout: () => open(),
     startChild: async () => {
       const child = await startChild(fixture.store.url);
       children.push(child);

@@ -87,7 +87,7 @@ export const asBegun = ({ reserve: _, ...attempt }: NewAttempt): Omit<Attempt, '
   absence: NO_ABSENCE,
 });
 
-export const SETTLED = {
+export const OUTCOMES = {
   succeeded: { outcome: 'succeeded', transactionId: 'tx-1', status: 'CHECKOUT', settledAt: 3_000 },
   rejected: { outcome: 'rejected', settledAt: 3_000 },
   not_sent: { outcome: 'not_sent', settledAt: 3_000 },
@@ -100,18 +100,18 @@ export const HOLDING = ['in_progress', 'unknown', 'succeeded'] as const;
 
 export async function begunAs(
   journal: Journal,
-  outcome: keyof typeof SETTLED | 'in_progress',
+  outcome: keyof typeof OUTCOMES | 'in_progress',
   attempt: NewAttempt,
   end: { transactionId?: string } = {},
 ): Promise<NewAttempt> {
   await expect(journal.insertAttempt(attempt)).resolves.toEqual({ kind: 'started' });
-  if (outcome === 'succeeded') await journal.recordOutcome(attempt.id, { ...SETTLED.succeeded, ...end });
-  else if (outcome !== 'in_progress') await journal.recordOutcome(attempt.id, SETTLED[outcome]);
+  if (outcome === 'succeeded') await journal.recordOutcome(attempt.id, { ...OUTCOMES.succeeded, ...end });
+  else if (outcome !== 'in_progress') await journal.recordOutcome(attempt.id, OUTCOMES[outcome]);
   return attempt;
 }
 
-export function tally(answers: readonly { kind: string }[]): Record<string, number> {
+export function tally(responses: readonly { kind: string }[]): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const { kind } of answers) counts[kind] = (counts[kind] ?? 0) + 1;
+  for (const { kind } of responses) counts[kind] = (counts[kind] ?? 0) + 1;
   return counts;
 }

@@ -1,6 +1,6 @@
 import type { Journal } from '../../../src/datasources/journal/journal';
 import { until } from '../../support/latch';
-import { ENDED, asBegun, newAttempt, newClaim, newConfirm, SETTLED } from './samples';
+import { ENDED, asBegun, newAttempt, newClaim, newConfirm, OUTCOMES } from './samples';
 
 /** The journal times out after 400 ms; the rest is allowance for a busy machine. */
 export const LIMIT_MS = 5_000;
@@ -9,7 +9,7 @@ export const UNAVAILABLE = { name: 'JournalUnavailable' };
 
 export const WRITES: Record<string, (journal: Journal) => Promise<unknown>> = {
   begin: (journal) => journal.insertAttempt(newAttempt()),
-  settle: (journal) => journal.recordOutcome(newAttempt().id, SETTLED.rejected),
+  settle: (journal) => journal.recordOutcome(newAttempt().id, OUTCOMES.rejected),
   renew: (journal) => journal.renew('instance-1', 9_000),
   claim: (journal) => journal.claim(newAttempt().id, newClaim('service')),
   claimDue: (journal) => journal.claimDue(newClaim('service'), 10),
@@ -40,13 +40,13 @@ export async function expectUnavailable(work: Promise<unknown>): Promise<void> {
   expect(performance.now() - startedAt).toBeLessThan(LIMIT_MS);
 }
 
-type Ask = (journal: Journal) => Promise<unknown>;
+type JournalCall = (journal: Journal) => Promise<unknown>;
 
-const beginOne: Ask = (journal) => journal.insertAttempt(newAttempt());
+const beginOne: JournalCall = (journal) => journal.insertAttempt(newAttempt());
 
 /** Resolves when the journal accepts each of these calls again (default: a write). */
-export async function recovered(journal: Journal, asks: readonly Ask[] = [beginOne]): Promise<void> {
-  const isDone = (ask: Ask): Promise<boolean> =>
+export async function recovered(journal: Journal, asks: readonly JournalCall[] = [beginOne]): Promise<void> {
+  const isDone = (ask: JournalCall): Promise<boolean> =>
     ask(journal).then(
       () => true,
       () => false,

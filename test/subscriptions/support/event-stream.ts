@@ -8,7 +8,7 @@ import {
 import type { ExecutionResult } from 'graphql';
 import { AUTHORIZED } from '../../support/credentials';
 
-export interface Asked {
+export interface StreamRequest {
   query?: unknown;
   operationName?: unknown;
   variables?: unknown;
@@ -33,9 +33,9 @@ interface Opening {
   agent?: Agent;
 }
 
-export const parametersOf = (asked: Asked): string =>
+export const parametersOf = (request: StreamRequest): string =>
   new URLSearchParams(
-    Object.entries(asked).map(([name, value]): [string, string] => [
+    Object.entries(request).map(([name, value]): [string, string] => [
       name,
       typeof value === 'string' ? value : JSON.stringify(value),
     ]),
@@ -68,11 +68,11 @@ export class EventStream {
   /** Sends the request, and resolves when the response headers have arrived. */
   static async open(
     url: string,
-    asked: Asked,
+    sent: StreamRequest,
     { method = 'GET', headers, agent }: Opening = {},
   ): Promise<EventStream> {
     const isPost = method === 'POST';
-    const target = isPost ? url : `${url}?${parametersOf(asked)}`;
+    const target = isPost ? url : `${url}?${parametersOf(sent)}`;
     const asking = request(target, {
       method,
       agent: agent ?? false,
@@ -83,7 +83,7 @@ export class EventStream {
         ...headers,
       },
     });
-    asking.end(isPost ? JSON.stringify(asked) : undefined);
+    asking.end(isPost ? JSON.stringify(sent) : undefined);
     const response = await new Promise<IncomingMessage>((resolve, reject) =>
       asking.once('response', resolve).once('error', reject),
     );
@@ -129,7 +129,7 @@ export class EventStream {
     this.#response.resume();
   }
 
-  leave(): void {
+  disconnect(): void {
     this.#request.destroy();
   }
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../src/shared/clock';
 import type { AdvancingClock } from '../../../src/sandbox/clock';
-import { make, type MoneyResult } from '../../support/calls';
+import { sendCall, type MutationResult } from '../../support/calls';
 import { clientKeysFile, type TestClientKey } from '../../support/credentials';
 import { until } from '../../support/latch';
 import { CHANNEL, closeAfterTests, testGateway, type TestClient } from '../../support/gateway';
@@ -29,7 +29,7 @@ export const statusResult = (status: string, kind: Kind = 'payment') => ({
 });
 
 /** A gateway before a fake payment service, both with the same clock. */
-export class LiveRig<C extends Clock = AdvancingClock & Clock> {
+export class SubscriptionHarness<C extends Clock = AdvancingClock & Clock> {
   constructor(
     readonly client: TestClient,
     readonly service: FakePaymentService,
@@ -79,7 +79,7 @@ export class LiveRig<C extends Clock = AdvancingClock & Clock> {
     transactionId: string,
     fields: Json = { status: 'processing', payment_method: AT_PROVIDER },
     response: Json = fields,
-  ): Promise<MoneyResult | undefined> {
+  ): Promise<MutationResult | undefined> {
     const { service } = this;
     service.respond(({ method }) => {
       if (method !== 'POST') return undefined;
@@ -88,12 +88,12 @@ export class LiveRig<C extends Clock = AdvancingClock & Clock> {
       return { status: 200, json: { transaction_id: transactionId, status, ...response } };
     });
     const input = { channel: CHANNEL, transactionId, confirmation: { upi: { utr: '1234' } } };
-    const { result } = await make(this.client, { mutation: 'confirmPayment', input });
+    const { result } = await sendCall(this.client, { mutation: 'confirmPayment', input });
     service.respond(() => undefined);
     return result;
   }
 
-  advanceUntil(this: LiveRig, isSo: () => boolean, stepMs = 1000): Promise<boolean> {
+  advanceUntil(this: SubscriptionHarness, isSo: () => boolean, stepMs = 1000): Promise<boolean> {
     return until(() => {
       if (isSo()) return true;
       this.clock.advance(stepMs);
@@ -101,7 +101,7 @@ export class LiveRig<C extends Clock = AdvancingClock & Clock> {
     });
   }
 
-  lookedUp(this: LiveRig, id: string, times = 1): Promise<boolean> {
+  lookedUp(this: SubscriptionHarness, id: string, times = 1): Promise<boolean> {
     const count = this.lookups(id) + times;
     return this.advanceUntil(() => this.lookups(id) >= count, 200);
   }
@@ -112,7 +112,7 @@ export class LiveRig<C extends Clock = AdvancingClock & Clock> {
   }
 
   /** Expects no lookups of a transaction in an hour. */
-  async expectNotPolled(this: LiveRig, id: string): Promise<void> {
+  async expectNotPolled(this: SubscriptionHarness, id: string): Promise<void> {
     await this.roundTrip();
     const before = this.lookups(id);
     for (let minute = 0; minute < 3; minute += 1) {
@@ -153,7 +153,10 @@ export const NO_POLLING = {
   PAYOUT_PREFLIGHT: 'off',
 };
 
-export async function liveRigOn<C extends Clock>(clock: C, options: LiveOptions = {}): Promise<LiveRig<C>> {
+export async function startHarnessOn<C extends Clock>(
+  clock: C,
+  options: LiveOptions = {},
+): Promise<SubscriptionHarness<C>> {
   const logLines: string[] = [];
   const service = options.service ?? closeAfterTests(await FakePaymentService.start(() => clock.now()));
   const env = {
@@ -162,8 +165,13 @@ export async function liveRigOn<C extends Clock>(clock: C, options: LiveOptions 
     ...NO_HEARTBEAT,
     ...options.env,
   };
-  return new LiveRig(await testGateway(service.url, { clock, logLines, env }), service, clock, logLines);
+  return new SubscriptionHarness(
+    await testGateway(service.url, { clock, logLines, env }),
+    service,
+    clock,
+    logLines,
+  );
 }
 
-export const liveRig = (options?: LiveOptions): Promise<LiveRig> =>
-  liveRigOn(movedClock(Date.now()), options);
+export const startHarness = (options?: LiveOptions): Promise<SubscriptionHarness> =>
+  startHarnessOn(movedClock(Date.now()), options);

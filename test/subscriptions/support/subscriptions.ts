@@ -134,9 +134,9 @@ export async function watchByBoth(
   id: string,
   fields?: string,
 ): Promise<readonly Watching[]> {
-  const watchers = TRANSPORTS.map(([, connect]) => watchPayment(connect(gateway), id, fields));
-  await Promise.all(watchers.map((watcher) => watcher.received(1)));
-  return watchers;
+  const subscribers = TRANSPORTS.map(([, connect]) => watchPayment(connect(gateway), id, fields));
+  await Promise.all(subscribers.map((watcher) => watcher.received(1)));
+  return subscribers;
 }
 
 export async function firstOf(client: SubscriptionClient, payload: SubscribePayload): Promise<Watching> {

@@ -1,26 +1,26 @@
 import { WebSocket, type ClientOptions } from 'ws';
 
-export interface Heard {
+export interface Message {
   type: string;
   id?: string;
   payload?: unknown;
 }
 
-export interface Told {
+export interface WireError {
   message: string;
   path?: string[];
   locations?: unknown;
   extensions: Record<string, unknown>;
 }
 
-export const toldIn = ({ payload }: Heard): Told[] => payload as Told[];
+export const errorsIn = ({ payload }: Message): WireError[] => payload as WireError[];
 
 /** The parts of an error that do not depend on the request. */
-export const words = ({
+export const stablePart = ({
   message,
   locations,
   extensions: { requestId: _, retryAfterMs: _wait, ...extensions },
-}: Told) => ({
+}: WireError) => ({
   message,
   ...(locations !== undefined && { locations }),
   extensions,
@@ -43,7 +43,7 @@ export const socketAddress = (url: string): string => url.replace(/^http/, 'ws')
 
 /** A WebSocket that sends any message, also invalid ones. */
 export class WireClient {
-  readonly heard: Heard[] = [];
+  readonly messages: Message[] = [];
   readonly closed: Promise<Closing>;
   #taken = 0;
   #isClosed = false;
@@ -52,7 +52,7 @@ export class WireClient {
   private constructor(readonly socket: WebSocket) {
     open.push(socket);
     socket.on('message', (data: Buffer) => {
-      this.heard.push(JSON.parse(data.toString()) as Heard);
+      this.messages.push(JSON.parse(data.toString()) as Message);
       this.#change();
     });
     socket.on('error', () => undefined);
@@ -93,9 +93,9 @@ export class WireClient {
     this.say({ type: 'complete', id });
   }
 
-  async next(): Promise<Heard> {
+  async next(): Promise<Message> {
     for (;;) {
-      const message = this.heard[this.#taken];
+      const message = this.messages[this.#taken];
       if (message) {
         this.#taken += 1;
         return message;
@@ -106,11 +106,11 @@ export class WireClient {
   }
 
   /** Sends a ping and waits for its pong: everything sent before has been processed. */
-  async settled(): Promise<Heard[]> {
+  async settled(): Promise<Message[]> {
     const before = this.#taken;
     this.say({ type: 'ping' });
     for (let message = await this.next(); message.type !== 'pong'; message = await this.next());
-    return this.heard.slice(before, this.#taken - 1);
+    return this.messages.slice(before, this.#taken - 1);
   }
 
   #change(): void {
