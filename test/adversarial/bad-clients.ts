@@ -20,7 +20,7 @@ export interface DisconnectPoint {
 const headEnd = (request: string): number => request.indexOf('\r\n\r\n') + 4;
 
 export const DISCONNECT_POINTS: readonly DisconnectPoint[] = [
-  { name: 'having said nothing', sends: () => '' },
+  { name: 'after connecting', sends: () => '' },
   { name: 'in the headers', sends: (request) => request.slice(0, headEnd(request) - 20) },
   { name: 'in the body', sends: (request) => request.slice(0, headEnd(request) + 10) },
   { name: 'before the answer', sends: (request) => request },
@@ -57,7 +57,7 @@ const head = (...more: string[]): string =>
 
 /** Clients that never complete their request, by the point where they stop. */
 export const slowClients = (authorization: string): readonly SlowClient[] => [
-  { name: 'connects and says nothing', first: '' },
+  { name: 'connects and sends nothing', first: '' },
   { name: 'sends the first line letter by letter', first: 'POST /', drip: 'a' },
   { name: 'never ends its headers', first: 'POST /graphql HTTP/1.1\r\nHost: a\r\n', drip: 'X-A: b\r\n' },
   { name: 'stops in a header', first: 'POST /graphql HTTP/1.1\r\nHost: a\r\nX-A: ' },

@@ -65,7 +65,7 @@ export const overload: Attack = {
       breaches: share < MIN_SHARE ? [`useful throughput fell to ${whole(share * 100)} %`] : [],
       note:
         `peak ${peaks.map(whole).join(', ')}/s; offered ${whole(tried / sum('seconds'))}/s: useful ${whole(useful)}/s = ${whole(share * 100)} % of it; ` +
-        `${sum('refused')} refused with 503, ${sum('gaveUp')} gave up, ${sum('failed')} failed, ${sum('notSent')} found no connection; ` +
+        `${sum('refused')} refused with 503, ${sum('gaveUp')} timed out, ${sum('failed')} failed, ${sum('notSent')} found no connection; ` +
         `slowest useful answer ${whole(Math.max(...floods.map(({ slowestMs }) => slowestMs)))} ms`,
     };
   },
@@ -108,7 +108,7 @@ function largeQuery(transactionId: string): string {
 
 /** Two callers request the largest responses within their rate limits and never read them. Memory has to stay below a pod's. */
 export const unreadResponses: Attack = {
-  name: 'responses that nobody reads',
+  name: 'unread responses',
   share: 0.3,
   run: async (target, { ms }) => {
     const attempts = new AttackLog();

@@ -1,11 +1,11 @@
 import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
 import { Authenticator } from '../../src/auth/authenticator';
 import { systemClock } from '../../src/shared/clock';
 import { ConfigError } from '../../src/config';
 import { readStartConfig } from '../../src/app/startup-check';
+import { temporaryFolder } from '../support/cleanup';
 import { clientKeysText } from '../support/credentials';
 import { testSettings } from '../support/gateway';
 import { fileOf } from '../support/manifests';
@@ -29,8 +29,7 @@ const OTHER = 'c'.repeat(64);
 const listOf = (...changes: object[]): string =>
   fileOf(JSON.stringify(changes.map((change) => (Array.isArray(change) ? change : { ...GOOD, ...change }))));
 
-const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-keys-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 describe('A CLIENT_KEYS_FILE is refused at start, without its contents in the message, when it', () => {
   test.each<[string, () => string]>([

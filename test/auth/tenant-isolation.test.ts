@@ -318,7 +318,7 @@ describe.each([
       expect([method, parameters.get('channel')]).toEqual(['GET', OURS]);
   });
 
-  test('may be confirmed by a caller with its channel, whoever created it', async () => {
+  test('may be confirmed by a caller with its channel that did not create it', async () => {
     expect((await confirm('upi', as('both'), their.payment)).data).toMatchObject({
       confirmPayment: { __typename: 'PaymentSuccess' },
     });
@@ -363,7 +363,7 @@ describe('The caller of a request', () => {
     return data.createPayment;
   }
 
-  test('has idempotency keys of its own, and gets its own payment again for the same call', async () => {
+  test('has its own idempotency keys, and gets its own payment again for the same call', async () => {
     const same = { ...newIds(), externalId: undefined };
     const ofEach = async (replayed: boolean): Promise<unknown[]> => {
       const made = [];

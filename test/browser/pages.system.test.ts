@@ -366,7 +366,7 @@ inBrowser('Pages', (browser) => {
         await runTab(page, 'ConfirmUpi', status('COMPLETED'));
       });
 
-      test('opens a method in a tab of its own, each time with a new key, and its documentation', async () => {
+      test('opens a method in its own tab, each time with a new key, and its documentation', async () => {
         const { page } = opened;
         const nagad = page.locator('.methods li', { hasText: 'Nagad' }).first();
         for (const turn of [0, 1]) {

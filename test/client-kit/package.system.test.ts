@@ -3,27 +3,25 @@ import {
   copyFileSync,
   cpSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
   readdirSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import ts from 'typescript';
 import { paymentInput } from '../clients/samples';
 import { TOP, readPage } from '../docs/support/markdown';
+import { temporaryFolder } from '../support/cleanup';
 import { CLIENT_KEY } from '../support/credentials';
 import { testGateway, testSandbox } from '../support/gateway';
 
 jest.setTimeout(120_000);
 
 class App {
-  readonly folder = mkdtempSync(path.join(tmpdir(), 'paygraph-app-'));
+  readonly folder = temporaryFolder();
 
   constructor(packed: string, graphql: string, packages: readonly string[] = []) {
     mkdirSync(this.kit('.'), { recursive: true });
@@ -87,14 +85,11 @@ let with17: App;
 let folder: string;
 
 beforeAll(() => {
-  folder = mkdtempSync(path.join(tmpdir(), 'paygraph-kit-'));
+  folder = temporaryFolder();
   spawnSync('npm', ['pack', path.join(TOP, 'client'), '--silent'], { cwd: folder });
   const packed = path.join(folder, readdirSync(folder)[0] ?? '');
   app = new App(packed, 'graphql', ['@apollo', '@urql', 'rxjs', '@graphql-codegen', '@0no-co']);
   with17 = new App(packed, 'graphql-17');
-});
-afterAll(() => {
-  for (const each of [folder, app.folder, with17.folder]) rmSync(each, { recursive: true, force: true });
 });
 
 describe('The package of the client kit', () => {

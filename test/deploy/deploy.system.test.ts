@@ -31,7 +31,7 @@ interface Workload {
   spec: { template: { spec: { initContainers: { name: string; args?: string[] }[] } } };
 }
 
-describeWhere(lacking('bwrap'), 'The image, made as the Dockerfile says and run read-only', () => {
+describeWhere(lacking('bwrap'), 'The image, built from the Dockerfile and run read-only', () => {
   const entry = lastInstruction('ENTRYPOINT').words;
   const start = [...entry, ...lastInstruction('CMD').words];
   const health = JSON.parse(lastInstruction('HEALTHCHECK').text.replace(/^CMD /, '')) as string[];
@@ -198,7 +198,7 @@ function run(text: string, cwd: string, env: Record<string, string> = {}): strin
 
 const isRoot = process.getuid?.() === 0;
 
-test('The guide creates every secret of compose.yaml, in a folder of its own user', () => {
+test('The guide creates every secret of compose.yaml, in a folder of its user', () => {
   const folder = openFolder();
   const keys = { SERVICE_API_KEY: 'the-api-key', SERVICE_SECRET_KEY: 'the-secret-key' };
   const text = commands('compose-secrets');
@@ -223,7 +223,7 @@ const COPIES = [
 ] as const;
 
 for (const { kind, backup, restore, lack } of COPIES) {
-  describeWhere(lack, `A backup of the journal in ${kind}, made and restored as the guide says`, () => {
+  describeWhere(lack, `A backup of the journal in ${kind}, made and restored by the guide`, () => {
     test('contains the keys that were used before it, and none after', async () => {
       const service = closeAfterTests(await FakePaymentService.start());
       const folder = openFolder();

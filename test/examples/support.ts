@@ -1,13 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { CLIENT_KEY } from '../support/credentials';
 import { until } from '../support/latch';
-import { closeAfterTests } from '../support/gateway';
+import { closeAfterTests, temporaryFolder } from '../support/cleanup';
 
 export const EXAMPLES = path.resolve(__dirname, '../../examples');
 
@@ -53,8 +52,7 @@ export async function serveCheckout(env: Record<string, string>): Promise<{ url:
 
 /** A folder with a file `key` that holds the test client's key. */
 export function newFolder(): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-payouts-'));
-  closeAfterTests({ close: () => Promise.resolve(rmSync(folder, { recursive: true, force: true })) });
+  const folder = temporaryFolder();
   writeFileSync(path.join(folder, 'key'), `${CLIENT_KEY}\n`);
   return folder;
 }

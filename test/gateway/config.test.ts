@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { inspect } from 'node:util';
 import { ConfigError, readConfig, readSandboxConfig, type Config } from '../../src/config';
 import { SETTINGS } from '../../src/config/env-vars';
+import { temporaryFolder } from '../support/cleanup';
 
 const REAL = {
   CLIENT_KEYS_FILE: 'clients.json',
@@ -385,13 +385,11 @@ test('Limits differ with a real service and with the sandbox', () => {
 });
 
 describe('A credential in a file', () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-config-'));
+  const folder = temporaryFolder();
   const file = (name: string, text: string): string => {
     writeFileSync(path.join(folder, name), text);
     return path.join(folder, name);
   };
-
-  afterAll(() => rmSync(folder, { recursive: true }));
 
   const fromFile = (SERVICE_SECRET_KEY_FILE: string) => ({
     ...REAL,

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { ConfigError } from '../../src/config';
+import { temporaryFolder } from '../support/cleanup';
 import { gate, until } from '../support/latch';
 import { CHANNEL, testGateway, testSandbox, testService, type TestClient } from '../support/gateway';
 import { sendCall, validCall, type Json, type MutationCall, type Mutation } from '../support/calls';
@@ -34,14 +34,6 @@ const NO_SETTINGS = {
   FINGERPRINT_KEY: `${CANARY}-fingerprints`,
 };
 const SETTINGS = { SERVICE_API_KEY: keyOf('env'), SERVICE_SECRET_KEY: secretOf('env') };
-
-const folders: string[] = [];
-
-function newFolder(): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-credentials-'));
-  folders.push(folder);
-  return folder;
-}
 
 const textOf = (content: unknown): string =>
   typeof content === 'string' ? content : JSON.stringify(content);
@@ -75,7 +67,7 @@ class Harness {
     const service = await testService(respond);
     service.knownSecretKeys = SECRETS;
     service.secretKeys = new Map(NAMES.map((name) => [keyOf(name), [secretOf(name)]]));
-    const harness = new Harness(service, path.join(newFolder(), 'credentials.json'));
+    const harness = new Harness(service, path.join(temporaryFolder(), 'credentials.json'));
     for (const [name, text] of Object.entries(files)) writeFileSync(harness.pathOf(name), text);
     harness.write(content);
     harness.client = await testGateway(service.url, {
@@ -173,9 +165,7 @@ afterEach(() => {
   }
 });
 
-afterAll(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => {});
 
 const CALLS: [string, Mutation, string][] = [
   ['a create of a payment', 'createPayment', 'other'],
@@ -224,7 +214,7 @@ describe('A channel', () => {
   });
 
   test('may have its key and secrets in separate files', async () => {
-    const elsewhere = path.join(newFolder(), 'key');
+    const elsewhere = path.join(temporaryFolder(), 'key');
     writeFileSync(elsewhere, keyOf('a'));
     const harness = await Harness.start(
       { channels: { [A]: { apiKeyFile: elsewhere, secretKeyFiles: ['secret-new', './secret-a'] } } },
@@ -441,7 +431,7 @@ describe('A change of the file', () => {
   });
 
   test('by a swapped symlink, as with mounted secrets, is applied as a whole', async () => {
-    const mount = newFolder();
+    const mount = temporaryFolder();
     const publish = (version: string, name: string): void => {
       mkdirSync(path.join(mount, version));
       writeFileSync(path.join(mount, version, 'key'), keyOf(name));
@@ -520,7 +510,7 @@ describe('A credentials file', () => {
   test.each(FAULTS)(
     'is refused, with the entry and without a value, when it has %s',
     (_what, content, where) => {
-      const folder = newFolder();
+      const folder = temporaryFolder();
       const file = path.join(folder, 'credentials.json');
       writeFileSync(file, textOf(content));
       writeFileSync(path.join(folder, 'two-lines'), `${CANARY}\n${CANARY}\n`);
@@ -545,7 +535,7 @@ describe('A credentials file', () => {
       /^SERVICE_API_KEY and SERVICE_SECRET_KEY: /,
     ],
   ])('prevents the start when %s', async (_when, env, fault) => {
-    const file = path.join(newFolder(), 'credentials.json');
+    const file = path.join(temporaryFolder(), 'credentials.json');
     writeFileSync(file, textOf({ default: CANARY }));
     const started = testGateway('http://127.0.0.1:9/', {
       env: { ...NO_SETTINGS, SERVICE_CREDENTIALS_FILE: file, ...env },
@@ -558,7 +548,7 @@ describe('A credentials file', () => {
 
   test('is not read in the sandbox', async () => {
     const sandbox = await testSandbox({ apiKey: 'sandbox-api-key', secretKey: 'sandbox-secret-key' });
-    const file = path.join(newFolder(), 'credentials.json');
+    const file = path.join(temporaryFolder(), 'credentials.json');
     writeFileSync(file, JSON.stringify({ default: entry('a') }));
     const logLines: string[] = [];
     const env = { ...NO_SETTINGS, SERVICE_CREDENTIALS_FILE: file };

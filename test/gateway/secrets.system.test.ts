@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { CHANNEL, closeAfterTests, testService } from '../support/gateway';
+import { temporaryFolder } from '../support/cleanup';
+import { CHANNEL, testService } from '../support/gateway';
 import { CLIENT_KEY as OTHER_CLIENT_KEY, clientKeysFile } from '../support/credentials';
 import {
   type Reply,
@@ -103,8 +103,7 @@ const responseAbout =
   };
 
 beforeAll(async () => {
-  folder = mkdtempSync(path.join(tmpdir(), 'paygraph-canary-'));
-  closeAfterTests({ close: async () => rmSync(folder, { recursive: true, force: true }) });
+  folder = temporaryFolder();
   service = await testService((request) =>
     request.method === 'POST' ? replyToPost(request) : replyToGet(request),
   );

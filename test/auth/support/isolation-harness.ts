@@ -176,7 +176,7 @@ export function describeOwnership(store: StoreKind): void {
     }
 
     describe.each(byName(CALLS_OF_EXISTING))('by %s', (_name, call) => {
-      test('looks as if it did not exist, and the service is not asked', async () => {
+      test('does not exist for the caller, and nothing is sent to the service', async () => {
         harness.logLines.length = 0;
         const [names, unused] = [own[call.kind], unusedNames()];
         let [foreign, missing]: [Outcome[], Outcome[]] = [[], []];

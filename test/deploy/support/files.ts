@@ -1,19 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'yaml';
 import { SETTINGS } from '../../../src/config/env-vars';
+import { temporaryFolder } from '../../support/cleanup';
 import { CHECKOUT } from '../../support/program';
-
-const folders: string[] = [];
-
-afterAll(() => folders.splice(0).forEach((folder) => rmSync(folder, { recursive: true, force: true })));
 
 /** A folder that every user may enter, removed after the tests. */
 export function openFolder(): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-deploy-'));
-  folders.push(folder);
+  const folder = temporaryFolder();
   spawnSync('chmod', ['0755', folder]);
   return folder;
 }

@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { closeAfterTests } from '../../support/gateway';
+import { closeAfterTests, temporaryFolder } from '../../support/cleanup';
 import { TOP, readPage, type Fence } from './markdown';
 import { Terminal } from './terminal';
 
@@ -13,12 +12,11 @@ const isOfClone = (name: string): boolean => !LEFT_OUT.has(name) && !name.starts
 
 /** A copy of the project after `npm ci`. */
 export function clone(): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-tutorial-'));
+  const folder = temporaryFolder();
   const parts = readdirSync(TOP).filter(isOfClone);
   // With modification times, so that a start does not compile.
   execFileSync('cp', ['-a', ...parts.map((name) => path.join(TOP, name)), folder]);
   symlinkSync(path.join(TOP, 'node_modules'), path.join(folder, 'node_modules'));
-  closeAfterTests({ close: async () => rmSync(folder, { recursive: true, force: true }) });
   return folder;
 }
 

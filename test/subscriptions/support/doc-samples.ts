@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
+import { temporaryFolder } from '../../support/cleanup';
 import { TOP, readPage } from '../../docs/support/markdown';
 
 const FENCES = readPage('docs/live-updates.md').fences;
@@ -37,30 +37,26 @@ export async function bundled(
   surroundings: Surroundings,
   platform: 'node' | 'browser',
 ): Promise<string> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-sample-'));
-  try {
-    copyFileSync(path.join(TOP, 'possible-types.json'), path.join(folder, 'possible-types.json'));
-    const code = (SAMPLES.get(name) ?? '')
-      .replaceAll('https://gateway.example/graphql', surroundings.url)
-      .replaceAll('wss://gateway.example/graphql', surroundings.url.replace('http', 'ws'));
-    writeFileSync(path.join(folder, 'surroundings.ts'), prelude(surroundings));
-    writeFileSync(path.join(folder, 'sample.ts'), code);
-    const { outputFiles } = await build({
-      entryPoints: [path.join(folder, 'sample.ts')],
-      inject: [path.join(folder, 'surroundings.ts')],
-      nodePaths: [path.join(TOP, 'node_modules')],
-      bundle: true,
-      write: false,
-      platform,
-      format: 'esm',
-      target: 'es2022',
-      logLevel: 'silent',
-      define: { 'globalThis.__DEV__': 'false' },
-    });
-    return outputFiles[0]?.text ?? '';
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const folder = temporaryFolder();
+  copyFileSync(path.join(TOP, 'possible-types.json'), path.join(folder, 'possible-types.json'));
+  const code = (SAMPLES.get(name) ?? '')
+    .replaceAll('https://gateway.example/graphql', surroundings.url)
+    .replaceAll('wss://gateway.example/graphql', surroundings.url.replace('http', 'ws'));
+  writeFileSync(path.join(folder, 'surroundings.ts'), prelude(surroundings));
+  writeFileSync(path.join(folder, 'sample.ts'), code);
+  const { outputFiles } = await build({
+    entryPoints: [path.join(folder, 'sample.ts')],
+    inject: [path.join(folder, 'surroundings.ts')],
+    nodePaths: [path.join(TOP, 'node_modules')],
+    bundle: true,
+    write: false,
+    platform,
+    format: 'esm',
+    target: 'es2022',
+    logLevel: 'silent',
+    define: { 'globalThis.__DEV__': 'false' },
+  });
+  return outputFiles[0]?.text ?? '';
 }
 
 type State = Record<string, unknown>;
@@ -82,7 +78,7 @@ export async function runSamples(
   surroundingsOf: (name: string) => Surroundings,
   stays: boolean,
 ): Promise<RunningSamples> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-samples-'));
+  const folder = temporaryFolder();
   for (const name of names) {
     const reporter = `const reportState = (payment) => console.log('SHOWN ' + JSON.stringify(['${name}', payment]));\n`;
     const code = await bundled(name, surroundingsOf(name), 'node');
@@ -106,10 +102,9 @@ export async function runSamples(
   child.stderr.on('data', (chunk: Buffer) => {
     errors += chunk.toString();
   });
-  const exited = once(child, 'close').then(([code]) => code as number | null);
   return {
     shown,
-    exited: exited.finally(() => rmSync(folder, { recursive: true, force: true })),
+    exited: once(child, 'close').then(([code]) => code as number | null),
     errors: () => errors,
     kill: () => child.kill('SIGKILL'),
   };
