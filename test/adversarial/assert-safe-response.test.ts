@@ -1,51 +1,51 @@
-import { faultOfLine, faultsOfGraphql, faultsOfHttp } from './assert-safe-response';
-import { readAnswers } from '../support/wire';
+import { logLineProblem, graphqlProblems, httpProblems } from './assert-safe-response';
+import { parseResponses } from '../support/wire';
 
 const requestId = '5f0c2f0e-7a43-4f0a-9c1e-2f7d5b9e1a11';
 const message = 'The document is not valid.';
 const extensions = { code: 'BAD_REQUEST', retryable: false, requestId };
 
-const answer = (error: object, status = 400) => ({ status, body: JSON.stringify({ errors: [error] }) });
+const response = (error: object, status = 400) => ({ status, body: JSON.stringify({ errors: [error] }) });
 
-describe('The judge of the attacks', () => {
-  test('finds nothing wrong with a good answer and a good log line', () => {
-    const refusal = answer({ message, extensions: { ...extensions, retryable: true } }, 503);
+describe('The checks of responses and log lines under attack', () => {
+  test('accept a good response and a good log line', () => {
+    const refusal = response({ message, extensions: { ...extensions, retryable: true } }, 503);
     for (const good of [refusal, { status: 200, body: '{"data":{"__typename":"Query"}}' }])
-      expect(faultsOfGraphql(good)).toEqual([]);
-    expect(faultsOfHttp({ status: 400, body: '' })).toEqual([]);
-    expect(faultOfLine('{"a":1}\n')).toBeUndefined();
+      expect(graphqlProblems(good)).toEqual([]);
+    expect(httpProblems({ status: 400, body: '' })).toEqual([]);
+    expect(logLineProblem('{"a":1}\n')).toBeUndefined();
   });
 
   test.each([
-    ['a status of 500', answer({ message, extensions }, 500)],
-    ['a code for bugs', answer({ message, extensions: { ...extensions, code: 'INTERNAL_SERVER_ERROR' } })],
-    ['no code', answer({ message, extensions: { ...extensions, code: undefined } })],
-    ['no word on asking again', answer({ message, extensions: { ...extensions, retryable: undefined } })],
-    ['no request id', answer({ message, extensions: { ...extensions, requestId: undefined } })],
-    ['no message', answer({ message: '', extensions })],
+    ['a status of 500', response({ message, extensions }, 500)],
+    ['a code for bugs', response({ message, extensions: { ...extensions, code: 'INTERNAL_SERVER_ERROR' } })],
+    ['no code', response({ message, extensions: { ...extensions, code: undefined } })],
+    ['no word on asking again', response({ message, extensions: { ...extensions, retryable: undefined } })],
+    ['no request id', response({ message, extensions: { ...extensions, requestId: undefined } })],
+    ['no message', response({ message: '', extensions })],
     ['no errors at all', { status: 400, body: '{"errors":[]}' }],
     ['nothing', { status: 200, body: '{}' }],
     ['a page', { status: 400, body: '<html></html>' }],
-    ['a stack trace', answer({ message: 'x\n    at Object.<anonymous> (/app/a:1:1)', extensions })],
-    ['a file', answer({ message: 'in /srv/gateway/dist/server.js', extensions })],
-    ['words of the runtime', answer({ message: 'TypeError: Cannot read properties', extensions })],
-  ])('finds an answer with %s bad', (_what, judged) => {
-    expect(faultsOfGraphql(judged)).not.toEqual([]);
+    ['a stack trace', response({ message: 'x\n    at Object.<anonymous> (/app/a:1:1)', extensions })],
+    ['a file', response({ message: 'in /srv/gateway/dist/server.js', extensions })],
+    ['words of the runtime', response({ message: 'TypeError: Cannot read properties', extensions })],
+  ])('reject a response with %s', (_what, checked) => {
+    expect(graphqlProblems(checked)).not.toEqual([]);
   });
 
   test.each(['{"a":1}\n{"b":2}\n', 'hello\n', '{"a":"\x1b[2J"}\n', '{"a":"\u2028"}\n'])(
-    'finds the log line %j bad',
-    (line) => expect(faultOfLine(line)).toBeDefined(),
+    'reject the log line %j',
+    (line) => expect(logLineProblem(line)).toBeDefined(),
   );
 
-  test('reads answers off the wire one by one, and leaves half an answer out', () => {
+  test('parse responses one by one, and ignore an incomplete one', () => {
     const one = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-A: 1\r\nX-A: 2\r\n\r\nhi';
     const other = 'HTTP/1.1 404 Not Found\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nho\r\n0\r\n\r\n';
-    const answers = readAnswers(one + other + one.slice(0, -1));
-    expect(answers).toMatchObject([
+    const responses = parseResponses(one + other + one.slice(0, -1));
+    expect(responses).toMatchObject([
       { status: 200, body: 'hi', headers: { 'x-a': '1, 2' } },
       { status: 404, body: 'ho' },
     ]);
-    expect(answers).toHaveLength(2);
+    expect(responses).toHaveLength(2);
   });
 });

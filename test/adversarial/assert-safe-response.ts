@@ -1,13 +1,11 @@
-/** What can be wrong with an answer or a log line of the gateway, whatever was asked. */
-
-/** An answer of any kind. */
-export interface Judged {
+/** A response of any kind, with the parts that the checks look at. */
+export interface CheckedResponse {
   status: number;
   body: string;
 }
 
-/** A stack trace, a file or a library: what an answer of a program that failed shows of it. */
-const INSIDES: readonly (readonly [string, RegExp])[] = [
+/** Patterns that reveal the inside of the program: stack traces, file paths, libraries. */
+const INTERNALS: readonly (readonly [string, RegExp])[] = [
   ['a stack trace', /\n\s*at |\\n\s+at | at [\w.<>]+ \(/],
   [
     'a file of the program',
@@ -21,7 +19,7 @@ interface ErrorShape {
   extensions?: { code?: unknown; retryable?: unknown; requestId?: unknown };
 }
 
-function faultOfError({ message, extensions }: ErrorShape): string | undefined {
+function errorProblem({ message, extensions }: ErrorShape): string | undefined {
   const { code, retryable, requestId } = extensions ?? {};
   if (code === 'INTERNAL_SERVER_ERROR') return 'INTERNAL_SERVER_ERROR';
   if (typeof message !== 'string' || message === '') return 'an error without a message';
@@ -39,34 +37,33 @@ function readJson(text: string): unknown {
   }
 }
 
-/** What the answer shows of the program's insides. */
-const insidesIn = (body: string): string[] =>
-  INSIDES.flatMap(([what, pattern]) => (pattern.test(body) ? [`the answer shows ${what}`] : []));
+const internalsIn = (body: string): string[] =>
+  INTERNALS.flatMap(([what, pattern]) => (pattern.test(body) ? [`the answer shows ${what}`] : []));
 
-/** What is wrong with an answer to a GraphQL request; nothing where it is as it should be. */
-export function faultsOfGraphql({ status, body }: Judged): string[] {
-  const faults = insidesIn(body);
-  if (status >= 500 && status !== 503) faults.push(`status ${status}`);
+/** Problems of a response to a GraphQL request; empty when it is safe. */
+export function graphqlProblems({ status, body }: CheckedResponse): string[] {
+  const problems = internalsIn(body);
+  if (status >= 500 && status !== 503) problems.push(`status ${status}`);
   const json = readJson(body);
-  if (typeof json !== 'object' || json === null) return [...faults, 'the answer is no JSON object'];
+  if (typeof json !== 'object' || json === null) return [...problems, 'the answer is no JSON object'];
   const { data, errors } = json as { data?: unknown; errors?: ErrorShape[] };
-  if (errors === undefined) return data === undefined ? [...faults, 'neither data nor errors'] : faults;
-  if (errors.length === 0) faults.push('an empty list of errors');
-  return [...faults, ...errors.flatMap((error) => faultOfError(error) ?? [])];
+  if (errors === undefined) return data === undefined ? [...problems, 'neither data nor errors'] : problems;
+  if (errors.length === 0) problems.push('an empty list of errors');
+  return [...problems, ...errors.flatMap((error) => errorProblem(error) ?? [])];
 }
 
-/** What is wrong with an answer to something that need not be GraphQL or HTTP: it may be short, but not show anything. */
-export function faultsOfHttp({ status, body }: Judged): string[] {
-  const faults = insidesIn(body);
-  if (status >= 500 && ![501, 503, 505].includes(status)) faults.push(`status ${status}`);
-  if (body !== '' && readJson(body) === undefined) faults.push('the answer is no JSON');
-  return faults;
+/** Problems of a response to any HTTP request: it may be short, but must not reveal anything. */
+export function httpProblems({ status, body }: CheckedResponse): string[] {
+  const problems = internalsIn(body);
+  if (status >= 500 && ![501, 503, 505].includes(status)) problems.push(`status ${status}`);
+  if (body !== '' && readJson(body) === undefined) problems.push('the answer is no JSON');
+  return problems;
 }
 
-/** A line of a log that nobody wrote. */
+/** A forged log line. */
 const FAKE = '{"level":30,"msg":"FORGED"}';
 
-/** What a terminal, an editor or a log shipper takes for more than text, with a line of its own behind it. */
+/** Characters that terminals, editors or log shippers interpret, each followed by a forged line. */
 export const LOG_BREAKS: readonly string[] = [
   `x\r\n${FAKE}`,
   `x\n${FAKE}\n`,
@@ -83,11 +80,11 @@ export const LOG_BREAKS: readonly string[] = [
   'x","level":60,"msg":"FORGED',
 ];
 
-/** Anything that is not seen as what it is; the end of the line is to be taken off before. */
+/** Characters that are not displayed as themselves. The line break at the end is removed before. */
 const HIDDEN = /[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]/;
 
-/** What is wrong with a line of a log: undefined where it is one JSON object without a character that hides something. */
-export function faultOfLine(line: string): string | undefined {
+/** The problem of a log line; undefined when it is one JSON object without hidden characters. */
+export function logLineProblem(line: string): string | undefined {
   const text = line.replace(/\n$/, '');
   if (HIDDEN.test(text)) return 'a character that hides something';
   return typeof readJson(text) === 'object' ? undefined : 'no JSON object';

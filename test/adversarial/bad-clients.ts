@@ -1,26 +1,26 @@
-import { Wire, postText, requestText, type WireAnswer } from '../support/wire';
+import { Wire, postText, requestText, type WireResponse } from '../support/wire';
 
-/** How a client leaves: it closes its end, or breaks the connection. */
-export type Leave = (wire: Wire) => void;
+/** How a client disconnects: with FIN or with RST. */
+export type Disconnect = (wire: Wire) => void;
 
-export const LEAVES: readonly (readonly [string, Leave])[] = [
+export const DISCONNECTS: readonly (readonly [string, Disconnect])[] = [
   ['closes', (wire) => void wire.socket.end()],
   ['resets', (wire) => void wire.socket.resetAndDestroy()],
 ];
 
-/** A point at which a client can leave. */
-export interface Departure {
+/** A point of a request at which a client disconnects. */
+export interface DisconnectPoint {
   name: string;
-  /** What it has sent by then, of a whole request. */
+  /** The part of the request that it has sent by then. */
   sends(request: string): string;
-  /** Whether it waits for the first byte of the answer. */
+  /** Whether it waits for the first byte of the response. */
   waits?: boolean;
 }
 
 const headEnd = (request: string): number => request.indexOf('\r\n\r\n') + 4;
 
-export const DEPARTURES: readonly Departure[] = [
-  { name: 'having said nothing', sends: () => '' },
+export const DISCONNECT_POINTS: readonly DisconnectPoint[] = [
+  { name: 'after connecting', sends: () => '' },
   { name: 'in the headers', sends: (request) => request.slice(0, headEnd(request) - 20) },
   { name: 'in the body', sends: (request) => request.slice(0, headEnd(request) + 10) },
   { name: 'before the answer', sends: (request) => request },
@@ -28,36 +28,36 @@ export const DEPARTURES: readonly Departure[] = [
   { name: 'with ten requests under way', sends: (request) => request.repeat(10) },
 ];
 
-/** Comes, sends as much of a POST of that body as the departure says, and leaves. */
-export async function comeAndLeave(
+/** Connects, sends the part of a POST that the departure names, and disconnects. */
+export async function sendAndDisconnect(
   url: string,
-  { sends, waits = false }: Departure,
+  { sends, waits = false }: DisconnectPoint,
   body: string,
-  { headers, leave }: { headers: readonly string[]; leave: Leave },
+  { headers, disconnect }: { headers: readonly string[]; disconnect: Disconnect },
 ): Promise<void> {
   const wire = await Wire.open(url);
   wire.write(sends(postText(body, [`Host: ${new URL(url).host}`, ...headers])));
-  if (waits) await wire.something();
-  leave(wire);
+  if (waits) await wire.firstByte();
+  disconnect(wire);
   wire.socket.resume();
   await wire.closed;
 }
 
-/** A client that takes its time. */
+/** A client that sends slowly. */
 export interface SlowClient {
   name: string;
-  /** What it sends at once. */
+  /** Sent at once. */
   first: string;
-  /** What it sends again and again after that; nothing where it only waits. */
+  /** Sent repeatedly after that; undefined when it only waits. */
   drip?: string;
 }
 
 const head = (...more: string[]): string =>
   requestText('POST /graphql HTTP/1.1', ['Host: a', 'Content-Type: application/json', ...more]);
 
-/** Clients that never come to the end of their request, by where they stop. */
+/** Clients that never complete their request, by the point where they stop. */
 export const slowClients = (authorization: string): readonly SlowClient[] => [
-  { name: 'connects and says nothing', first: '' },
+  { name: 'connects and sends nothing', first: '' },
   { name: 'sends the first line letter by letter', first: 'POST /', drip: 'a' },
   { name: 'never ends its headers', first: 'POST /graphql HTTP/1.1\r\nHost: a\r\n', drip: 'X-A: b\r\n' },
   { name: 'stops in a header', first: 'POST /graphql HTTP/1.1\r\nHost: a\r\nX-A: ' },
@@ -84,8 +84,8 @@ export const slowClients = (authorization: string): readonly SlowClient[] => [
 
 const DRIP_MS = 20;
 
-/** Plays a slow client until the server has had enough of it; resolves to what it was told. */
-export async function playSlowly(url: string, { first, drip }: SlowClient): Promise<WireAnswer[]> {
+/** Acts as a slow client until the server ends the connection; resolves with the response. */
+export async function runSlowClient(url: string, { first, drip }: SlowClient): Promise<WireResponse[]> {
   const wire = (await Wire.open(url)).write(first);
   const timer = drip === undefined ? undefined : setInterval(() => wire.write(drip), DRIP_MS);
   try {

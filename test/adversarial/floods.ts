@@ -3,17 +3,17 @@ import { setTimeout } from 'node:timers/promises';
 import { Caller } from '../support/caller';
 import { CLIENT_KEY } from '../support/credentials';
 import { Wire, postText } from '../support/wire';
-import { OURS, OWN_CHANNEL, READER, Tries, bearer, type Attack, type Target } from './target';
+import { OURS, OWN_CHANNEL, READER, AttackLog, bearer, type Attack, type Target } from './target';
 import { flood, type FloodFigures } from './threads';
 
-/** The least that has to be left of the useful throughput. */
-const LEAST_SHARE = 0.8;
+/** Minimum share of the useful throughput during a flood. */
+const MIN_SHARE = 0.8;
 const OVERLOAD = 10;
-/** So many callers keep one gateway busy without a queue that matters. */
+/** Concurrent callers that use one gateway fully without a queue. */
 const CALLERS = 64;
 const QUICK_MS = 100;
 
-/** A lookup that is another one each time: the thread writes a number in the place of the signs. */
+/** A different lookup each time: the worker replaces the placeholder by a number. */
 const lookup = ({ host }: Target, key: string): string =>
   postText(
     JSON.stringify({ query: `{ payment(channel: "${OURS}", externalId: "flood-########") { __typename } }` }),
@@ -26,7 +26,7 @@ const whole = (number: number): string => String(Math.round(number));
 const mean = (numbers: readonly number[]): number =>
   numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
 
-/** What callers of a flood have left behind is still worked on when they are gone. Resolves when answers are quick again. */
+/** Resolves when responses are fast again, as work of an earlier flood may still be in progress. */
 async function recovered(target: Target): Promise<void> {
   for (let quick = 0; quick < 5;) {
     const startedAt = performance.now();
@@ -36,69 +36,65 @@ async function recovered(target: Target): Promise<void> {
   }
 }
 
-/**
- * Ten times as many questions a second as the gateway can answer: what is still of use to somebody? Calm and flood take
- * turns, so that whatever else the machine does meanwhile falls on both.
- */
+/** Ten times the capacity in requests per second. Calm and flood alternate, so that other load on the machine affects both. */
 export const overload: Attack = {
   name: 'a flood of 10 × the capacity',
   share: 0.5,
   run: async (target, { ms }) => {
     const request = lookup(target, CLIENT_KEY);
-    const calm = async (share: number): Promise<number> => {
+    const baseline = async (share: number): Promise<number> => {
       await recovered(target);
       const options = { request, ms: ms * share, warmUpMs: ms * share * 0.4, callers: CALLERS };
       return perSecond(await flood(target.url, options));
     };
-    // A new process is slow at first: what is called often has not been compiled yet.
-    await calm(0.2);
-    const peaks = [await calm(0.12)];
+    // Warm-up: code of a new process is not compiled yet.
+    await baseline(0.2);
+    const peaks = [await baseline(0.12)];
     const floods: FloodFigures[] = [];
     for (let round = 0; round < 2; round += 1) {
       const rate = mean(peaks) * OVERLOAD;
       floods.push(await flood(target.url, { request, ms: ms * 0.22, warmUpMs: ms * 0.07, rate }));
-      peaks.push(await calm(0.12));
+      peaks.push(await baseline(0.12));
     }
     const sum = (name: keyof FloodFigures): number => floods.reduce((all, figures) => all + figures[name], 0);
     const useful = mean(floods.map(perSecond));
     const share = useful / mean(peaks);
     const tried = sum('sent') + sum('notSent');
     return {
-      tried,
-      through: share < LEAST_SHARE ? [`useful throughput fell to ${whole(share * 100)} %`] : [],
+      attempts: tried,
+      breaches: share < MIN_SHARE ? [`useful throughput fell to ${whole(share * 100)} %`] : [],
       note:
         `peak ${peaks.map(whole).join(', ')}/s; offered ${whole(tried / sum('seconds'))}/s: useful ${whole(useful)}/s = ${whole(share * 100)} % of it; ` +
-        `${sum('refused')} refused with 503, ${sum('gaveUp')} gave up, ${sum('failed')} failed, ${sum('notSent')} found no connection; ` +
+        `${sum('refused')} refused with 503, ${sum('gaveUp')} timed out, ${sum('failed')} failed, ${sum('notSent')} found no connection; ` +
         `slowest useful answer ${whole(Math.max(...floods.map(({ slowestMs }) => slowestMs)))} ms`,
     };
   },
 };
 
-/** One client asks for far more than its share; another one asks as it always does. */
-export const greed: Attack = {
+/** One client sends far more than its share, while another one calls normally. */
+export const unfairClient: Attack = {
   name: 'a flood from one client',
   share: 0.06,
   run: async (target, { ms }) => {
     const request = lookup(target, READER.key);
     const greedy = flood(target.url, { request, ms, warmUpMs: 0, callers: CALLERS });
-    const tries = new Tries();
+    const attempts = new AttackLog();
     for (const until = performance.now() + ms; performance.now() < until;)
-      tries.add('another client', await target.serves());
+      attempts.add('another client', await target.serves());
     const { useful, refused } = await greedy;
-    tries.add('the greedy client', refused === 0 && 'was never refused');
-    return Object.assign(tries, {
+    attempts.add('the greedy client', refused === 0 && 'was never refused');
+    return Object.assign(attempts, {
       note: `served ${useful} to the greedy client, refused ${refused} with 429`,
     });
   },
 };
 
-/** The shipped memory limit of a pod, in megabytes. */
+/** Memory limit of a pod in the manifests, in MB. */
 const POD_LIMIT_MB = 1024;
-/** Requests that one connection sends without waiting for a response. */
 const PIPELINED = 4;
 const PAUSE_MS = 250;
 
-/** 500 lookups of one payment with 90 aliases of its longest field: some 10 MB of response for 500 points. */
+/** 500 lookups of one payment with 90 aliases of its longest field: about 10 MB of response for 500 points. */
 function largeQuery(transactionId: string): string {
   const times = (count: number, write: (place: number) => string): string =>
     Array.from({ length: count }, (_, place) => write(place)).join(' ');
@@ -110,20 +106,17 @@ function largeQuery(transactionId: string): string {
   });
 }
 
-/**
- * Two callers ask, within their rate limits, for the largest responses that there are and never read them; another one asks
- * for a small one now and then. The memory of the process has to stay below that of a pod.
- */
+/** Two callers request the largest responses within their rate limits and never read them. Memory has to stay below a pod's. */
 export const unreadResponses: Attack = {
-  name: 'responses that nobody reads',
+  name: 'unread responses',
   share: 0.3,
   run: async (target, { ms }) => {
-    const tries = new Tries();
+    const attempts = new AttackLog();
     const redirect_url = `https://pay.example.com/${'x'.repeat(180)}`;
     target.service.plan(() => ({
       acts: true,
-      reply: (connection, answer) =>
-        connection.send({ ...answer, json: { ...Object(answer.json), redirect_url } }),
+      reply: (connection, response) =>
+        connection.send({ ...response, json: { ...Object(response.json), redirect_url } }),
     }));
     const { transactionId } = await new Caller(target.base).create('payment', randomUUID());
     if (!transactionId) throw new Error('The payment to look up could not be created.');
@@ -138,14 +131,14 @@ export const unreadResponses: Attack = {
         wires.push(wire.write(postText(body, headers).repeat(PIPELINED)));
       }
       const { status } = await target.ask('{ __typename }', {}, bearer(CLIENT_KEY));
-      tries.add('another request', ![200, 429, 503].includes(status) && `status ${status}`);
+      attempts.add('another request', ![200, 429, 503].includes(status) && `status ${status}`);
       peak = Math.max(peak, target.memory() ?? 0);
       await setTimeout(PAUSE_MS);
     }
     const open = wires.filter((wire) => wire.isOpen).length;
     wires.forEach((wire) => wire.close());
-    tries.add('memory', peak >= POD_LIMIT_MB && `${peak} MB`);
+    attempts.add('memory', peak >= POD_LIMIT_MB && `${peak} MB`);
     const note = `peak ${peak} MB; ${wires.length} connections, of which ${open} were open at the end`;
-    return Object.assign(tries, { note });
+    return Object.assign(attempts, { note });
   },
 };

@@ -1,11 +1,7 @@
 import { constants, createHmac, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { OURS } from './target';
 
 export type Json = Record<string, unknown>;
 
-/** A pair of keys that signs tokens. */
 export interface ForgeryKey {
   kid: string;
   alg: string;
@@ -25,7 +21,6 @@ const ALGORITHMS: Record<string, { hash: string | null; options?: object }> = {
   ES384: { hash: 'sha384', options: EC },
 };
 
-/** The keys of an issuer, by the algorithms that the gateway accepts and one that it does not, and a stranger's key. */
 export const newForgeryKeys = () => {
   const named = (alg: string, kid: string, pair: Pick<ForgeryKey, 'privateKey' | 'publicKey'>): ForgeryKey =>
     Object.assign(pair, { alg, kid });
@@ -35,13 +30,12 @@ export const newForgeryKeys = () => {
     ec: named('ES256', 'ec', elliptic('P-256')),
     ed: named('EdDSA', 'ed', generateKeyPairSync('ed25519')),
     ec384: named('ES384', 'ec384', elliptic('P-384')),
-    stranger: named('ES256', 'stranger', elliptic('P-256')),
+    attacker: named('ES256', 'attacker', elliptic('P-256')),
   };
 };
 
 export type ForgeryKeys = ReturnType<typeof newForgeryKeys>;
 
-/** A key as its issuer publishes it. */
 export const publishedKey = ({ kid, alg, publicKey }: ForgeryKey): Json => ({
   ...publicKey.export({ format: 'jwk' }),
   kid,
@@ -53,13 +47,12 @@ const part = (value: unknown): string =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
 
 interface Signing {
-  /** Fields of the header, beside or in the place of alg and kid; undefined leaves one out. */
+  /** Header fields that are added to alg and kid or replace them; undefined removes one. */
   header?: Json;
-  /** How it is signed, whatever the header says. */
+  /** The algorithm of the signature, whatever the header has. */
   alg?: string;
 }
 
-/** A token of any payload and header by that key. */
 export function signed(key: ForgeryKey, payload: unknown, { header, alg = key.alg }: Signing = {}): string {
   const text = `${part({ alg, kid: key.kid, ...header })}.${part(payload)}`;
   // Ed25519 hashes by itself.
@@ -69,17 +62,16 @@ export function signed(key: ForgeryKey, payload: unknown, { header, alg = key.al
 
 interface Forging {
   keys: ForgeryKeys;
-  /** The claims of a good token. */
   claims: Json;
-  /** An address under the stranger's control. */
-  strangerUrl: string;
+  /** A URL that the attacker controls. */
+  attackerUrl: string;
 }
 
 type Row = [why: string, token: string];
 
-/** Tokens that claim what a good one does, and that the issuer did not sign in a way that is accepted. */
-export function forgedTokens({ keys, claims, strangerUrl }: Forging): Row[] {
-  const { rsa, ec, ed, ec384, stranger } = keys;
+/** Tokens with the claims of a good one that the issuer did not sign in an accepted way. */
+export function forgedTokens({ keys, claims, attackerUrl }: Forging): Row[] {
+  const { rsa, ec, ed, ec384, attacker } = keys;
   const good = signed(ec, claims);
   const [head = '', body = '', mark = ''] = good.split('.');
   const pem = rsa.publicKey.export({ format: 'pem', type: 'spki' }).toString();
@@ -89,7 +81,7 @@ export function forgedTokens({ keys, claims, strangerUrl }: Forging): Row[] {
     return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`;
   };
   const byIssuer = (header: Json, payload: unknown = claims): string => signed(ec, payload, { header });
-  const byStranger = (header: Json): string => signed(stranger, claims, { header });
+  const byAttacker = (header: Json): string => signed(attacker, claims, { header });
   const [, , another] = signed(ec, { ...claims, sub: 'x' }).split('.');
   const jwe = part({ alg: 'RSA-OAEP-256', enc: 'A256GCM', kid: rsa.kid });
   return [
@@ -114,9 +106,9 @@ export function forgedTokens({ keys, claims, strangerUrl }: Forging): Row[] {
     ['RS256 that calls itself ES256', signed(rsa, claims, { header: { alg: 'ES256' } })],
     ['ES256 with the kid of the RSA key', byIssuer({ kid: rsa.kid })],
     ['RS256 with the kid of the ES256 key', signed(rsa, claims, { header: { kid: ec.kid } })],
-    ['another key under a known kid', byStranger({ kid: ec.kid })],
-    ['another key under its own kid', byStranger({})],
-    ['another key and no kid', byStranger({ kid: undefined })],
+    ['another key under a known kid', byAttacker({ kid: ec.kid })],
+    ['another key under its own kid', byAttacker({})],
+    ['another key and no kid', byAttacker({ kid: undefined })],
     ['an all-zero signature', `${head}.${body}.${Buffer.alloc(64).toString('base64url')}`],
     ['no signature', `${head}.${body}.`],
     ['no signature and no dot', `${head}.${body}`],
@@ -151,16 +143,16 @@ export function forgedTokens({ keys, claims, strangerUrl }: Forging): Row[] {
     ['more bytes than a token may have', byIssuer({}, { ...claims, filler: 'x'.repeat(8000) })],
     ['an unknown kid', byIssuer({ kid: 'nobody' })],
     ['a kid that is a number', byIssuer({ kid: 7 })],
-    ...['../../../../dev/null', strangerUrl, "x' UNION SELECT 'secret", '', '__proto__'].map((kid): Row => [
+    ...['../../../../dev/null', attackerUrl, "x' UNION SELECT 'secret", '', '__proto__'].map((kid): Row => [
       `another key under the kid ${JSON.stringify(kid)}`,
-      byStranger({ kid }),
+      byAttacker({ kid }),
     ]),
-    ['its own key in the header (jwk)', byStranger({ kid: ec.kid, jwk: publishedKey(stranger) })],
-    ['its own key in the header and no kid', byStranger({ kid: undefined, jwk: publishedKey(stranger) })],
-    ['the address of its own keys (jku)', byStranger({ jku: strangerUrl })],
-    ['the address of its own certificate (x5u)', byStranger({ kid: ec.kid, x5u: strangerUrl })],
-    ['its own certificate (x5c)', byStranger({ kid: ec.kid, x5c: [part('certificate')] })],
-    ['an issuer that is the stranger', signed(stranger, { ...claims, iss: strangerUrl })],
+    ['its own key in the header (jwk)', byAttacker({ kid: ec.kid, jwk: publishedKey(attacker) })],
+    ['its own key in the header and no kid', byAttacker({ kid: undefined, jwk: publishedKey(attacker) })],
+    ['the address of its own keys (jku)', byAttacker({ jku: attackerUrl })],
+    ['the address of its own certificate (x5u)', byAttacker({ kid: ec.kid, x5u: attackerUrl })],
+    ['its own certificate (x5c)', byAttacker({ kid: ec.kid, x5c: [part('certificate')] })],
+    ['an issuer that is the attacker', signed(attacker, { ...claims, iss: attackerUrl })],
     ['an unknown critical header', byIssuer({ crit: ['x'], x: 1 })],
     ['an empty list of critical headers', byIssuer({ crit: [] })],
     ['a critical header that is no extension', byIssuer({ crit: ['alg'] })],
@@ -171,7 +163,7 @@ export function forgedTokens({ keys, claims, strangerUrl }: Forging): Row[] {
 const DAY_S = 86_400;
 const YEAR_3000_S = Date.UTC(3000, 0, 1) / 1000;
 
-/** Claims in the place of good ones, for a token that is not meant for this gateway or not valid now. */
+/** Claims for a token that is not meant for this gateway or not valid now. */
 export const wrongClaims = ({ iss, aud }: { iss: string; aud: string }, nowS: number): [string, Json][] => [
   ['expired beyond any leeway', { exp: nowS - 61 }],
   ['expired a year ago', { exp: nowS - 31_536_000 }],
@@ -200,47 +192,3 @@ export const wrongClaims = ({ iss, aud }: { iss: string; aud: string }, nowS: nu
     ...['shopper\n{"who":"admin"}', 'shopper-1\n', 'shopper\u001b[2J', 'x'.repeat(256)],
   ].map((sub): [string, Json] => [`of the subject ${JSON.stringify(sub)?.slice(0, 40)}`, { sub }]),
 ];
-
-/** The issuer of an attacked gateway. */
-export interface Forger {
-  /** The settings of the gateway. */
-  env: Record<string, string>;
-  /** A token that the gateway accepts. */
-  good(): string;
-  /** Tokens that it must refuse, and why. */
-  forged(): Row[];
-  close(): void;
-}
-
-/** Publishes the public keys of an issuer, and makes good and bad tokens. */
-export async function startForger(): Promise<Forger> {
-  const keys = newForgeryKeys();
-  const { stranger: _, ...published } = keys;
-  const jwks = JSON.stringify({ keys: Object.values(published).map(publishedKey) });
-  const server = createServer((_request, response) => response.end(jwks));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`;
-  const names = { iss: 'https://login.example/', aud: 'paygraph-attack' };
-  const nowS = (): number => Math.floor(Date.now() / 1000);
-  const claims = (): Json => ({
-    ...names,
-    sub: 'shopper-1',
-    iat: nowS(),
-    exp: nowS() + 600,
-    scope: 'payments:read payments:create payouts:read payouts:create cards:direct',
-    channels: [OURS],
-  });
-  return {
-    env: { AUTH_JWKS_URL: url, AUTH_ISSUER: names.iss, AUTH_AUDIENCE: names.aud },
-    good: () => signed(keys.rsa, claims()),
-    close: () => server.close(),
-    forged: () => [
-      ...forgedTokens({ keys, claims: claims(), strangerUrl: 'https://evil.example/keys' }),
-      // 30 seconds ahead: they are to be wrong still when the gateway reads them.
-      ...wrongClaims(names, nowS() + 30).map(([why, more]): Row => [
-        why,
-        signed(keys.ec, { ...claims(), ...more }),
-      ]),
-    ],
-  };
-}

@@ -17,11 +17,11 @@ import {
 } from 'graphql';
 import { CHANNEL, createInput } from '../support/caller';
 
-/** Operations, variables and bodies at random: near to what is right, and far from it. Run from the top folder of the project. */
+/** Random operations, variables and bodies, valid and nearly valid. Reads schema.graphql from the working directory. */
 
 const schema = buildSchema(readFileSync('schema.graphql', 'utf8'));
 
-/** Texts that programs stumble over. */
+/** Strings that often cause errors in programs. */
 const AWKWARD = [
   ...['', ' ', '\0', '\r\n', '\ud800', '\udfff\ud800', '\u2028', '\u202e', '\ufeff', '\x1b[2J', 'é\u0301'],
   ...'__proto__ toString null NaN -0 1e400 0x10 ${7*7} ../../../../etc/passwd %s%n%x (((((a+)+)+)+)+)!'.split(
@@ -32,7 +32,6 @@ const AWKWARD = [
 
 const KEYS = ['__proto__', 'constructor', 'prototype', 'hasOwnProperty', 'toJSON', 'then', 'length', '0', ''];
 
-/** Any text, lone surrogates included. */
 const anyText = fc.oneof(
   fc.constantFrom(...AWKWARD),
   fc.string({ unit: 'binary', maxLength: 30 }),
@@ -50,10 +49,9 @@ const anyKey = fc.oneof(fc.constantFrom(...KEYS), anyText);
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 const objectOf = (value: fc.Arbitrary<Json>): fc.Arbitrary<Json> =>
-  // fromEntries defines: a key __proto__ becomes a key like any other, and is written.
+  // fromEntries defines properties: __proto__ becomes an ordinary key.
   fc.array(fc.tuple(anyKey, value), { maxLength: 5 }).map((entries) => Object.fromEntries(entries));
 
-/** So many lists or objects, one within another. */
 const deep = fc
   .tuple(fc.integer({ min: 50, max: 2000 }), fc.boolean(), anyText)
   .map(([depth, isList, text]) =>
@@ -62,7 +60,7 @@ const deep = fc
 
 const wide = fc.integer({ min: 100, max: 5000 }).map((length): Json => Array<number>(length).fill(0));
 
-/** Any JSON: every type, deep, wide, with keys that mean something to JavaScript. */
+/** Any JSON: all types, deep, wide, with keys that have a meaning in JavaScript. */
 const anyJson: fc.Arbitrary<Json> = fc.letrec<{ json: Json }>((tie) => ({
   json: fc.oneof(
     { depthSize: 'small' },
@@ -73,7 +71,7 @@ const anyJson: fc.Arbitrary<Json> = fc.letrec<{ json: Json }>((tie) => ({
   ),
 })).json;
 
-/** Values that fit, by the name of the scalar. */
+/** Valid values by scalar. */
 const SCALARS: Record<string, fc.Arbitrary<Json>> = {
   Boolean: fc.boolean(),
   CardNumber: fc.constantFrom('4111111111111111', '5555 5555 5555 4444'),
@@ -89,13 +87,13 @@ const SCALARS: Record<string, fc.Arbitrary<Json>> = {
   URL: fc.constantFrom('https://shop.example/back', 'https://shop.example/?a=b'),
 };
 
-/** A value for that type of input, seldom quite wrong. */
+/** A value of an input type that is mostly valid. */
 function inputOf(type: GraphQLInputType, depth = 0): fc.Arbitrary<Json> {
-  const right = rightInputOf(getNullableType(type), depth);
+  const right = validInputOf(getNullableType(type), depth);
   return fc.oneof({ arbitrary: right, weight: 24 }, { arbitrary: anyJson, weight: 1 });
 }
 
-function rightInputOf(type: GraphQLInputType, depth: number): fc.Arbitrary<Json> {
+function validInputOf(type: GraphQLInputType, depth: number): fc.Arbitrary<Json> {
   if (isListType(type)) return fc.array(inputOf(type.ofType as GraphQLInputType, depth), { maxLength: 4 });
   if (isEnumType(type)) return fc.constantFrom(...type.getValues().map(({ name }) => name));
   if (isInputObjectType(type)) return depth > 5 ? fc.constant({}) : inputObjectOf(type, depth);
@@ -116,15 +114,14 @@ function inputObjectOf(type: GraphQLInputObjectType, depth: number): fc.Arbitrar
 
 const RESULT = `{ __typename ... on UserError { code message } ... on InvalidInputError { fields { path rule message } } }`;
 
-/** An input that is right, under a key of its own. */
-function rightInput(mutation: string, key: string): Json {
+function validInput(mutation: string, key: string): Json {
   if (mutation === 'createPayment') return createInput('payment', key) as Json;
   if (mutation === 'createPayout') return createInput('payout', key) as Json;
   return { channel: CHANNEL, transactionId: key, confirmation: { upi: { utr: '123456789012' } } };
 }
 
-/** The value with something else at one place in it, or nothing. */
-function changed(value: Json, place: number, other: Json | undefined): Json {
+/** Replaces or removes one value of a JSON tree. */
+function withChange(value: Json, place: number, other: Json | undefined): Json {
   let visited = -1;
   const text = JSON.stringify(value, (_name, inner: Json) => ((visited += 1) === place ? other : inner));
   return JSON.parse(text ?? 'null') as Json;
@@ -132,21 +129,20 @@ function changed(value: Json, place: number, other: Json | undefined): Json {
 
 const change = fc.tuple(fc.nat({ max: 20 }), fc.option(anyJson, { nil: undefined }));
 
-/** Inputs that are right but for a place or two. */
-const nearlyRight = (mutation: string): fc.Arbitrary<Json> =>
+/** Valid inputs with one or two changed values. */
+const nearlyValid = (mutation: string): fc.Arbitrary<Json> =>
   fc
     .tuple(fc.uuid(), fc.array(change, { maxLength: 2 }))
     .map(([key, changes]) =>
-      changes.reduce((input, [place, other]) => changed(input, place, other), rightInput(mutation, key)),
+      changes.reduce((input, [place, other]) => withChange(input, place, other), validInput(mutation, key)),
     );
 
-/** A call of that mutation with an input at random. */
 export function mutationCall(name: string): fc.Arbitrary<{ query: string; variables: object }> {
   const [argument] = schema.getMutationType()?.getFields()[name]?.args ?? [];
   if (!argument) throw new Error(`There is no mutation ${name}.`);
   const query = `mutation ($input: ${String(argument.type)}) { ${name}(input: $input) ${RESULT} }`;
   return fc
-    .oneof(inputOf(argument.type), nearlyRight(name))
+    .oneof(inputOf(argument.type), nearlyValid(name))
     .map((input) => ({ query, variables: { input } }));
 }
 
@@ -158,7 +154,6 @@ const chance = (generate: Generate, share: number): boolean => generate(fc.nat, 
 
 const oneOf = <T>(generate: Generate, of: readonly T[]): T => of[generate(fc.nat, { max: of.length - 1 })]!;
 
-/** The value as a literal of GraphQL. */
 function print(value: Json, type: GraphQLInputType | undefined): string {
   const fits = type && getNullableType(type);
   if (Array.isArray(value)) {
@@ -187,7 +182,6 @@ function argumentsOf(generate: Generate, args: readonly GraphQLArgument[]): stri
 
 const DIRECTIVES = ['@skip(if: false)', '@include(if: $v)', '@deprecated', '@nosuch', '@skip'];
 
-/** A selection of a type's fields, at random. */
 function selection(generate: Generate, output: GraphQLOutputType, depth = 0): string {
   const type = getNamedType(output);
   if (isLeafType(type)) return chance(generate, 0.005) ? '{ __typename }' : '';
@@ -209,7 +203,7 @@ function selection(generate: Generate, output: GraphQLOutputType, depth = 0): st
   return `{ ${parts.join(' ')} }`;
 }
 
-/** A document that is mostly right. */
+/** A document that is mostly valid. */
 export const anyDocument: fc.Arbitrary<string> = fc.gen().map((generate) => {
   const isQuery = chance(generate, 0.75);
   const name = chance(generate, 0.4) ? ' Named' : '';
@@ -231,7 +225,7 @@ const breakage = fc.tuple(
   fc.nat({ max: 12 }),
 );
 
-/** A document with pieces taken out, put in, and doubled. */
+/** A document with pieces removed, inserted and duplicated. */
 export const brokenDocument: fc.Arbitrary<string> = fc
   .tuple(anyDocument, fc.array(breakage, { minLength: 1, maxLength: 4 }))
   .map(([document, breakages]) =>
@@ -257,7 +251,6 @@ const requestBody = fc.record(
   { requiredKeys: [] },
 );
 
-/** The text of a body: JSON of any shape, or nearly JSON. */
 export const anyBody: fc.Arbitrary<string> = fc.oneof(
   fc.oneof(anyJson, requestBody).map((json) => JSON.stringify(json)),
   fc.tuple(requestBody, fc.nat({ max: 200 })).map(([json, length]) => JSON.stringify(json).slice(0, length)),

@@ -1,22 +1,21 @@
 import { requestText } from '../support/wire';
 
-/** What a request that is written by hand needs to know. */
-export interface Aim {
-  /** Of the gateway: host and port. */
+export interface RequestTarget {
+  /** Host and port of the gateway. */
   host: string;
-  /** The header line of a client that may do everything. */
+  /** The header line of a client with all rights. */
   authorization: string;
-  /** A whole, authorised lookup: where a server takes it for a request of its own, the service is asked. */
+  /** A complete, authorised lookup: a server that treats it as a request of its own sends it to the service. */
   smuggled: string;
 }
 
-/** A request that two servers may understand in two ways, or none at all. */
+/** A request that two servers may parse differently. */
 export interface Malformed {
   name: string;
-  write(aim: Aim): string;
-  /** How it may be answered; 0 is a connection that ends without a word. */
+  write(aim: RequestTarget): string;
+  /** Acceptable statuses; 0: the connection is closed without a response. */
   statuses: readonly number[];
-  /** Whether what follows it is a request of its own by everybody's reading. */
+  /** Whether every server must treat the bytes that follow as a separate request. */
   followed?: boolean;
 }
 
@@ -28,14 +27,14 @@ const EMPTY_CHUNKS = '0\r\n\r\n';
 const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
 
 interface Post {
-  /** Header lines beside Host, Authorization and Content-Type. */
-  with: readonly string[] | ((aim: Aim) => readonly string[]);
-  body?: string | ((aim: Aim) => string);
+  /** Header lines in addition to Host, Authorization and Content-Type. */
+  with: readonly string[] | ((aim: RequestTarget) => readonly string[]);
+  body?: string | ((aim: RequestTarget) => string);
   statuses?: readonly number[];
   followed?: boolean;
 }
 
-/** A POST to /graphql with headers of one's own, and a whole request behind it. */
+/** A POST to /graphql with custom headers, followed by a complete request. */
 const posted = (name: string, { with: more, body = QUERY, statuses = [400], followed }: Post): Malformed => ({
   name,
   statuses,
@@ -48,11 +47,11 @@ const posted = (name: string, { with: more, body = QUERY, statuses = [400], foll
   },
 });
 
-/** The same with a good length and one more header, which is named. */
+/** The same with a correct length and one more header. */
 const headed = (header: string, statuses?: readonly number[], followed?: boolean): Malformed =>
   posted(`the header ${JSON.stringify(header.slice(0, 40))}`, { with: [LENGTH, header], statuses, followed });
 
-/** Where the body ends is said twice, or in a way that not everybody reads alike. */
+/** Ambiguous body lengths. */
 const LENGTHS: Malformed[] = [
   posted('CL.TE: a length and chunks, the length reaching over the next request', {
     with: ({ smuggled }) => [`Content-Length: ${smuggled.length + EMPTY_CHUNKS.length}`, CHUNKED],
@@ -92,7 +91,7 @@ const LENGTHS: Malformed[] = [
   }),
 ];
 
-/** Headers that are none, or are there more than once. */
+/** Invalid or duplicate headers. */
 const HEADERS: Malformed[] = [
   headed('Host: other.example', [400], true),
   headed('Authorization: Bearer other', [400], true),
@@ -108,8 +107,12 @@ const HEADERS: Malformed[] = [
   headed('Expect: the-spanish-inquisition', [417], true),
 ];
 
-/** Exactly that, with a whole request behind it. */
-const written = (name: string, statuses: readonly number[], write: (aim: Aim) => string): Malformed => ({
+/** Exactly these bytes, followed by a complete request. */
+const written = (
+  name: string,
+  statuses: readonly number[],
+  write: (aim: RequestTarget) => string,
+): Malformed => ({
   name,
   statuses,
   write: (aim) => write(aim) + aim.smuggled,
@@ -122,7 +125,7 @@ const hosted = (statuses: readonly number[], lines: string[], version = 'HTTP/1.
   followed: true,
 });
 
-/** A Host that is none. The gateway makes nothing of it, so that some are served; but it does not fail. */
+/** Invalid Host headers. The gateway does not use Host, so that some of them are served. */
 const HOSTS: Malformed[] = [
   hosted([400], []),
   hosted([200, 400], [], 'HTTP/1.0'),
@@ -140,16 +143,16 @@ const target = (text: string, statuses: readonly number[] = [400, 404], method =
   followed: true,
 });
 
-const ASKED = '?query=%7B__typename%7D';
+const LOOKUP = '?query=%7B__typename%7D';
 
-/** Addresses that are none, or not in the form that is meant for this server. */
+/** Request targets that are invalid or in a form that is not meant for this server. */
 const TARGETS: Malformed[] = [
-  target(`http://other.example/graphql${ASKED}`, [200, 400, 404]),
-  target(`//other.example/graphql${ASKED}`),
+  target(`http://other.example/graphql${LOOKUP}`, [200, 400, 404]),
+  target(`//other.example/graphql${LOOKUP}`),
   target('other.example:443', [400, 404, 0], 'CONNECT'),
   target('*', [400, 404], 'OPTIONS'),
   ...['graphql', '/graphql/..', '/GRAPHQL', '/graphql;x=1', '/graphql%00', '/graphql#'].map((path) =>
-    target(`${path}${ASKED}`),
+    target(`${path}${LOOKUP}`),
   ),
   target('/..%2f..%2fetc/passwd'),
   target('/%'),
@@ -160,12 +163,12 @@ const TARGETS: Malformed[] = [
   ),
   target('/graph ql', [400]),
   target(`/${'a'.repeat(100_000)}`, [400, 414, 431]),
-  target(`/graphql${ASKED}#fragment`, [200, 400]),
+  target(`/graphql${LOOKUP}#fragment`, [200, 400]),
   ...['TRACE', 'get', 'G E T', ''].map((method) => target('/graphql', [400, 404], method)),
   ...['PUT', 'DELETE', 'PATCH'].map((method) => target('/graphql', [400, 404, 405, 415], method)),
 ];
 
-/** What is no HTTP/1.1 at all. */
+/** Bytes that are not HTTP/1.1. */
 const OTHERS: Malformed[] = [
   ...[
     ...[

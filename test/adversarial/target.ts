@@ -1,25 +1,22 @@
 import { readFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Random } from '../chaos/random';
 import { CHANNEL } from '../support/caller';
 import { CLIENT_KEY, clientKeysFile, type TestClientKey } from '../support/credentials';
 import { FakePaymentService } from '../support/payment-service/fake-payment-service';
 import { Program } from '../support/program';
 import { openStore, type Store } from '../support/stores';
-import type { Judged } from './assert-safe-response';
+import type { CheckedResponse } from './assert-safe-response';
 
-/** Channels of two merchants. */
 export const OURS = CHANNEL;
-export const THEIRS = 'bbbbbbbb-2222-4222-8222-bbbbbbbbbbbb';
 
-/** A client that may do everything, but on our channel only. */
+/** A client with all scopes on one channel only. */
 export const OWN_CHANNEL: TestClientKey = {
   id: 'own',
   key: 'pgk_own-channel-0123456789abcdef',
   channels: [OURS],
 };
-/** One that may look payments up, and nothing else. */
+/** A client that may only look payments up. */
 export const READER: TestClientKey = {
   id: 'reader',
   key: 'pgk_reader-0123456789abcdef',
@@ -30,38 +27,37 @@ export const bearer = (credentials: string): Record<string, string> => ({
   authorization: `Bearer ${credentials}`,
 });
 
-/** What came of an attack. */
-export interface Outcome {
-  /** How much was tried. */
-  tried: number;
-  /** What got through, in words. */
-  through: string[];
-  /** Figures worth telling. */
+/** The result of an attack. */
+export interface AttackResult {
+  /** Number of attempts. */
+  attempts: number;
+  /** Descriptions of the attempts that succeeded. */
+  breaches: string[];
+  /** Measurements to print. */
   note?: string;
 }
 
-/** Counts what is tried, and keeps what gets through. */
-export class Tries implements Outcome {
-  tried = 0;
-  readonly through: string[] = [];
+export class AttackLog implements AttackResult {
+  attempts = 0;
+  readonly breaches: string[] = [];
 
-  /** One try, and what is wrong with what came of it. */
-  add(name: string, ...faults: (string | false | undefined)[]): void {
-    this.tried += 1;
-    const found = faults.filter(Boolean);
-    if (found.length > 0) this.through.push(`${name}: ${found.join(', ')}`);
+  /** Records one attempt and its problems. */
+  add(name: string, ...problems: (string | false | undefined)[]): void {
+    this.attempts += 1;
+    const found = problems.filter(Boolean);
+    if (found.length > 0) this.breaches.push(`${name}: ${found.join(', ')}`);
   }
 }
 
-/** Something that is tried against a running gateway. `ms` is how long it may try, where it could go on for ever. */
+/** An attack on a running gateway. `ms` is the time limit of attacks that could run for ever. */
 export interface Attack {
   name: string;
-  /** Its share of the time, where it could go on for ever. */
+  /** Share of the total time, for attacks that could run for ever. */
   share?: number;
-  run(target: Target, options: { random: Random; seed: number; ms: number }): Promise<Outcome>;
+  run(target: Target, options: { seed: number; ms: number }): Promise<AttackResult>;
 }
 
-/** A gateway in a process of its own, as it would run before a real service, and the service's double. */
+/** A gateway in its own process, configured as in production, and a fake payment service. */
 export class Target {
   private constructor(
     readonly program: Program,
@@ -87,48 +83,38 @@ export class Target {
     return new Target(program, service, store, folder);
   }
 
-  /** Of /graphql. */
   get url(): string {
     return this.program.url;
   }
 
-  /** Without a slash at its end. */
   get base(): string {
     return this.url.replace(/\/graphql$/, '');
   }
 
-  /** Host and port. */
   get host(): string {
     return new URL(this.url).host;
   }
 
-  /** The header line of a client that may do everything. */
-  get authorization(): string {
-    return `Authorization: Bearer ${CLIENT_KEY}`;
-  }
-
-  /** Sends exactly that to /graphql. */
-  async send(init: RequestInit, search = ''): Promise<Judged & { headers: Headers }> {
+  async send(init: RequestInit, search = ''): Promise<CheckedResponse & { headers: Headers }> {
     const response = await fetch(this.url + search, { redirect: 'manual', ...init });
     return { status: response.status, headers: response.headers, body: await response.text() };
   }
 
-  /** Posts that body as an operation. */
-  post(body: string, headers: Record<string, string> = bearer(CLIENT_KEY)): Promise<Judged> {
+  post(body: string, headers: Record<string, string> = bearer(CLIENT_KEY)): Promise<CheckedResponse> {
     return this.send({ method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } });
   }
 
-  ask(query: string, variables: object = {}, headers?: Record<string, string>): Promise<Judged> {
+  ask(query: string, variables: object = {}, headers?: Record<string, string>): Promise<CheckedResponse> {
     return this.post(JSON.stringify({ query, variables }), headers);
   }
 
-  /** A fault where another caller is not served. */
+  /** Undefined when another caller is served, else the problem. */
   async serves(): Promise<string | undefined> {
     const { status } = await this.ask('{ __typename }');
     return status === 200 ? undefined : `others were refused with ${status}`;
   }
 
-  /** What the process takes of the machine's memory, in megabytes; where the system tells. */
+  /** Resident memory of the process in MB; undefined where the system does not report it. */
   memory(): number | undefined {
     const [, pid] = /"pid":(\d+)/.exec(this.program.output()) ?? [];
     try {
@@ -137,10 +123,6 @@ export class Target {
     } catch {
       return undefined;
     }
-  }
-
-  auditText(): string {
-    return readFileSync(path.join(this.folder, 'audit.log'), 'utf8');
   }
 
   async close(): Promise<void> {

@@ -2,62 +2,59 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 
-/** What came of a flood, without its warm-up. */
 export interface FloodFigures {
-  /** Answers with data, in time. */
+  /** Responses with data in time. */
   useful: number;
-  /** Refused, with leave to ask again. */
+  /** Responses that allow a retry. */
   refused: number;
-  /** Callers that waited too long. */
+  /** Callers that timed out. */
   gaveUp: number;
-  /** Connections that ended, and any other answer. */
+  /** Closed connections, and all other responses. */
   failed: number;
-  /** Questions for which there was no connection left. */
+  /** Requests for which no connection was free. */
   notSent: number;
   sent: number;
-  /** The slowest useful answer. */
+  /** Longest duration of a useful response. */
   slowestMs: number;
   seconds: number;
 }
 
 export interface FloodOptions {
-  /** The whole request, as it is written. */
   request: string;
   ms: number;
-  /** So much of it is not counted. */
+  /** Not counted. */
   warmUpMs: number;
-  /** Questions a second, however many are open; or so many callers that wait for each answer. */
+  /** Requests per second, however many are in flight; or the number of callers that wait for each response. */
   rate?: number;
   callers?: number;
 }
 
-/** How long a caller waits. */
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 
 const inThread = (file: string, workerData?: object): Worker =>
   new Worker(path.resolve('test/adversarial', file), { workerData });
 
-async function told<T>(thread: Worker): Promise<T> {
+async function nextMessage<T>(thread: Worker): Promise<T> {
   const [message] = (await once(thread, 'message')) as [T];
   return message;
 }
 
-/** Asks the gateway the same again and again, from a thread of its own. */
+/** Sends the same request to a gateway repeatedly, from a thread of its own. */
 export async function flood(url: string, options: FloodOptions): Promise<FloodFigures> {
   const { hostname: host, port } = new URL(url);
   const thread = inThread('flood-worker.mjs');
-  thread.postMessage({ host, port: Number(port), patienceMs: PATIENCE_MS, ...options });
-  return told<FloodFigures>(thread).finally(() => thread.terminate());
+  thread.postMessage({ host, port: Number(port), patienceMs: TIMEOUT_MS, ...options });
+  return nextMessage<FloodFigures>(thread).finally(() => thread.terminate());
 }
 
-/** Asks a gateway for its health until it is closed. `seen` is what it saw since it was last asked. */
+/** Polls the health of a gateway until it is closed. `seen` is what it observed since the last call. */
 export async function watchHealth(url: string) {
   const thread = inThread('health-watch.mjs', { url });
-  await told(thread);
+  await nextMessage(thread);
   return {
     seen: () => {
       thread.postMessage('seen');
-      return told<{ worstMs: number; failures: number }>(thread);
+      return nextMessage<{ worstMs: number; failures: number }>(thread);
     },
     close: () => thread.terminate(),
   };

@@ -1,49 +1,49 @@
+import { clear, type LoggedGateway } from '../support/gateway';
 import { CLIENT_KEY } from '../support/credentials';
-import { DOCUMENTS, TRANSACTION_ID, redirectCall, unused } from '../support/calls';
+import { DOCUMENTS, TRANSACTION_ID, redirectCall, newIds } from '../support/calls';
 import { sha256 } from '../support/manifests';
 import { raw, post as postRaw, type RawResult } from '../support/raw';
 import { Wire, exchange, requestText } from '../support/wire';
-import { OURS, THEIRS, accessRig, bearer, clear, clientOf, keyOf, type Rig } from './support/harness';
+import { OURS, THEIRS, startAuthHarness, bearer, clientOf, keyOf } from './support/harness';
 
 const PREFLIGHT = { 'apollo-require-preflight': 'true' };
 const LOOKUP = 'query Q($c: UUID!, $t: UUID!) { payment(channel: $c, transactionId: $t) { __typename } }';
 const lookupOn = (channel: string): string =>
   `{ payment(channel: "${channel}", transactionId: "${TRANSACTION_ID}") { __typename } }`;
 
-let rig: Rig;
+let harness: LoggedGateway;
 let url: string;
 
 beforeAll(async () => {
-  rig = await accessRig({
+  harness = await startAuthHarness({
     clients: [
       clientOf('reader', { scopes: ['payments:read'], channels: [OURS] }),
       clientOf('creator', { scopes: ['payments:create'], channels: [OURS] }),
       clientOf('nothing', { scopes: [], channels: [] }),
     ],
   });
-  url = rig.client.gateway.url;
+  url = harness.client.gateway.url;
 });
 
-beforeEach(() => clear(rig));
+beforeEach(() => clear(harness));
 
 const READER = bearer(keyOf('reader'));
 const CREATOR = bearer(keyOf('creator'));
 const NO_KEY = { authorization: '' };
 
 const post = (body: object | string, headers: Record<string, string> = READER): Promise<RawResult> =>
-  postRaw(rig.client.url, typeof body === 'string' ? body : JSON.stringify(body), headers);
+  postRaw(harness.client.url, typeof body === 'string' ? body : JSON.stringify(body), headers);
 const get = (search: string, headers: Record<string, string> = READER): Promise<RawResult> =>
-  raw(`${rig.client.url}?${search}`, { headers: { ...PREFLIGHT, ...headers } });
+  raw(`${harness.client.url}?${search}`, { headers: { ...PREFLIGHT, ...headers } });
 
-/** The code is one of these, no value came back, and nothing was sent to the service. */
 function expectRefused({ errors, data }: RawResult, ...codes: string[]): void {
   expect(codes).toContain(errors?.[0]?.extensions['code']);
   for (const value of Object.values(Object(data) as object))
     expect([value].flat().filter(Boolean)).toEqual([]);
-  expect(rig.service.requests).toHaveLength(0);
+  expect(harness.service.requests).toHaveLength(0);
 }
 
-describe("Another merchant's channel is refused however it is written", () => {
+describe("Another merchant's channel is refused in every notation", () => {
   const payment = (channel: string): string =>
     `payment(channel: ${channel}, transactionId: "${THEIRS}") { __typename }`;
   const quoted = `"${THEIRS}"`;
@@ -67,9 +67,9 @@ describe("Another merchant's channel is refused however it is written", () => {
 
   test.each(WAYS)('%s', async (_how, query, variables = {}) => {
     const operationName = query.includes('query Q') ? 'Q' : undefined;
-    const answer = await post({ query, variables, operationName });
-    expectRefused(answer, 'FORBIDDEN');
-    expect(answer.errors).toHaveLength(1);
+    const response = await post({ query, variables, operationName });
+    expectRefused(response, 'FORBIDDEN');
+    expect(response.errors).toHaveLength(1);
   });
 
   test.each([
@@ -77,7 +77,7 @@ describe("Another merchant's channel is refused however it is written", () => {
       'in a field of the input',
       `mutation ($c: UUID!, $k: ID!) { createPayment(input: { channel: $c, idempotencyKey: $k,
         amount: { currency: "EUR", value: "1.00" }, method: { redirect: CARD } }) { __typename } }`,
-      { c: THEIRS, k: unused().idempotencyKey },
+      { c: THEIRS, k: newIds().idempotencyKey },
     ],
     [
       'in a fragment',
@@ -107,19 +107,19 @@ describe("Another merchant's channel is refused however it is written", () => {
       'the caller in the extensions',
       `"extensions": {"caller": {"channels": "*"}}, "variables": {${variables}}`,
     ],
-  ])('beside %s', async (_what, more) => {
+  ])('next to %s', async (_what, more) => {
     expectRefused(await post(`{"query": ${JSON.stringify(LOOKUP)}, ${more}}`), 'FORBIDDEN', 'BAD_REQUEST');
     expect(Object.keys({ ...(Object.prototype as object) })).toEqual([]);
     expect((await post({ query: lookupOn(OURS) })).data).toMatchObject({ payment: {} });
   });
 });
 
-test('The service is asked on the channel of the call and no other', async () => {
+test('Requests to the service have the channel of the call only', async () => {
   const query = `query Q($c: UUID!, $t: UUID!) { a: payment(channel: $c, transactionId: $t) { __typename }
     b: payment(channel: "${OURS.toUpperCase()}", externalId: "channel=${THEIRS}&x=1") { __typename } }`;
-  const { errors } = await rig.client.ask(query, { c: OURS, t: TRANSACTION_ID }, READER);
+  const { errors } = await harness.client.ask(query, { c: OURS, t: TRANSACTION_ID }, READER);
   expect(errors).toBeUndefined();
-  const channels = rig.service.requests.map(({ parameters }) => parameters.get('channel'));
+  const channels = harness.service.requests.map(({ parameters }) => parameters.get('channel'));
   expect(channels).toEqual([OURS, OURS]);
 });
 
@@ -128,11 +128,11 @@ describe('A persisted query', () => {
     extensions: { persistedQuery: { version: 1, sha256Hash: sha256(query) } },
   });
 
-  test('that another client registered runs with the rights of its caller', async () => {
+  test('runs with the rights of its caller, though another client registered it', async () => {
     const query = lookupOn(THEIRS);
     const registered = await post({ query, ...asHash(query) }, bearer(CLIENT_KEY));
     expect(registered.data).toMatchObject({ payment: {} });
-    clear(rig);
+    clear(harness);
     expectRefused(await post(asHash(query)), 'FORBIDDEN');
     expectRefused(await post(asHash(query), NO_KEY), 'UNAUTHENTICATED');
   });
@@ -148,18 +148,18 @@ describe('A persisted query', () => {
 describe('A GET', () => {
   const search = (query: string): string => `query=${encodeURIComponent(query)}`;
 
-  test('has the rights of its caller and no others', async () => {
+  test('has exactly the rights of its caller', async () => {
     expect((await get(search(lookupOn(OURS)))).data).toMatchObject({ payment: {} });
-    clear(rig);
+    clear(harness);
     expectRefused(await get(search(lookupOn(THEIRS))), 'FORBIDDEN');
     expectRefused(await get(search(lookupOn(OURS)), NO_KEY), 'UNAUTHENTICATED');
   });
 
-  const bomb = `{ ${Array.from({ length: 120 }, (_, place) => `a${place}: __typename`).join(' ')} }`;
+  const document = `{ ${Array.from({ length: 120 }, (_, place) => `a${place}: __typename`).join(' ')} }`;
 
   test.each([
-    ['a fragment of the address behind it', `${search(bomb)}#%0A"`],
-    ['another question mark before it', `?${search(bomb)}`],
+    ['a fragment of the address behind it', `${search(document)}#%0A"`],
+    ['another question mark before it', `?${search(document)}`],
   ])('with a document that is too large is refused with %s', async (_how, text) => {
     const { status, body } = await exchange(url, [
       `GET /graphql?${text} HTTP/1.1`,
@@ -181,7 +181,7 @@ describe('No operation is carried out', () => {
     const lines = ['Host: gateway.example', 'apollo-require-preflight: true', 'Connection: close', ...more];
     await wire.write(requestText(`${line} HTTP/1.1`, lines, text)).end();
     expect(wire.received).not.toContain('"data":');
-    expect(rig.service.requests).toHaveLength(0);
+    expect(harness.service.requests).toHaveLength(0);
     return Number(wire.received.slice('HTTP/1.1 '.length).slice(0, 3));
   };
 
@@ -230,9 +230,9 @@ describe('No operation is carried out', () => {
     'from a body of the type "%s", also with a header that requires preflight',
     async (type) => {
       for (const text of [body, lookupOn(OURS), search.slice(1)]) {
-        const answer = await post(text, { ...READER, ...PREFLIGHT, 'content-type': type });
-        expect([400, 415]).toContain(answer.status);
-        expectRefused(answer, String(answer.errors?.[0]?.extensions['code']));
+        const response = await post(text, { ...READER, ...PREFLIGHT, 'content-type': type });
+        expect([400, 415]).toContain(response.status);
+        expectRefused(response, String(response.errors?.[0]?.extensions['code']));
       }
     },
   );
@@ -241,11 +241,11 @@ describe('No operation is carried out', () => {
 describe('A client without any right', () => {
   const NOTHING = bearer(keyOf('nothing'));
 
-  test('learns that there is a schema, when introspection is on, and nothing else', async () => {
+  test('can introspect the schema, and do nothing else', async () => {
     const query = '{ __typename __schema { queryType { name } } __type(name: "Payment") { name } }';
     expect((await post({ query }, NOTHING)).errors).toBeUndefined();
-    for (const asked of [lookupOn(OURS), '{ attempt(idempotencyKey: "k") { channel } }'])
-      expectRefused(await post({ query: asked }, NOTHING), 'FORBIDDEN');
+    for (const request of [lookupOn(OURS), '{ attempt(idempotencyKey: "k") { channel } }'])
+      expectRefused(await post({ query: request }, NOTHING), 'FORBIDDEN');
   });
 
   test('is refused before its input is validated', async () => {

@@ -10,14 +10,13 @@ import { expectUnauthenticated } from './support/responses';
 import { fileOf, sha256, temporaryFolder } from '../support/manifests';
 import { bearer } from './support/harness';
 
-/** `npm run client-key -- …` in this process. */
 const clientKey = (...args: string[]): Promise<Ran> => run(['client-key', ...args]);
 
 type Entry = Omit<TestClientKey, 'key'> & { keySha256: string };
 
 const DAY_MS = 86_400_000;
 const aTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT/) as string;
-/** How long after its creation the key expires, in days. */
+/** Lifetime in days. */
 const lifetimeOf = ({ createdAt = '', expiresAt = '' }: Entry): number =>
   (Date.parse(expiresAt) - Date.parse(createdAt)) / DAY_MS;
 
@@ -46,7 +45,7 @@ describe('client-key new', () => {
     });
   });
 
-  test('makes a file for its owner alone, without the key, which a running gateway reads again', async () => {
+  test('creates a file that only its owner can read, without the key, and that a running gateway reloads', async () => {
     const file = newFile();
     const channels = CHANNEL.toUpperCase();
     const options = ['--scopes', 'payments:read, cards:direct', '--channels', channels];
@@ -76,7 +75,7 @@ describe('client-key new', () => {
   test.each([
     ['is not JSON', '[{"id": "CANARY"', /not JSON/],
     ['has the id already', clientKeysText([{ id: 'shop', key: 'CANARY' }]), /rotate/],
-  ])('leaves a file as it is that %s', async (_what, text, named) => {
+  ])('does not change a file that %s', async (_what, text, named) => {
     const file = fileOf(text);
     const { code, out, err } = await clientKey('new', 'shop', '--file', file);
     expect({ code, out }).toEqual({ code: 2, out: '' });
@@ -105,7 +104,7 @@ describe('client-key', () => {
     expect(third.label).toBe('third');
   });
 
-  test('rotate ends the other keys of the client, and never later than before', async () => {
+  test('rotate ends the other keys of the client, and never extends them', async () => {
     const soon = new Date(Date.now() + DAY_MS).toISOString();
     const file = fileWith(
       { id: 'shop', key: 'pgk_one' },
@@ -186,7 +185,7 @@ describe('A client key with an expiry', () => {
     expect(logLines.join('')).not.toContain('CANARY');
   });
 
-  test('is listed with creation, expiry and the last use that a gateway shows', async () => {
+  test('is listed with its creation, expiry and last use', async () => {
     const used = { ...key, createdAt: '2030-01-01T00:00:00Z', expiresAt: '2031-01-01T00:00:00Z' };
     const { clock, client, file, ask } = await rigWith(used, { id: 'kiosk', key: 'pgk_CANARY-2' });
     await ask();
@@ -218,7 +217,7 @@ describe('A client key with an expiry', () => {
   });
 });
 
-describe('client-key ends with 2 and names the fault', () => {
+describe('client-key exits with 2 and names the mistake', () => {
   test.each<[string, string[], RegExp]>([
     ...['', '../shop', 'shop\n'].map((id): [string, string[], RegExp] => [
       `with the id ${JSON.stringify(id)}`,

@@ -1,17 +1,17 @@
 import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
 import { Authenticator } from '../../src/auth/authenticator';
 import { systemClock } from '../../src/shared/clock';
 import { ConfigError } from '../../src/config';
 import { readStartConfig } from '../../src/app/startup-check';
+import { temporaryFolder } from '../support/cleanup';
 import { clientKeysText } from '../support/credentials';
 import { testSettings } from '../support/gateway';
 import { fileOf } from '../support/manifests';
 import { OURS, THEIRS, bearer, clientOf, keyOf } from './support/harness';
 
-/** The faults with which a start with this file ends, one per line. */
+/** The startup errors for this file, one per line. */
 function faultsWith(file: string): string {
   try {
     readStartConfig({ ...testSettings(), CLIENT_KEYS_FILE: file });
@@ -25,12 +25,11 @@ function faultsWith(file: string): string {
 const GOOD = { id: 'shop', keySha256: 'a'.repeat(64), scopes: ['payments:read'], channels: [OURS] };
 const OTHER = 'c'.repeat(64);
 
-/** A file with the good entry, each time with these changes; a list stands there as it is. */
+/** A file with several copies of the good entry, each changed; an array is used as it is. */
 const listOf = (...changes: object[]): string =>
   fileOf(JSON.stringify(changes.map((change) => (Array.isArray(change) ? change : { ...GOOD, ...change }))));
 
-const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-keys-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 describe('A CLIENT_KEYS_FILE is refused at start, without its contents in the message, when it', () => {
   test.each<[string, () => string]>([
@@ -48,15 +47,14 @@ describe('A CLIENT_KEYS_FILE is refused at start, without its contents in the me
       () => listOf({ label: 'CANARY' }, { keySha256: OTHER, label: 'CANARY' }),
     ],
   ])('%s', async (_what, file) => {
-    const faults = faultsWith(file());
-    expect(faults).toMatch(/^CLIENT_KEYS_FILE: (?!entry )/);
-    expect(faults).not.toMatch(/CANARY|aaaa/i);
+    const errors = faultsWith(file());
+    expect(errors).toMatch(/^CLIENT_KEYS_FILE: (?!entry )/);
+    expect(errors).not.toMatch(/CANARY|aaaa/i);
   });
 
-  test('may not be read', async () => {
+  test('is not readable', async () => {
     const file = fileOf('[]');
     chmodSync(file, 0o000);
-    // The superuser may read everything.
     if (process.getuid?.() !== 0) expect(faultsWith(file)).toMatch(/^CLIENT_KEYS_FILE: .*EACCES/);
   });
 
@@ -75,9 +73,9 @@ describe('A CLIENT_KEYS_FILE is refused at start, without its contents in the me
     ['has an unknown field', [{ CANARY: true }, { scope: 'CANARY' }], ''],
   ])('holds an entry that %s; the entry and the field are named', async (_what, parts, field) => {
     for (const part of parts) {
-      const faults = faultsWith(listOf({ keySha256: OTHER }, part));
-      expect(faults.slice(0, 60)).toContain(`CLIENT_KEYS_FILE: entry 2: ${field}`);
-      expect(faults).not.toMatch(/CANARY|4711|aaaa|bbbb|aaaaaaaa-/);
+      const errors = faultsWith(listOf({ keySha256: OTHER }, part));
+      expect(errors.slice(0, 60)).toContain(`CLIENT_KEYS_FILE: entry 2: ${field}`);
+      expect(errors).not.toMatch(/CANARY|4711|aaaa|bbbb|aaaaaaaa-/);
     }
   });
 });
@@ -120,7 +118,6 @@ describe('A CLIENT_KEYS_FILE that changes', () => {
   const isKnown = (id: string): boolean => callerOf(id) !== undefined;
   const events = (): unknown[] => logLines.map((line) => (JSON.parse(line) as { event: unknown }).event);
 
-  /** Lets time pass until the file was read once more. */
   async function readAgain(): Promise<void> {
     const before = logLines.length;
     const deadline = performance.now() + 20_000;
@@ -152,7 +149,7 @@ describe('A CLIENT_KEYS_FILE that changes', () => {
     expect(events()).toEqual(Array(3).fill('client_keys_reloaded'));
   });
 
-  test('is read again when another file of the same size replaces it', async () => {
+  test('is reloaded when another file of the same size replaces it', async () => {
     const fresh = `${file}.fresh`;
     writeFileSync(fresh, clientKeysText([clientOf('ship', { channels: [OURS] })]));
     renameSync(fresh, file);
@@ -160,7 +157,7 @@ describe('A CLIENT_KEYS_FILE that changes', () => {
     expect([isKnown('shop'), isKnown('ship')]).toEqual([false, true]);
   });
 
-  test('is read again when it is a link through a link that is swapped, as by Kubernetes', async () => {
+  test('is reloaded when a symlink on its path is swapped, as Kubernetes does', async () => {
     const mount = mkdtempSync(path.join(folder, 'secret-'));
     const version = (name: string, text: string): void => {
       mkdirSync(path.join(mount, name));
@@ -183,7 +180,7 @@ describe('A CLIENT_KEYS_FILE that changes', () => {
   test.each([
     ['is not JSON', '[{"id": "CANARY"'],
     ['is gone', undefined],
-  ])('keeps the keys before when it %s, which is logged once', async (_what, text) => {
+  ])('is ignored and logged once when it %s', async (_what, text) => {
     if (text === undefined) rmSync(file);
     else writeFileSync(file, text);
     await readAgain();

@@ -5,7 +5,7 @@ import { readConfig } from '../../src/config';
 import { run, type Ran } from '../cli/support/run';
 import { CHECKOUT, listening, startProgram } from '../support/program';
 import { freePort } from '../support/free-port';
-import { DOCUMENTS, redirectCall, type MoneyResult } from '../support/calls';
+import { DOCUMENTS, redirectCall, type MutationResult } from '../support/calls';
 import { CHANNEL } from '../support/gateway';
 import { post, type RawResult } from '../support/raw';
 import { bearer } from './support/harness';
@@ -13,7 +13,6 @@ import { bearer } from './support/harness';
 const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-dev-token-'));
 symlinkSync(path.join(CHECKOUT, 'bin'), path.join(folder, 'bin'));
 
-// The command keeps its key below the working directory.
 const checkout = process.cwd();
 process.chdir(folder);
 
@@ -22,7 +21,6 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** `npm run dev-token -- …` in this process. */
 const devToken = (args: readonly string[], settings: Record<string, string> = {}): Promise<Ran> =>
   run(['dev-token', ...args], settings);
 
@@ -55,7 +53,7 @@ describe('dev-token', () => {
     url = await listening(startProgram({ PORT: '0', SANDBOX_PORT, ...auth }, folder));
   });
 
-  test('makes its key once, for its user alone', async () => {
+  test('creates its key once, readable for its user only', async () => {
     const file = path.join(folder, 'data/dev-token/private-key.json');
     const before = statSync(file);
     expect(before.mode & 0o777).toBe(0o600);
@@ -67,11 +65,11 @@ describe('dev-token', () => {
     expect(served).not.toContain('"d"');
   });
 
-  test('makes tokens with which two callers see only their own payments', async () => {
+  test('issues tokens with which two callers see only their own payments', async () => {
     const [alice, bob] = await Promise.all([token('--sub', 'alice'), token('--sub', 'bob')]);
     const [ofAlice, ofBob] = await Promise.all(
       [alice, bob].map(async (caller) => {
-        const { data } = (await create(caller)) as { data: { createPayment: MoneyResult } };
+        const { data } = (await create(caller)) as { data: { createPayment: MutationResult } };
         return data.createPayment.payment?.transactionId;
       }),
     );
@@ -85,7 +83,7 @@ describe('dev-token', () => {
     ['lacks a scope', ['--scope', 'payments:read:own'], 'FORBIDDEN'],
     ['is for another channel', ['--channels', CHANNEL.replace('7c', '8d')], 'FORBIDDEN'],
     ['has expired', ['--expires-in', '-5m'], 'UNAUTHENTICATED'],
-  ])('makes a token that %s', async (_what, options, code) => {
+  ])('issues a token that %s', async (_what, options, code) => {
     const { errors } = await create(await token('--sub', 'alice', ...options));
     expect(errors).toMatchObject([{ extensions: { code } }]);
   });
@@ -107,9 +105,9 @@ describe('dev-token', () => {
     ['a port that nobody can know', ['--sub', 'alice'], /SANDBOX_PORT/, { SANDBOX_PORT: '0' }],
   ];
 
-  test.each(REFUSED)('refuses %s', async (_what, args, says, settings = {}) => {
+  test.each(REFUSED)('refuses %s', async (_what, args, pattern, settings = {}) => {
     const ran = await devToken(args, settings);
     expect(ran).toMatchObject({ code: 2, out: '' });
-    expect(ran.err).toMatch(says);
+    expect(ran.err).toMatch(pattern);
   });
 });

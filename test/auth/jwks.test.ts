@@ -11,37 +11,35 @@ import { Issuer, goodClaims, newKey, tokenBy, type SigningKey } from '../support
 import { movedClock } from '../support/fake-clock';
 import { OURS, bearer, clientOf, keyOf } from './support/harness';
 
-/** A token with an unknown key causes a request at most this often. */
+/** Minimum time between two loads that are caused by unknown keys. */
 const COOLDOWN_MS = 30_000;
-/** The pause after a failed request. */
 const RETRY_MS = 5_000;
 /** Older keys are loaded again before they are used. */
 const MAX_UNCHECKED_MS = 60_000;
-/** Keys serve so long when they cannot be loaded again. */
+/** Maximum age of keys while they cannot be loaded. */
 const MAX_STALE_MS = 3_600_000;
-/** How long a token waits for a load. */
 const MAX_WAIT_MS = 1000;
 
 let first: SigningKey;
 let second: SigningKey;
-let stranger: SigningKey;
+let attacker: SigningKey;
 
 beforeAll(async () => {
-  [first, second, stranger] = await Promise.all([newKey('ES256'), newKey('ES256'), newKey('ES256')]);
+  [first, second, attacker] = await Promise.all([newKey('ES256'), newKey('ES256'), newKey('ES256')]);
 });
 
-/** A token that is valid for a day, with the key id of another key where one is given. */
+/** A token that is valid for a day; `kid` may name another key. */
 const tokenOf = (key: SigningKey, kid = key.kid): Promise<string> =>
   tokenBy(key, { claims: { exp: (goodClaims().exp ?? 0) + 80_000 }, header: { kid } });
 
 const unknownTokens = (count: number): Promise<string[]> =>
-  Promise.all(Array.from({ length: count }, (_, place) => tokenOf(stranger, `x${place}`)));
+  Promise.all(Array.from({ length: count }, (_, place) => tokenOf(attacker, `x${place}`)));
 
 const open: Authenticator[] = [];
 afterEach(() => open.splice(0).forEach((authenticator) => authenticator.close()));
 
-/** Who checks tokens against the keys of an issuer, and a clock that only the test moves. */
-class Bench {
+/** A JWT verifier, with a fake clock. */
+class Harness {
   readonly clock: AdvancingClock = movedClock(Date.now());
   readonly logLines: string[] = [];
   readonly #authenticator: Authenticator;
@@ -54,7 +52,7 @@ class Bench {
     open.push(this.#authenticator);
   }
 
-  /** `accepted`, or why the credentials were not. */
+  /** `accepted`, or the reason of the refusal. */
   async outcome(credentials: string): Promise<string> {
     try {
       await this.#authenticator.identify(bearer(credentials).authorization);
@@ -74,26 +72,27 @@ class Bench {
   }
 }
 
-const benchWith = async (...keys: SigningKey[]): Promise<Bench> => new Bench(await Issuer.start(...keys));
+const harnessWith = async (...keys: SigningKey[]): Promise<Harness> =>
+  new Harness(await Issuer.start(...keys));
 
 describe('The keys of an issuer', () => {
   test('are loaded once for many tokens at once', async () => {
-    const b = await benchWith(first, second);
+    const b = await harnessWith(first, second);
     const tokens = await Promise.all([first, second, first, second].map((key) => tokenOf(key)));
     expect(await b.outcomes([...tokens, ...tokens, ...tokens])).toEqual(['accepted']);
     expect(b.issuer.requests).toBe(1);
   });
 
-  test('are loaded again for a token by a new key, and the old key serves while it is published', async () => {
-    const b = await benchWith(first);
+  test('are reloaded for a token by a new key, and the old key is valid while it is published', async () => {
+    const b = await harnessWith(first);
     expect(await b.outcome(await tokenOf(first))).toBe('accepted');
     b.issuer.keys = [first, second];
     b.clock.advance(COOLDOWN_MS + 1);
     expect(await b.outcomes([await tokenOf(second), await tokenOf(first)])).toEqual(['accepted']);
     expect(b.issuer.requests).toBe(2);
-    b.issuer.keys = [second, stranger];
+    b.issuer.keys = [second, attacker];
     b.clock.advance(COOLDOWN_MS + 1);
-    expect(await b.outcome(await tokenOf(stranger))).toBe('accepted');
+    expect(await b.outcome(await tokenOf(attacker))).toBe('accepted');
     expect(await b.outcome(await tokenOf(first))).toBe('BAD_CREDENTIALS');
   });
 
@@ -101,7 +100,7 @@ describe('The keys of an issuer', () => {
     ['after a minute when no other token came', MAX_UNCHECKED_MS],
     ['within a minute while tokens come', MAX_UNCHECKED_MS / 2],
   ])('are refused %s after they were withdrawn', async (_when, ms) => {
-    const b = await benchWith(first);
+    const b = await harnessWith(first);
     const token = await tokenOf(first);
     expect(await b.outcome(token)).toBe('accepted');
     b.issuer.keys = [second];
@@ -115,7 +114,7 @@ describe('The keys of an issuer', () => {
   });
 
   test('are loaded at most every 30 seconds for unknown keys', async () => {
-    const b = await benchWith(first);
+    const b = await harnessWith(first);
     expect(await b.outcome(await tokenOf(first))).toBe('accepted');
     for (const rounds of [1, 2, 3]) {
       const tokens = await unknownTokens(20);
@@ -127,12 +126,12 @@ describe('The keys of an issuer', () => {
     expect(await b.outcome(await tokenOf(first))).toBe('accepted');
   });
 
-  test('are checked again when the clock was set back, and not used when they had expired', async () => {
-    const b = await benchWith(first);
+  test('are reloaded when the clock was set back, and not used when they had expired', async () => {
+    const b = await harnessWith(first);
     let setBackMs = 0;
     const { now } = b.clock;
     jest.spyOn(b.clock, 'now').mockImplementation(() => now.call(b.clock) - setBackMs);
-    // Without iat, which would lie in the future.
+    // Without iat, which would be in the future.
     const [old, fresh] = await Promise.all(
       [first, second].map((key) => tokenBy(key, { claims: { iat: undefined } })),
     );
@@ -173,18 +172,18 @@ describe.each<[string, ((response: ServerResponse) => void) | 'down']>([
   ['answers 2 MB', huge],
   ['cuts the connection', (response) => response.destroy()],
 ])('An issuer that %s', (_what, fault) => {
-  const fail = async ({ issuer }: Bench): Promise<void> => {
+  const fail = async ({ issuer }: Harness): Promise<void> => {
     if (fault === 'down') await issuer.down();
-    else issuer.answering = fault;
+    else issuer.respondWith = fault;
   };
-  const repair = async ({ issuer, clock }: Bench): Promise<void> => {
+  const repair = async ({ issuer, clock }: Harness): Promise<void> => {
     if (fault === 'down') await issuer.up();
-    else issuer.answering = undefined;
+    else issuer.respondWith = undefined;
     clock.advance(RETRY_MS + 1);
   };
 
-  test('from the start makes tokens unavailable and is asked once in 5 seconds', async () => {
-    const b = await benchWith(first);
+  test('from the start makes tokens unavailable and gets one request in 5 seconds', async () => {
+    const b = await harnessWith(first);
     await fail(b);
     const token = await tokenOf(first);
     for (let count = 0; count < 10; count += 1) expect(await b.outcome(token)).toBe('KEYS_UNAVAILABLE');
@@ -196,8 +195,8 @@ describe.each<[string, ((response: ServerResponse) => void) | 'down']>([
     expect(b.logLines.join('')).not.toContain(token);
   });
 
-  test('later leaves its last keys in use for an hour and is asked once in 30 seconds', async () => {
-    const b = await benchWith(first);
+  test('later leaves its last keys valid for an hour and gets one request in 30 seconds', async () => {
+    const b = await harnessWith(first);
     expect(await b.outcome(await tokenOf(first))).toBe('accepted');
     await fail(b);
     for (const ms of [COOLDOWN_MS + 1, MAX_UNCHECKED_MS, MAX_STALE_MS / 2]) {
@@ -208,7 +207,7 @@ describe.each<[string, ((response: ServerResponse) => void) | 'down']>([
       expect(await b.outcome(await tokenOf(first))).toBe('accepted');
     }
     b.clock.advance(MAX_STALE_MS);
-    for (const key of [first, stranger]) expect(await b.outcome(await tokenOf(key))).toBe('KEYS_UNAVAILABLE');
+    for (const key of [first, attacker]) expect(await b.outcome(await tokenOf(key))).toBe('KEYS_UNAVAILABLE');
     expect(await b.outcome(keyOf('shop'))).toBe('accepted');
     await repair(b);
     expect(await b.outcome(await tokenOf(first))).toBe('accepted');
@@ -216,8 +215,8 @@ describe.each<[string, ((response: ServerResponse) => void) | 'down']>([
 });
 
 describe('An issuer', () => {
-  test('that is down does not make a token unavailable that can never be good', async () => {
-    const b = await benchWith(first);
+  test('that is down does not change the response to a token that is always invalid', async () => {
+    const b = await harnessWith(first);
     await b.issuer.down();
     const [, payload = ''] = (await tokenOf(first)).split('.');
     for (const alg of ['none', 'HS256', 'PS256']) {
@@ -226,17 +225,17 @@ describe('An issuer', () => {
     }
   });
 
-  test('that never answers delays its first tokens by a second, and nobody else', async () => {
-    const b = await benchWith(first);
+  test('that never responds delays its first tokens by a second, and no other caller', async () => {
+    const b = await harnessWith(first);
     const held: ServerResponse[] = [];
-    b.issuer.answering = (response) => void held.push(response);
+    b.issuer.respondWith = (response) => void held.push(response);
     const token = await tokenOf(first);
     const waiting = b.outcome(token);
     expect(await b.outcome(keyOf('shop'))).toBe('accepted');
     await until(() => held.length);
     b.clock.advance(MAX_WAIT_MS);
     expect([await waiting, await b.outcome(token)]).toEqual(['KEYS_UNAVAILABLE', 'KEYS_UNAVAILABLE']);
-    b.issuer.answering = undefined;
+    b.issuer.respondWith = undefined;
     b.clock.advance(4000);
     await until(() => b.failures);
     expect(await b.outcome(token)).toBe('KEYS_UNAVAILABLE');
@@ -245,18 +244,18 @@ describe('An issuer', () => {
     held.forEach((response) => response.destroy());
   });
 
-  test('that stops answering does not delay tokens by known keys', async () => {
-    const b = await benchWith(first);
-    const [good, bad] = [await tokenOf(first), await tokenOf(stranger)];
+  test('that stops responding does not delay tokens by known keys', async () => {
+    const b = await harnessWith(first);
+    const [good, bad] = [await tokenOf(first), await tokenOf(attacker)];
     expect(await b.outcome(good)).toBe('accepted');
     const held: ServerResponse[] = [];
-    b.issuer.answering = (response) => void held.push(response);
+    b.issuer.respondWith = (response) => void held.push(response);
     b.clock.advance(COOLDOWN_MS);
     const waiting = b.outcome(bad);
     await until(() => held.length);
     b.clock.advance(MAX_WAIT_MS);
     expect(await waiting).toBe('BAD_CREDENTIALS');
-    // From here on no outcome needs the clock to be moved: none waits.
+    // From here on the clock does not advance: no outcome may wait.
     expect([await b.outcome(good), await b.outcome(bad)]).toEqual(['accepted', 'BAD_CREDENTIALS']);
     b.clock.advance(MAX_UNCHECKED_MS);
     await until(() => b.failures);
@@ -265,23 +264,23 @@ describe('An issuer', () => {
   });
 
   test('that redirects is not followed', async () => {
-    const elsewhere = await Issuer.start(stranger);
-    const b = await benchWith(first);
+    const elsewhere = await Issuer.start(attacker);
+    const b = await harnessWith(first);
     for (const code of [301, 302, 307]) {
-      b.issuer.answering = status(code, { location: elsewhere.url });
-      expect(await b.outcome(await tokenOf(stranger))).toBe('KEYS_UNAVAILABLE');
+      b.issuer.respondWith = status(code, { location: elsewhere.url });
+      expect(await b.outcome(await tokenOf(attacker))).toBe('KEYS_UNAVAILABLE');
       b.clock.advance(RETRY_MS + 1);
     }
     expect([b.issuer.requests, elsewhere.requests]).toEqual([3, 0]);
   });
 });
 
-test('A gateway without the keys of its issuer starts, and answers tokens with 503 and a time to retry', async () => {
+test('A gateway without the keys of its issuer starts, and responds to tokens with 503 and Retry-After', async () => {
   const issuer = await Issuer.start(first);
   await issuer.down();
   const client = await testGateway('http://127.0.0.1:9/', { env: issuer.settings });
-  const answer = await client.ask('{ __typename }', {}, bearer(await tokenOf(first)));
-  const { status: code, headers, errors } = answer;
+  const response = await client.ask('{ __typename }', {}, bearer(await tokenOf(first)));
+  const { status: code, headers, errors } = response;
   expect(code).toBe(503);
   expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
   expect(headers.get('www-authenticate')).toBeNull();

@@ -1,27 +1,26 @@
 import { createHash } from 'node:crypto';
 import { CLIENT_KEY } from '../support/credentials';
 import { TRANSACTION_ID } from '../support/calls';
-import { testGateway } from '../support/gateway';
+import { testGateway, clear, type LoggedGateway } from '../support/gateway';
 import { fileOf } from '../support/manifests';
-import { Wire, exchange, requestText, type WireAnswer } from '../support/wire';
+import { Wire, exchange, requestText, type WireResponse } from '../support/wire';
 import { expectUnauthenticated } from './support/responses';
-import { OURS, accessRig, bearer, clear, clientOf, keyOf, type Rig } from './support/harness';
+import { OURS, startAuthHarness, bearer, clientOf, keyOf } from './support/harness';
 
 const LOOKUP = `{ payment(channel: "${OURS}", transactionId: "${TRANSACTION_ID}") { __typename } }`;
 const BODY = JSON.stringify({ query: LOOKUP });
 const SHOP = keyOf('shop');
 
-let rig: Rig;
+let harness: LoggedGateway;
 let url: string;
 
 beforeAll(async () => {
-  rig = await accessRig({ clients: [clientOf('shop', { channels: [OURS] })] });
-  url = rig.client.gateway.url;
+  harness = await startAuthHarness({ clients: [clientOf('shop', { channels: [OURS] })] });
+  url = harness.client.gateway.url;
 });
 
-beforeEach(() => clear(rig));
+beforeEach(() => clear(harness));
 
-/** The lines of a POST without its length, each header as it is given. */
 const headOf = (...headers: string[]): string[] => [
   'POST /graphql HTTP/1.1',
   'Host: gateway.example',
@@ -29,14 +28,14 @@ const headOf = (...headers: string[]): string[] => [
   ...headers,
 ];
 
-const post = (headers: readonly string[], body = BODY, target = '/graphql'): Promise<WireAnswer> => {
+const post = (headers: readonly string[], body = BODY, target = '/graphql'): Promise<WireResponse> => {
   const [, ...lines] = headOf(`Content-Length: ${body.length}`, ...headers);
   return exchange(url, [`POST ${target} HTTP/1.1`, ...lines], body);
 };
 
-/** 401 without a trace of a key in response and log, and nothing is sent. */
-function expectRefused(answer: WireAnswer | undefined): void {
-  const { status = 0, headers = {}, body = '{}' } = answer ?? {};
+/** Expects 401 without any part of a key in response and log, and no request to the service. */
+function expectRefused(response: WireResponse | undefined): void {
+  const { status = 0, headers = {}, body = '{}' } = response ?? {};
   expectUnauthenticated({
     status,
     headers: new Headers(headers),
@@ -44,8 +43,8 @@ function expectRefused(answer: WireAnswer | undefined): void {
     ...(JSON.parse(body) as { errors?: never }),
     data: undefined,
   });
-  expect(rig.service.requests).toHaveLength(0);
-  expect(body + rig.logLines.join('')).not.toMatch(/CANARY|canary/);
+  expect(harness.service.requests).toHaveLength(0);
+  expect(body + harness.logLines.join('')).not.toMatch(/CANARY|canary/);
 }
 
 describe('A client key', () => {
@@ -56,12 +55,12 @@ describe('A client key', () => {
   ])('is accepted %s', async (_how, header) => {
     const { status, body } = await post([header]);
     expect({ status, body }).toEqual({ status: 200, body: expect.stringContaining('"data"') as unknown });
-    expect(rig.service.requests).toHaveLength(1);
+    expect(harness.service.requests).toHaveLength(1);
   });
 
   test('is in no line of the log, but the id of its client is', async () => {
-    await rig.client.ask(LOOKUP, {}, bearer(SHOP));
-    const log = rig.logLines.join('');
+    await harness.client.ask(LOOKUP, {}, bearer(SHOP));
+    const log = harness.logLines.join('');
     expect(log).toContain('service:shop');
     expect(log).not.toContain('CANARY');
   });
@@ -95,7 +94,7 @@ const REFUSED: [string, string[]][] = [
   ['a user in a header', ['X-Forwarded-User: service:test', 'X-Remote-User: service:test']],
 ];
 
-describe('401 before anything is read or sent', () => {
+describe('A request gets 401 before its body is read or anything is sent', () => {
   test.each(REFUSED)('for %s', async (_what, headers) => expectRefused(await post(headers)));
 
   test.each([
@@ -109,23 +108,23 @@ describe('401 before anything is read or sent', () => {
     expectRefused(await post([], JSON.stringify({ query: LOOKUP, authorization, extensions })));
   });
 
-  test('for a body with faults of its own', async () => {
+  test('for an invalid body', async () => {
     for (const body of ['{', '[]', '{"query":"{"}', '{"query":"{ nosuch }"}', ''])
       expectRefused(await post([], body));
   });
 
   test.each(['Content-Length: 90000', 'Content-Length: 1000000000', 'Transfer-Encoding: chunked'])(
-    'while the body is still under way: %s',
+    'before the body has arrived: %s',
     async (header) => {
       const wire = await Wire.open(url);
       const [line = '', ...headers] = headOf(header);
       const start = header.includes('chunked') ? '4\r\n{"qu\r\n' : '{"que';
-      expectRefused((await wire.write(requestText(line, headers, start)).answers(1))[0]);
+      expectRefused((await wire.write(requestText(line, headers, start)).responses(1))[0]);
       wire.close();
     },
   );
 
-  test('for the second of three requests on a connection, whoever sent the others', async () => {
+  test('for the second of three requests on a connection', async () => {
     const wire = await Wire.open(url);
     const texts = [[`Authorization: Bearer ${SHOP}`], [], [`Authorization: Bearer ${SHOP}`]].map(
       (headers) => {
@@ -133,9 +132,9 @@ describe('401 before anything is read or sent', () => {
         return requestText(line, lines, BODY);
       },
     );
-    const answers = await wire.write(texts.join('')).answers(3);
+    const responses = await wire.write(texts.join('')).responses(3);
     wire.close();
-    expect(answers.map(({ status }) => status)).toEqual([200, 401, 200]);
+    expect(responses.map(({ status }) => status)).toEqual([200, 401, 200]);
   });
 });
 
@@ -146,10 +145,10 @@ test.each([
   ['an empty Authorization header and a right one', 400, ['Authorization:', GOOD]],
   ['a header of 20 KB', 431, [`Authorization: Bearer CANARY${'x'.repeat(20_000)}`]],
 ])('A request with %s is refused with %d', async (_what, status, headers) => {
-  const answer = await post(headers);
-  expect(answer.status).toBe(status);
+  const response = await post(headers);
+  expect(response.status).toBe(status);
   if (status === 400)
-    expect(JSON.parse(answer.body)).toMatchObject({ errors: [{ extensions: { code: 'BAD_REQUEST' } }] });
-  expect(rig.service.requests).toHaveLength(0);
-  expect(answer.body + rig.logLines.join('')).not.toContain('CANARY');
+    expect(JSON.parse(response.body)).toMatchObject({ errors: [{ extensions: { code: 'BAD_REQUEST' } }] });
+  expect(harness.service.requests).toHaveLength(0);
+  expect(response.body + harness.logLines.join('')).not.toContain('CANARY');
 });

@@ -9,14 +9,14 @@ import { OURS } from './support/harness';
 const LOOKUP = `{ payment(channel: "${OURS}", transactionId: "${TRANSACTION_ID}") { __typename } }`;
 const BROWSER = { 'apollo-require-preflight': 'true', authorization: '' };
 
-/** A gateway in front of its sandbox, as `npm start` makes it without a real service. */
+/** A gateway with the sandbox, as `npm start` runs it without a real service. */
 const sandboxGateway = async (env: Record<string, string> = {}): Promise<TestClient> =>
   testGateway((await testSandbox()).url, { inSandbox: true, env });
 
 const get = ({ url }: TestClient, search: Record<string, string>, headers: object): Promise<RawResult> =>
   raw(`${url}?${new URLSearchParams(search)}`, { headers: { ...BROWSER, ...headers } });
 
-/** The page names its own scripts by numbers that are new every time. */
+/** Removes the nonces of scripts, which are new in every response. */
 const withoutNonces = (page: string): string => page.replaceAll(/[0-9a-f]{64}/g, '<nonce>');
 
 describe('With the sandbox and client keys', () => {
@@ -26,7 +26,7 @@ describe('With the sandbox and client keys', () => {
     client = await sandboxGateway();
   });
 
-  test('the page needs no key and is the same with any query', async () => {
+  test('the page requires no key and is the same with any query', async () => {
     const bare = await get(client, {}, { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
     for (const query of [LOOKUP, '{ __typename }', '{', `mutation { confirmPayment { __typename } }`]) {
       const { status, headers, text } = await get(client, { query }, { accept: 'text/html' });
@@ -36,7 +36,7 @@ describe('With the sandbox and client keys', () => {
     }
   });
 
-  // They ask for a page by one reading of the header, and for a result by another.
+  // Content negotiation could select the page or a GraphQL response for these.
   test.each([
     'text/html;q=0.1, application/json',
     'text/html; q=0.0001, */*',
@@ -50,10 +50,10 @@ describe('With the sandbox and client keys', () => {
     '',
   ])('a GET that accepts "%s" gets the page or 401', async (accept) => {
     for (const query of [LOOKUP, '{ __typename }', '{ __schema { queryType { name } } }']) {
-      const answer = await get(client, { query }, { accept });
-      const isPage = answer.headers.get('content-type')?.startsWith('text/html') ?? false;
-      if (!isPage) expectUnauthenticated({ data: undefined, ...answer });
-      expect(answer.text).not.toMatch(/"data":|queryType/);
+      const response = await get(client, { query }, { accept });
+      const isPage = response.headers.get('content-type')?.startsWith('text/html') ?? false;
+      if (!isPage) expectUnauthenticated({ data: undefined, ...response });
+      expect(response.text).not.toMatch(/"data":|queryType/);
     }
   });
 
@@ -72,7 +72,7 @@ describe('With the sandbox and client keys', () => {
   });
 });
 
-test('With the sandbox and no credentials set, every caller is served, whatever credentials it sends', async () => {
+test('With the sandbox and without client keys, every caller is served, whatever credentials it sends', async () => {
   const client = await sandboxGateway({ CLIENT_KEYS_FILE: '' });
   for (const authorization of ['', 'Bearer whatever', 'Basic eDp5']) {
     const { status, data, errors } = await client.ask(LOOKUP, {}, { authorization });

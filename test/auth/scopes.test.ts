@@ -1,17 +1,17 @@
+import { clear, type LoggedGateway } from '../support/gateway';
 import { GraphQLObjectType, GraphQLSchema, GraphQLString } from 'graphql';
 import { gatewaySchema } from '../../src/resolvers';
 import { guardRootFields } from '../../src/resolvers/root-fields';
 import { ALL_SCOPES, OWN_SCOPES } from '../support/credentials';
-import { DOCUMENTS, redirectCall, validCall, type MoneyCall } from '../support/calls';
-import { OURS, accessRig, bearer, clear, clientOf, keyOf, type Rig } from './support/harness';
-import { GATEWAY_CALLS, askRoot, byName, unusedNames, type RootCall } from './support/root-calls';
+import { DOCUMENTS, redirectCall, validCall, type MutationCall } from '../support/calls';
+import { OURS, startAuthHarness, bearer, clientOf, keyOf } from './support/harness';
+import { GATEWAY_CALLS, sendRootCall, byName, unusedNames, type RootCall } from './support/root-calls';
 
-/** A client for every scope, with no other. */
 const SCOPES = [...ALL_SCOPES, ...OWN_SCOPES];
 const SINGLE = SCOPES.map((scope) => clientOf(`only-${scope.replaceAll(':', '-')}`, { scopes: [scope] }));
 const EVERYTHING_BUT_CARDS = ALL_SCOPES.filter((scope) => scope !== 'cards:direct');
 
-/** Scopes of a key, and which attempts of its client it sees. */
+/** Scopes of a key, and the kinds of attempts that it sees. */
 const ATTEMPT_READERS: [string[], ('payment' | 'payout')[]][] = [
   [['payouts:read'], ['payout']],
   [['payments:read:own'], ['payment']],
@@ -24,10 +24,10 @@ const ATTEMPT_READERS: [string[], ('payment' | 'payout')[]][] = [
 
 const readerKey = (scopes: readonly string[]): string => keyOf(scopes.join('-').replaceAll(':', '-'));
 
-let rig: Rig;
+let harness: LoggedGateway;
 
 beforeAll(async () => {
-  rig = await accessRig({
+  harness = await startAuthHarness({
     clients: [
       ...SINGLE,
       ...ATTEMPT_READERS.map(([scopes]) => ({ ...clientOf('reader', { scopes }), key: readerKey(scopes) })),
@@ -40,30 +40,31 @@ beforeAll(async () => {
   });
 });
 
-beforeEach(() => clear(rig));
+beforeEach(() => clear(harness));
 
-const ask = (id: string, call: RootCall) => askRoot(rig.client, call, unusedNames(), bearer(keyOf(id)));
+const ask = (id: string, call: RootCall) =>
+  sendRootCall(harness.client, call, unusedNames(), bearer(keyOf(id)));
 
 async function expectAllowed(id: string, call: RootCall): Promise<void> {
   const { errors, data } = await ask(id, call);
   expect(errors).toBeUndefined();
   if (call.field === 'attempt') expect(data).toEqual({ attempt: null });
   else if (call.field === 'attempts') expect(data).toEqual({ attempts: { edges: [] } });
-  else expect(rig.service.requests).toHaveLength(1);
+  else expect(harness.service.requests).toHaveLength(1);
 }
 
-/** It may ask, and what it asks for does not exist for it: it has created nothing. */
+/** The scope is sufficient, and the caller owns no transaction. */
 async function expectNothingThere(id: string, call: RootCall): Promise<void> {
   const { errors = [] } = await ask(id, call);
   expect(errors.map(({ extensions }) => extensions['code'])).toEqual(
     call.field.endsWith('Updated') ? ['NOT_FOUND'] : [],
   );
-  expect(rig.service.requests).toHaveLength(0);
+  expect(harness.service.requests).toHaveLength(0);
 }
 
 async function expectRefused(id: string, call: RootCall): Promise<void> {
   (await ask(id, call)).expectForbidden();
-  expect(rig.service.requests).toHaveLength(0);
+  expect(harness.service.requests).toHaveLength(0);
 }
 
 const rootFieldsOf = (schema: GraphQLSchema) =>
@@ -72,7 +73,7 @@ const rootFieldsOf = (schema: GraphQLSchema) =>
   );
 
 describe('The scopes of the root fields', () => {
-  test('are told in the description of each', () => {
+  test('are in the description of each', () => {
     for (const { name, description } of rootFieldsOf(gatewaySchema())) {
       const scopes = new Set(
         GATEWAY_CALLS.filter(({ field }) => field === name).flatMap(({ anyOf }) => anyOf),
@@ -83,7 +84,7 @@ describe('The scopes of the root fields', () => {
 
   const KINDS = ['query', 'mutation', 'subscription'] as const;
 
-  test.each(KINDS)('have to be at least one: a %s without any does not build', (kind) => {
+  test.each(KINDS)('are required: a schema with a %s without scopes does not build', (kind) => {
     for (const extensions of [undefined, { scopes: [] }]) {
       const open = { type: GraphQLString, extensions };
       const root = new GraphQLObjectType({ name: 'Root', fields: { open } });
@@ -111,17 +112,17 @@ describe('Full card numbers', () => {
     call,
   ]);
 
-  test('are what two calls of the table hold', () => expect(CARDS).toHaveLength(2));
+  test('are in two calls of the table', () => expect(CARDS).toHaveLength(2));
 
-  test.each(CARDS)('in %s need cards:direct beside the other scope', async (_field, id, call) => {
+  test.each(CARDS)('in %s require cards:direct in addition to the other scope', async (_field, id, call) => {
     await expectAllowed(id, call);
-    rig.service.requests.length = 0;
+    harness.service.requests.length = 0;
     await expectRefused('no-cards', call);
-    expect(rig.logLines.join('')).not.toContain('4111111111111111');
+    expect(harness.logLines.join('')).not.toContain('4111111111111111');
   });
 
-  const createAs = async (mutation: MoneyCall['mutation'], input: object) =>
-    rig.client.ask<Record<string, { __typename: string }>>(
+  const createAs = async (mutation: MutationCall['mutation'], input: object) =>
+    harness.client.ask<Record<string, { __typename: string }>>(
       DOCUMENTS[mutation],
       { input },
       bearer(keyOf('no-cards')),
@@ -131,10 +132,10 @@ describe('Full card numbers', () => {
     ['a redirect to a page for cards', () => redirectCall('CARD')],
     ['a transfer from card to card', () => validCall('createPayment', 'c2c')],
     ['a custom method', () => validCall('createPayment', 'other')],
-  ])('are not in %s, which needs no cards:direct', async (_what, make) => {
+  ])('are not in %s, which does not require cards:direct', async (_what, make) => {
     const { mutation, input } = make();
     expect((await createAs(mutation, input)).errors).toBeUndefined();
-    expect(rig.service.requests).toHaveLength(1);
+    expect(harness.service.requests).toHaveLength(1);
   });
 });
 
@@ -147,14 +148,14 @@ describe('The attempts of a client', () => {
       validCall('createPayout', 'jazzCash'),
     ]) {
       const variables = { input: { ...input, channel: OURS } };
-      const { errors } = await rig.client.ask(DOCUMENTS[mutation], variables, bearer(keyOf('reader')));
+      const { errors } = await harness.client.ask(DOCUMENTS[mutation], variables, bearer(keyOf('reader')));
       expect(errors).toBeUndefined();
       keys[mutation === 'createPayment' ? 'payment' : 'payout'] = String(input['idempotencyKey']);
     }
   });
 
-  test.each(ATTEMPT_READERS)('with %s are those for %s', async (scopes, kinds) => {
-    const { data } = await rig.client.ask<{
+  test.each(ATTEMPT_READERS)('with %s include those for %s', async (scopes, kinds) => {
+    const { data } = await harness.client.ask<{
       payment: object | null;
       payout: object | null;
       attempts: { edges: { node: { idempotencyKey: string } }[] };

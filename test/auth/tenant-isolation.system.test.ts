@@ -9,14 +9,14 @@ import { OURS, bearer, keyOf } from './support/harness';
 describePostgres('With PostgreSQL', () => {
   describeOwnership('PostgreSQL');
 
-  test('a caller with :own scopes is shown nothing while the journal is down, and the service is not asked', async () => {
-    const rig = await startIsolation('PostgreSQL');
-    const outage = await OUTAGES.PostgreSQL['the database refuses connections'](rig.store);
-    const client = await testGateway(rig.service.url, {
-      env: { DATABASE_URL: outage.store.url, CLIENT_KEYS_FILE: rig.keysFile },
+  test('a caller with :own scopes gets no data while the journal is down, and nothing is sent to the service', async () => {
+    const harness = await startIsolation('PostgreSQL');
+    const outage = await OUTAGES.PostgreSQL['the database refuses connections'](harness.store);
+    const client = await testGateway(harness.service.url, {
+      env: { DATABASE_URL: outage.store.url, CLIENT_KEYS_FILE: harness.keysFile },
     });
     const user = bearer(keyOf('user-1'));
-    const { transactionId } = await rig.create('payment', user);
+    const { transactionId } = await harness.create('payment', user);
     const lookUp = () =>
       client.ask(
         'query Q($c: UUID!, $t: UUID) { payment(channel: $c, transactionId: $t) { __typename } }',
@@ -26,7 +26,7 @@ describePostgres('With PostgreSQL', () => {
     expect((await lookUp()).data).toMatchObject({ payment: {} });
     await outage.down();
     try {
-      const calls = await rig.callsOf(async () => {
+      const calls = await harness.callsOf(async () => {
         const { errors, data } = await lookUp();
         expect(data).toEqual({ payment: null });
         expect(errors).toMatchObject([{ extensions: { code: 'SERVICE_UNAVAILABLE', retryable: true } }]);

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { getNamedType, isInputObjectType } from 'graphql';
 import { encodeNodeId } from '../../src/schema/node';
 import { gatewaySchema, subgraphSchema } from '../../src/resolvers';
-import { WireClient, toldIn } from '../subscriptions/support/wire-client';
+import { WireClient, errorsIn } from '../subscriptions/support/wire-client';
 import type { Kind } from '../support/caller';
-import { DOCUMENTS, redirectCall, unused, validCall, type Json, type MoneyResult } from '../support/calls';
-import { testGateway } from '../support/gateway';
+import { DOCUMENTS, redirectCall, newIds, validCall, type Json, type MutationResult } from '../support/calls';
+import { testGateway, clear, type LoggedGateway } from '../support/gateway';
 import { Issuer } from '../support/issuer';
 import { codesOf, comparable } from './support/responses';
 import {
@@ -13,14 +13,14 @@ import {
   outcomeOf,
   startIsolation,
   type Credentials,
-  type IsolationRig,
+  type IsolationHarness,
 } from './support/isolation-harness';
-import { OURS, THEIRS, accessRig, bearer, clear, clientOf, keyOf, type Rig } from './support/harness';
+import { OURS, THEIRS, startAuthHarness, bearer, clientOf, keyOf } from './support/harness';
 import {
   CALLS_OF_EXISTING,
   GATEWAY_CALLS,
   ROOT_CALLS,
-  askRoot,
+  sendRootCall,
   byName,
   isSubscription,
   unusedNames,
@@ -55,27 +55,27 @@ interface Found {
   payment: { transactionId: string; externalId: string | null } | null;
 }
 
-let rig: IsolationRig;
+let harness: IsolationHarness;
 let order: Names;
 
 beforeAll(async () => {
-  rig = await startIsolation('SQLite');
-  order = await rig.create('payment', OWNER, { externalId: 'Order-caf\u00e9-1001' });
+  harness = await startIsolation('SQLite');
+  order = await harness.create('payment', OWNER, { externalId: 'Order-caf\u00e9-1001' });
 });
 
-const lookUp = (variables: object, who: Credentials) =>
-  rig.client.ask<Found>(LOOKUP, { c: OURS, ...variables }, who);
+const lookUp = (variables: object, client: Credentials) =>
+  harness.client.ask<Found>(LOOKUP, { c: OURS, ...variables }, client);
 
-const confirm = (arm: string, who: Credentials, { channel, transactionId }: Names) =>
-  rig.client.ask(
+const confirm = (variant: string, client: Credentials, { channel, transactionId }: Names) =>
+  harness.client.ask(
     DOCUMENTS.confirmPayment,
-    { input: { ...validCall('confirmPayment', arm).input, channel, transactionId } },
-    who,
+    { input: { ...validCall('confirmPayment', variant).input, channel, transactionId } },
+    client,
   );
 
-async function keysOf(who: Credentials, after?: string): Promise<string[]> {
+async function keysOf(client: Credentials, after?: string): Promise<string[]> {
   type Page = { attempts: { edges: { node: { idempotencyKey: string } }[] } };
-  const { data } = await rig.client.ask<Page>(ATTEMPTS, { c: OURS, after }, who);
+  const { data } = await harness.client.ask<Page>(ATTEMPTS, { c: OURS, after }, client);
   return data.attempts.edges.map(({ node }) => node.idempotencyKey);
 }
 
@@ -85,7 +85,7 @@ describe('A user with :own scopes', () => {
     ['the external id as a pattern', () => ({ e: 'Order-%' })],
     ['the transaction id in capitals', ({ transactionId }) => ({ t: transactionId.toUpperCase() })],
   ])('does not find the payment of another user by %s', async (_how, variables) => {
-    const calls = await rig.callsOf(async () => {
+    const calls = await harness.callsOf(async () => {
       expect((await lookUp(variables(order), OTHER)).data).toEqual({ payment: null });
     });
     expect(calls).toBe(0);
@@ -93,26 +93,26 @@ describe('A user with :own scopes', () => {
 
   test('finds its own payment by an external id that another user has too', async () => {
     const { externalId } = order;
-    const same = await rig.create('payment', OTHER, { externalId });
-    const before = rig.service.requests.length;
-    for (const [who, { transactionId }] of [
+    const same = await harness.create('payment', OTHER, { externalId });
+    const before = harness.service.requests.length;
+    for (const [client, { transactionId }] of [
       [OTHER, same],
       [OWNER, order],
     ] as const) {
-      const { data } = await lookUp({ e: externalId }, who);
+      const { data } = await lookUp({ e: externalId }, client);
       expect(data).toMatchObject({ payment: { transactionId, externalId } });
     }
-    const lookups = rig.service.requests.slice(before);
+    const lookups = harness.service.requests.slice(before);
     expect(lookups.map(({ parameters }) => parameters.get('external_id'))).toEqual([null, null]);
-    for (const [who, { transactionId }] of [
+    for (const [client, { transactionId }] of [
       [OTHER, order],
       [OWNER, same],
     ] as const)
-      expect((await lookUp({ t: transactionId, e: externalId }, who)).data).toEqual({ payment: null });
+      expect((await lookUp({ t: transactionId, e: externalId }, client)).data).toEqual({ payment: null });
   });
 
   test('gets its own payments alone from an operation of aliases, fragments and lists', async () => {
-    const own = await rig.create('payment', OTHER);
+    const own = await harness.create('payment', OTHER);
     const document = `query Q($c: UUID!, $mine: UUID!, $foreign: UUID!, $e: String, $id: ID!) {
       a: payment(channel: $c, transactionId: $mine) { ${FIELDS} }
       b: payment(channel: $c, transactionId: $foreign) { ${FIELDS} }
@@ -130,8 +130,8 @@ describe('A user with :own scopes', () => {
       e: 'order-of-nobody',
       id: encodeNodeId({ ...order, kind: 'payment' }),
     };
-    const calls = await rig.callsOf(async () => {
-      const { data, errors } = await rig.client.ask(document, variables, OTHER);
+    const calls = await harness.callsOf(async () => {
+      const { data, errors } = await harness.client.ask(document, variables, OTHER);
       expect(errors).toBeUndefined();
       const mine = expect.objectContaining({ transactionId: own.transactionId }) as unknown;
       expect(data).toEqual({ a: mine, b: null, c: [mine, null, mine], d: null, e: null });
@@ -139,26 +139,26 @@ describe('A user with :own scopes', () => {
     expect(calls).toBe(1);
   });
 
-  test('does not find a payment while the owner looks it up and watches it', async () => {
+  test('does not find a payment while the owner queries it and subscribes to it', async () => {
     const { transactionId: t } = order;
     const [mine, foreign] = await Promise.all([lookUp({ t }, OWNER), lookUp({ t }, OTHER)]);
     expect(mine.data.payment?.transactionId).toBe(t);
     expect(foreign.data).toEqual({ payment: null });
     const query =
       'subscription S($c: UUID!, $t: UUID!) { paymentUpdated(channel: $c, transactionId: $t) { __typename } }';
-    const first = await WireClient.ready(rig.client.url, OWNER);
+    const first = await WireClient.ready(harness.client.url, OWNER);
     first.subscribe('a', { query, variables: { c: OURS, t } });
     expect(await first.next()).toMatchObject({ type: 'next' });
-    const second = await WireClient.ready(rig.client.url, OTHER);
+    const second = await WireClient.ready(harness.client.url, OTHER);
     second.subscribe('b', { query, variables: { c: OURS, t } });
-    expect(toldIn(await second.next())).toMatchObject([{ extensions: { code: 'NOT_FOUND' } }]);
+    expect(errorsIn(await second.next())).toMatchObject([{ extensions: { code: 'NOT_FOUND' } }]);
     for (const { socket, closed } of [first, second]) {
       socket.close();
       await closed;
     }
   });
 
-  test('cannot confirm the payment of another user, and is not told its method', async () => {
+  test('cannot confirm the payment of another user, and does not learn its method', async () => {
     const refusedBy = (rule: string) => ({
       confirmPayment: { __typename: 'InvalidInputError', fields: [{ rule }] },
     });
@@ -166,21 +166,21 @@ describe('A user with :own scopes', () => {
     expect((await confirm('dcb', OTHER, order)).data).toMatchObject(refusedBy('paymentOnChannel'));
   });
 
-  test('is another caller than the same subject of another issuer', async () => {
+  test('differs from the same subject of another issuer', async () => {
     const iss = 'https://login.other.example/';
-    const elsewhere = await Issuer.start(rig.signingKey);
-    const { store, keysFile } = rig;
+    const elsewhere = await Issuer.start(harness.signingKey);
+    const { store, keysFile } = harness;
     const env = {
       DATABASE_URL: store.url,
       CLIENT_KEYS_FILE: keysFile,
       ...elsewhere.settings,
       AUTH_ISSUER: iss,
     };
-    const client = await testGateway(rig.service.url, { env });
+    const client = await testGateway(harness.service.url, { env });
     const scope = 'payments:create payments:read:own';
-    const subject = await rig.subject('ann', { scope });
-    const namesake = await rig.subject('ann', { scope, iss });
-    const { transactionId } = await rig.create('payment', subject);
+    const subject = await harness.subject('ann', { scope });
+    const namesake = await harness.subject('ann', { scope, iss });
+    const { transactionId } = await harness.create('payment', subject);
     const variables = { c: OURS, t: transactionId };
     expect((await lookUp(variables, subject)).data.payment).toMatchObject({ transactionId });
     expect((await client.ask(LOOKUP, variables, namesake)).data).toEqual({ payment: null });
@@ -188,23 +188,23 @@ describe('A user with :own scopes', () => {
   });
 
   test('sees all payments when it has the full scope too', async () => {
-    const both = await rig.subject('agent-2', { scope: 'payments:read payments:read:own' });
+    const both = await harness.subject('agent-2', { scope: 'payments:read payments:read:own' });
     expect((await lookUp({ t: order.transactionId }, both)).data.payment).not.toBeNull();
   });
 
-  test('costs one query of the journal, and no lookup of what is foreign, for a list of 100', async () => {
+  test('causes one journal query, and no lookup of transactions of others, for a list of 100', async () => {
     const queries = async (): Promise<number> => {
-      const page = await (await fetch(`${rig.client.gateway.url}/metrics`)).text();
+      const page = await (await fetch(`${harness.client.gateway.url}/metrics`)).text();
       const [, count = '0'] = /_count\{[^}]*findCreated[^}]*\} (\d+)/.exec(page) ?? [];
       return Number(count);
     };
-    const own = [await rig.create('payment', OTHER), await rig.create('payment', OTHER)];
+    const own = [await harness.create('payment', OTHER), await harness.create('payment', OTHER)];
     const t = Array.from({ length: 98 }, () => order.transactionId).concat(
       own.map(({ transactionId }) => transactionId),
     );
     const before = await queries();
     const query = `query Q($c: UUID!, $t: [UUID!]!) { payments(channel: $c, transactionIds: $t) { __typename } }`;
-    expect(await rig.callsOf(() => rig.client.ask(query, { c: OURS, t }, OTHER))).toBe(2);
+    expect(await harness.callsOf(() => harness.client.ask(query, { c: OURS, t }, OTHER))).toBe(2);
     expect((await queries()) - before).toBe(1);
   });
 });
@@ -212,10 +212,10 @@ describe('A user with :own scopes', () => {
 const CHANNEL_CALLS = GATEWAY_CALLS.filter(({ field }) => field !== 'attempt');
 
 describe('The channels of a caller', () => {
-  let open: Rig;
+  let open: LoggedGateway;
 
   beforeAll(async () => {
-    open = await accessRig({
+    open = await startAuthHarness({
       clients: [
         clientOf('ours', { channels: [OURS] }),
         clientOf('both', { channels: [THEIRS, OURS] }),
@@ -240,7 +240,8 @@ describe('The channels of a caller', () => {
   });
 
   describe.each(byName(CHANNEL_CALLS))('%s', (_name, call) => {
-    const ask = (id: string, channel: string) => askRoot(open.client, call, unusedNames(channel), as(id));
+    const ask = (id: string, channel: string) =>
+      sendRootCall(open.client, call, unusedNames(channel), as(id));
 
     test.each([
       ['on its only channel', 'ours', OURS],
@@ -266,14 +267,14 @@ describe('The channels of a caller', () => {
     });
   });
 
-  test('are those of today: an attempt on a channel that its client has lost is not shown', async () => {
-    const { client } = await accessRig({
+  test('are checked at the time of the call: an attempt on a channel that its client has lost is not shown', async () => {
+    const { client } = await startAuthHarness({
       clients: [
         { ...clientOf('mover', { channels: [THEIRS, OURS] }), key: keyOf('before') },
         { ...clientOf('mover', { channels: [OURS] }), key: keyOf('after') },
       ],
     });
-    const { idempotencyKey } = unused();
+    const { idempotencyKey } = newIds();
     const input = { ...redirectCall('CARD').input, idempotencyKey, channel: THEIRS };
     await client.ask(DOCUMENTS.createPayment, { input }, as('before'));
     const document = 'query Q($k: ID!) { attempt(idempotencyKey: $k) { channel } }';
@@ -284,8 +285,8 @@ describe('The channels of a caller', () => {
 });
 
 describe.each([
-  ['this gateway', (kind: Kind) => rig.create(kind, as('theirs'), { channel: THEIRS })],
-  ['another gateway', (kind: Kind) => rig.createElsewhere(kind, THEIRS)],
+  ['this gateway', (kind: Kind) => harness.create(kind, as('theirs'), { channel: THEIRS })],
+  ['another gateway', (kind: Kind) => harness.createElsewhere(kind, THEIRS)],
 ])("A transaction on another merchant's channel, created through %s,", (origin, create) => {
   let their: Record<Kind, Names>;
 
@@ -299,25 +300,25 @@ describe.each([
 
   test.each(byName(calls))('is shown on that channel to its owner alone: %s', async (_name, call) => {
     const names = their[call.kind];
-    expect((await outcomeOf(rig.client, call, names, as('theirs'))).text).toContain(names.transactionId);
-    const before = rig.service.requests.length;
-    const real = await outcomeOf(rig.client, call, names, as('ours'));
-    expect(real.seen).toEqual((await outcomeOf(rig.client, call, unusedNames(THEIRS), as('ours'))).seen);
+    expect((await outcomeOf(harness.client, call, names, as('theirs'))).text).toContain(names.transactionId);
+    const before = harness.service.requests.length;
+    const real = await outcomeOf(harness.client, call, names, as('ours'));
+    expect(real.seen).toEqual((await outcomeOf(harness.client, call, unusedNames(THEIRS), as('ours'))).seen);
     expect(real.codes).toEqual(call.field === 'attempt' ? [] : ['FORBIDDEN']);
-    expect(rig.service.requests).toHaveLength(before);
+    expect(harness.service.requests).toHaveLength(before);
   });
 
   test.each(byName(calls))('does not exist on the channel of the caller: %s', async (_name, call) => {
-    const before = rig.service.requests.length;
+    const before = harness.service.requests.length;
     const names = { ...their[call.kind], channel: OURS };
-    const real = await outcomeOf(rig.client, call, names, as('ours'));
-    expect(real.seen).toEqual((await outcomeOf(rig.client, call, unusedNames(), as('ours'))).seen);
+    const real = await outcomeOf(harness.client, call, names, as('ours'));
+    expect(real.seen).toEqual((await outcomeOf(harness.client, call, unusedNames(), as('ours'))).seen);
     expect(real.codes).toEqual(isSubscription(call) ? ['NOT_FOUND'] : []);
-    for (const { method, parameters } of rig.service.requests.slice(before))
+    for (const { method, parameters } of harness.service.requests.slice(before))
       expect([method, parameters.get('channel')]).toEqual(['GET', OURS]);
   });
 
-  test('may be confirmed by a caller with its channel, whoever created it', async () => {
+  test('may be confirmed by a caller with its channel that did not create it', async () => {
     expect((await confirm('upi', as('both'), their.payment)).data).toMatchObject({
       confirmPayment: { __typename: 'PaymentSuccess' },
     });
@@ -330,7 +331,11 @@ describe.each([
     const { mutation, input } =
       kind === 'payment' ? validCall('createPayment', 'upi') : validCall('createPayout', 'jazzCash');
     const createWith = (channel: string, same: Json) =>
-      rig.client.ask(DOCUMENTS[mutation], { input: { ...input, ...unused(), ...same, channel } }, as('ours'));
+      harness.client.ask(
+        DOCUMENTS[mutation],
+        { input: { ...input, ...newIds(), ...same, channel } },
+        as('ours'),
+      );
     for (const channel of [OURS, THEIRS]) {
       const real = await createWith(channel, { [name]: their[kind][name] });
       expect(comparable(real)).toEqual(comparable(await createWith(channel, {})));
@@ -343,14 +348,14 @@ describe('The caller of a request', () => {
   const CALLERS: Record<string, () => Credentials | Promise<Credentials>> = {
     'client shop': () => as('shop'),
     'client kiosk': () => as('kiosk'),
-    'subject shop': () => rig.subject('shop'),
-    'subject service:shop': () => rig.subject('service:shop'),
-    'subject kiosk': () => rig.subject('kiosk'),
+    'subject shop': () => harness.subject('shop'),
+    'subject service:shop': () => harness.subject('service:shop'),
+    'subject kiosk': () => harness.subject('kiosk'),
   };
 
-  async function createAs(name: string, more: Json = {}): Promise<MoneyResult> {
+  async function createAs(name: string, more: Json = {}): Promise<MutationResult> {
     const input = { ...validCall('createPayment', 'upi').input, channel: OURS, ...more };
-    const { data } = await rig.client.ask<{ createPayment: MoneyResult }>(
+    const { data } = await harness.client.ask<{ createPayment: MutationResult }>(
       DOCUMENTS.createPayment,
       { input },
       await CALLERS[name]!(),
@@ -358,8 +363,8 @@ describe('The caller of a request', () => {
     return data.createPayment;
   }
 
-  test('has idempotency keys of its own, and gets its own payment again for the same call', async () => {
-    const same = { ...unused(), externalId: undefined };
+  test('has its own idempotency keys, and gets its own payment again for the same call', async () => {
+    const same = { ...newIds(), externalId: undefined };
     const ofEach = async (replayed: boolean): Promise<unknown[]> => {
       const made = [];
       for (const name of Object.keys(CALLERS)) {
@@ -375,7 +380,7 @@ describe('The caller of a request', () => {
   });
 
   test('is shown its own attempts alone, from any cursor', async () => {
-    const keys = new Map(Object.keys(CALLERS).map((name) => [name, unused().idempotencyKey]));
+    const keys = new Map(Object.keys(CALLERS).map((name) => [name, newIds().idempotencyKey]));
     for (const [name, idempotencyKey] of keys) await createAs(name, { idempotencyKey });
     const beforeAll = Buffer.from('attempt:999999999999999:999999999').toString('base64url');
     for (const [name, own] of keys) {
@@ -386,11 +391,11 @@ describe('The caller of a request', () => {
   });
 
   test('is the same with another key of its client, and with another token of its subject', async () => {
-    const [first, second] = [unused(), unused()];
+    const [first, second] = [newIds(), newIds()];
     await createAs('client shop', first);
     expect(await keysOf(as('shop-next'))).toContain(first.idempotencyKey);
     await createAs('subject kiosk', second);
-    const later = await rig.subject('kiosk', { jti: 'another', scope: 'payments:read' });
+    const later = await harness.subject('kiosk', { jti: 'another', scope: 'payments:read' });
     expect(await keysOf(later)).toContain(second.idempotencyKey);
     expect(await keysOf(as('kiosk'))).not.toContain(second.idempotencyKey);
   });

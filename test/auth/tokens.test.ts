@@ -1,3 +1,4 @@
+import { clear, type LoggedGateway } from '../support/gateway';
 import { createSecretKey } from 'node:crypto';
 import { SignJWT } from 'jose';
 import {
@@ -12,47 +13,47 @@ import {
 import { TRANSACTION_ID } from '../support/calls';
 import { AUDIENCE, ISSUER, Issuer, goodClaims, type PublishedKey } from '../support/issuer';
 import { codesOf, expectUnauthenticated } from './support/responses';
-import { OURS, THEIRS, accessRig, bearer, clear, clientOf, keyOf, type Rig } from './support/harness';
+import { OURS, THEIRS, startAuthHarness, bearer, clientOf, keyOf } from './support/harness';
 
 const LOOKUP = 'query Q($c: UUID!, $t: UUID!) { payment(channel: $c, transactionId: $t) { __typename } }';
 
-// The gateway's clock stands still: the seconds of leeway are exact then.
+// A fixed clock makes the leeway exact.
 const NOW = Date.now();
 const S = Math.floor(NOW / 1000);
 const DAY_S = 86_400;
 
 const keys = newForgeryKeys();
-const { rsa, ec, ed, ec384, stranger } = keys;
+const { rsa, ec, ed, ec384, attacker } = keys;
 const published = (key: ForgeryKey): PublishedKey => ({ jwk: publishedKey(key) as PublishedKey['jwk'] });
 
-/** A token with good claims but for these; undefined leaves a claim out. */
+/** A token with changed claims; undefined removes a claim. */
 const tokenBy = (key: ForgeryKey, more: Json = {}, header?: Json): string =>
   signed(key, { ...goodClaims(NOW), ...more }, { header });
 
-/** Tokens to refuse, and why. Some name an address under a stranger's control. */
+/** Tokens to refuse, with the reason. Some name a URL that the attacker controls. */
 const refusedTokens = (strangerUrl: string): [string, string][] => [
-  ...forgedTokens({ keys, claims: goodClaims(NOW), strangerUrl }),
+  ...forgedTokens({ keys, claims: goodClaims(NOW), attackerUrl: strangerUrl }),
   ...wrongClaims({ iss: ISSUER, aud: AUDIENCE }, S).map(([why, more]): [string, string] => [
     why,
     tokenBy(ec, more),
   ]),
 ];
 
-let rig: Rig;
+let harness: LoggedGateway;
 let issuer: Issuer;
 
 beforeAll(async () => {
   issuer = await Issuer.start(...[rsa, ec, ed, ec384].map(published));
-  rig = await accessRig({
+  harness = await startAuthHarness({
     clients: [clientOf('shop', { channels: [OURS] })],
     env: issuer.settings,
     now: () => NOW,
   });
 });
 
-beforeEach(() => clear(rig));
+beforeEach(() => clear(harness));
 
-const ask = (token: string) => rig.client.ask(LOOKUP, { c: OURS, t: TRANSACTION_ID }, bearer(token));
+const ask = (token: string) => harness.client.ask(LOOKUP, { c: OURS, t: TRANSACTION_ID }, bearer(token));
 
 describe('A token is accepted', () => {
   const ACCEPTED: [string, string][] = [
@@ -74,37 +75,37 @@ describe('A token is accepted', () => {
   test.each(ACCEPTED)('%s, and no part of it is logged', async (_what, token) => {
     const { errors, status, text } = await ask(token);
     expect({ status, errors }).toEqual({ status: 200, errors: undefined });
-    expect(rig.service.requests).toHaveLength(1);
-    for (const part of token.split('.')) expect(text + rig.logLines.join('')).not.toContain(part);
+    expect(harness.service.requests).toHaveLength(1);
+    for (const part of token.split('.')) expect(text + harness.logLines.join('')).not.toContain(part);
   });
 
-  test('beside the keys of services', async () => {
+  test('and client keys too', async () => {
     expect((await ask(keyOf('shop'))).errors).toBeUndefined();
   });
 });
 
 describe('A token is refused, no part of it is logged, and nothing is sent', () => {
   const ROWS = refusedTokens('https://stranger.example/keys').map(([why], place) => [why, place] as const);
-  let strangersHost: Issuer;
+  let attackersHost: Issuer;
   let tokens: [string, string][];
 
   beforeAll(async () => {
-    strangersHost = await Issuer.start(published(stranger));
-    tokens = refusedTokens(strangersHost.url);
+    attackersHost = await Issuer.start(published(attacker));
+    tokens = refusedTokens(attackersHost.url);
   });
 
   test.each(ROWS)('%s', async (_why, place) => {
     const [, token] = tokens[place]!;
-    const answer = await ask(token);
-    expectUnauthenticated(answer);
-    expect(rig.service.requests).toHaveLength(0);
+    const response = await ask(token);
+    expectUnauthenticated(response);
+    expect(harness.service.requests).toHaveLength(0);
     for (const part of token.split('.').filter(({ length }) => length > 8))
-      expect(answer.text + rig.logLines.join('')).not.toContain(part);
+      expect(response.text + harness.logLines.join('')).not.toContain(part);
   });
 
-  test('and the issuer was asked for its keys once, the stranger never', () => {
+  test('and the keys were requested once from the issuer, never from another URL', () => {
     expect(ROWS.length).toBeGreaterThan(110);
-    expect([issuer.requests, strangersHost.requests]).toEqual([1, 0]);
+    expect([issuer.requests, attackersHost.requests]).toEqual([1, 0]);
   });
 });
 
@@ -129,9 +130,9 @@ const GRANTS_NOTHING: [string, Json][] = [
 
 describe('The claims of a good token', () => {
   test.each(GRANTS_NOTHING)('with %s allow no lookup on our channel', async (_what, more) => {
-    const answer = await ask(tokenBy(ec, more));
-    expect([answer.status, codesOf(answer)]).toEqual([200, ['FORBIDDEN']]);
-    expect(rig.service.requests).toHaveLength(0);
+    const response = await ask(tokenBy(ec, more));
+    expect([response.status, codesOf(response)]).toEqual([200, ['FORBIDDEN']]);
+    expect(harness.service.requests).toHaveLength(0);
   });
 
   test.each([
@@ -140,11 +141,11 @@ describe('The claims of a good token', () => {
     ['all channels', { channels: ['*'] }],
   ])('with %s allow it', async (_what, more) => {
     expect((await ask(tokenBy(ec, more))).errors).toBeUndefined();
-    expect(rig.service.requests).toHaveLength(1);
+    expect(harness.service.requests).toHaveLength(1);
   });
 
   test('are not extended by header, address or body', async () => {
-    const response = await fetch(`${rig.client.url}?channels=${OURS}`, {
+    const response = await fetch(`${harness.client.url}?channels=${OURS}`, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
@@ -165,27 +166,27 @@ describe('The claims of a good token', () => {
 
 describe('The published keys', () => {
   const statusWith = async (issuerKeys: PublishedKey[]) => {
-    const { client } = await accessRig({ env: (await Issuer.start(...issuerKeys)).settings });
+    const { client } = await startAuthHarness({ env: (await Issuer.start(...issuerKeys)).settings });
     return async (token: string) => (await client.ask('{ __typename }', {}, bearer(token))).status;
   };
 
   test('are tried in turn for a token without kid', async () => {
     const second: ForgeryKey = { ...newForgeryKeys().ec, kid: 'second' };
     const status = await statusWith([published(ec), published(second)]);
-    const statuses = [ec, second, stranger].map((key) => status(tokenBy(key, {}, { kid: undefined })));
+    const statuses = [ec, second, attacker].map((key) => status(tokenBy(key, {}, { kid: undefined })));
     expect(await Promise.all(statuses)).toEqual([200, 200, 401]);
   });
 
   test('verify no token when they are symmetric or for encryption', async () => {
     const secret = Buffer.from('a secret that everybody can read here');
     const shared = { kty: 'oct', k: secret.toString('base64url'), kid: 'shared', alg: 'HS256' };
-    const encrypting = published(stranger);
+    const encrypting = published(attacker);
     encrypting.jwk.use = 'enc';
     const status = await statusWith([{ jwk: shared }, encrypting, published(ec)]);
     const byShared = await new SignJWT(goodClaims())
       .setProtectedHeader({ alg: 'HS256', kid: 'shared' })
       .sign(createSecretKey(secret));
-    expect([await status(byShared), await status(tokenBy(stranger)), await status(tokenBy(ec))]).toEqual([
+    expect([await status(byShared), await status(tokenBy(attacker)), await status(tokenBy(ec))]).toEqual([
       401, 401, 200,
     ]);
   });

@@ -21,14 +21,13 @@ const ARGS = [
   '--disable-sync',
 ];
 
-/** A page, and its errors. */
 export interface Opened {
   page: Page;
   /** Errors of scripts and of the content policy, failed requests, responses of 400 and above, and dialogs. */
-  faults: string[];
+  problems: string[];
 }
 
-/** One browser for a test file, which opens every page in a context of its own. */
+/** One browser for a test file; each page has a context of its own. */
 export class TestBrowser {
   #browser: Browser | undefined;
   readonly #contexts: BrowserContext[] = [];
@@ -41,7 +40,6 @@ export class TestBrowser {
     await this.#browser?.close();
   }
 
-  /** Closes all pages that are open. */
   async closePages(): Promise<void> {
     for (const context of this.#contexts.splice(0)) await context.close();
   }
@@ -52,21 +50,21 @@ export class TestBrowser {
     this.#contexts.push(context);
     const page = await context.newPage();
     page.setDefaultTimeout(60_000);
-    const faults: string[] = [];
-    page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
-    page.on('pageerror', ({ message }) => faults.push(message));
+    const problems: string[] = [];
+    page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
+    page.on('pageerror', ({ message }) => problems.push(message));
     page.on('requestfailed', (request) =>
-      faults.push(`${request.url()} ${request.failure()?.errorText ?? ''}`),
+      problems.push(`${request.url()} ${request.failure()?.errorText ?? ''}`),
     );
     page.on('dialog', (dialog) => {
-      faults.push(`dialog: ${dialog.message()}`);
+      problems.push(`dialog: ${dialog.message()}`);
       void dialog.dismiss();
     });
-    return { page, faults };
+    return { page, problems };
   }
 }
 
-/** Runs tests in a browser; where there is none, one skipped test names what is missing. */
+/** Tests in a browser; without one a skipped test names what is missing. */
 export function inBrowser(title: string, tests: (browser: TestBrowser) => void): void {
   if (!executablePath) {
     const skipped = `SKIPPED: no Chromium at CHROMIUM_PATH, /usr/bin/chromium or /usr/bin/google-chrome: ${title}`;
@@ -82,13 +80,13 @@ export function inBrowser(title: string, tests: (browser: TestBrowser) => void):
   });
 }
 
-/** By how many pixels an element, or the page, has to be scrolled sideways. */
+/** Horizontal overflow of an element or the page, in pixels. */
 export const overhang = (page: Page, selector = 'html'): Promise<number> =>
   page.evaluate(
     `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('${selector}'))`,
   );
 
-/** Script of a page: its texts with a contrast below 4.5 to 1 (WCAG 2.2, success criterion 1.4.3). */
+/** Script: the texts of the page with a contrast below 4.5 to 1 (WCAG 2.2, success criterion 1.4.3). */
 const TOO_FAINT = `(() => {
   const rgba = (text) => text.match(/[\\d.]+/g).map(Number);
   const light = (channel) => (channel <= 10 ? channel / 3294 : ((channel / 255 + 0.055) / 1.055) ** 2.4);

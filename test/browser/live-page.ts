@@ -17,27 +17,23 @@ const page = (sample: string): string => `<!doctype html>
 </script>
 <script type="module" src="/script/${sample}"></script>`;
 
-/** What stands in the bundles until a page is requested. */
+/** Placeholders in the bundles, replaced when a page is requested. */
 const PLACEHOLDER = { origin: '//gateway.invalid', transactionId: randomUUID() };
 
-/** What the samples watch. */
 export interface Watched {
-  /** URL of /graphql. */
   url: string;
   transactionId: string;
 }
 
-/** A shop's pages that run the samples of docs/live-updates.md, on an origin of their own. */
+/** Pages of a shop that run the samples of docs/live-updates.md, on their own origin. */
 export interface LivePages {
-  /** The origin as browsers name it. */
   origin: string;
-  /** The URL of a page that runs a sample, which from now on watches that. */
+  /** The URL of a page that runs a sample for this payment from now on. */
   urlOf(sample: string, watched: Watched): string;
 }
 
 const bundles = new Map<string, Promise<string>>();
 
-/** The bundle of a sample, made once. */
 function bundleOf(sample: string, tokenUrl: string): Promise<string> {
   const made =
     bundles.get(sample) ??
@@ -55,7 +51,6 @@ function bundleOf(sample: string, tokenUrl: string): Promise<string> {
   return made;
 }
 
-/** @param samples their names */
 export async function livePages(samples: readonly string[]): Promise<LivePages> {
   const watchedBy = new Map<string, Watched>();
   const scripts = new Map<string, string>();

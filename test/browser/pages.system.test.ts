@@ -13,15 +13,12 @@ import { Shop } from './shop';
 
 jest.setTimeout(240_000);
 
-/** The samples of docs/live-updates.md that send a token. */
 const WITH_TOKEN = ['apollo-client', 'urql', 'graphql-sse', 'eventsource'];
-/** The one that runs in browsers alone, and sends none. */
+/** The sample that runs in browsers only and sends no token. */
 const WITHOUT_TOKEN = 'browser';
 
 inBrowser('Pages', (browser) => {
-  /** A shop whose gateway requires credentials. */
   let shop: Shop;
-  /** A gateway that requires none, and its sandbox. */
   let open: Gateway;
   let openSandbox: Sandbox;
   let ownPages: LivePages;
@@ -49,7 +46,7 @@ inBrowser('Pages', (browser) => {
       'leads back to the shop after "%s", without scripts, and can be left when reopened',
       async (button, outcome) => {
         const { transactionId, redirectUrl } = await shop.sell();
-        const { page, faults } = await browser.open({ javaScriptEnabled: false });
+        const { page, problems } = await browser.open({ javaScriptEnabled: false });
         await page.goto(redirectUrl);
         await page.getByRole('button', { name: button, exact: true }).click();
         await page.waitForURL(shop.returnUrl);
@@ -58,7 +55,7 @@ inBrowser('Pages', (browser) => {
         expect(await page.getByRole('button').count()).toBe(0);
         await page.getByRole('link').click();
         await page.waitForURL(shop.returnUrl);
-        expect(faults).toEqual([]);
+        expect(problems).toEqual([]);
       },
     );
 
@@ -67,17 +64,17 @@ inBrowser('Pages', (browser) => {
         externalId: 'order 4711',
         returnUrl: undefined,
       });
-      const { page, faults } = await browser.open();
+      const { page, problems } = await browser.open();
       await page.goto(redirectUrl);
       const text = await page.locator('main').innerText();
       for (const shown of ['10.00 EUR', 'card', CHANNEL, 'order 4711']) expect(text).toContain(shown);
       await page.keyboard.press('Tab');
       await page.keyboard.press('Enter');
-      // Without a return URL the result is shown on the page itself.
+      // Without a return URL the page itself shows the result.
       await page.getByRole('button').first().waitFor({ state: 'detached' });
       expect(page.url()).toBe(redirectUrl);
       expect(await shop.lookUp(transactionId)).toMatchObject({ status: 'COMPLETED' });
-      expect(faults).toEqual([]);
+      expect(problems).toEqual([]);
     });
 
     test('fits a small phone, whatever is paid', async () => {
@@ -95,9 +92,9 @@ inBrowser('Pages', (browser) => {
   });
 
   describe("The sandbox's console", () => {
-    /** Requests that are aborted because the page is left. */
+    /** Requests that are aborted when the page is left. */
     const ABORTED = /\/_sandbox\/(events)? net::ERR_ABORTED$/;
-    const errorsOf = ({ faults }: Opened) => faults.filter((fault) => !ABORTED.test(fault));
+    const errorsOf = ({ problems }: Opened) => problems.filter((fault) => !ABORTED.test(fault));
 
     afterEach(async () => {
       await browser.closePages();
@@ -157,7 +154,7 @@ inBrowser('Pages', (browser) => {
       expect(errorsOf(opened)).toEqual([]);
     });
 
-    test('shows what happens without being loaded again', async () => {
+    test('shows changes without a reload', async () => {
       const opened = await openConsole();
       const { page } = opened;
       await shows(page, 'Live.');
@@ -209,16 +206,16 @@ inBrowser('Pages', (browser) => {
     });
 
     test('works without scripts, after a refresh', async () => {
-      const { page, faults } = await openConsole({ javaScriptEnabled: false });
+      const { page, problems } = await openConsole({ javaScriptEnabled: false });
       const { transactionId } = await shop.sell();
       await page.getByRole('link', { name: 'Refresh' }).click();
       await page.getByText(transactionId).waitFor();
       await press(page, 'Forget everything');
       expect(await page.getByText(transactionId).count()).toBe(0);
-      expect(faults).toEqual([]);
+      expect(problems).toEqual([]);
     });
 
-    test('is wholly visible, scrolls only its table on a phone, and shows markup as text', async () => {
+    test('fits its window, scrolls only its table on a phone, and shows markup as text', async () => {
       const hostile = '<img src=x onerror=alert(1)>';
       await shop.sell({ externalId: hostile });
       await shop.sell({ amount: { currency: 'EUR', value: '10.51' } });
@@ -239,13 +236,12 @@ inBrowser('Pages', (browser) => {
   describe('The landing page', () => {
     afterEach(() => browser.closePages());
 
-    /** Where the scripts of Apollo Sandbox come from. */
     const CDN = /^https:\/\/([\w-]+\.)*(apollographql|googleapis|gstatic)\.com\//;
-    /** Stands in for the script of Apollo Sandbox, and keeps its options. */
+    /** Replaces the script of Apollo Sandbox and records its options. */
     const RECORDER = 'window.EmbeddedSandbox = class { constructor(given) { window.given = given; } };';
 
     test('starts Apollo Sandbox with the starter document, which runs from the page', async () => {
-      const { page, faults } = await browser.open();
+      const { page, problems } = await browser.open();
       await page.route(CDN, (route) =>
         route.request().resourceType() === 'script'
           ? route.fulfill({ contentType: 'text/javascript', body: RECORDER })
@@ -270,30 +266,28 @@ inBrowser('Pages', (browser) => {
         { data: { createPayment: { payment: { status: 'PENDING', amount } } } },
         { data: { payment: { method: 'CARD', status: 'PENDING' } } },
       ]);
-      expect(faults).toEqual([]);
+      expect(problems).toEqual([]);
     });
 
     test.each([true, false])(
       'links to the explorer of the gateway when the CDN cannot be reached (scripts: %s)',
       async (javaScriptEnabled) => {
-        const { page, faults } = await browser.open({ javaScriptEnabled });
+        const { page, problems } = await browser.open({ javaScriptEnabled });
         await page.route(CDN, (route) => route.abort());
         await page.goto(`${open.url}/graphql`);
         await page.locator('.fallback').waitFor();
         await page.getByRole('link', { name: 'explorer' }).click();
         await page.waitForURL(`${open.url}/explorer`, { waitUntil: 'commit' });
         const known = [CDN, /net::ERR_/, /EmbeddedSandbox is not a constructor/];
-        expect(faults.filter((fault) => !known.some((pattern) => pattern.test(fault)))).toEqual([]);
+        expect(problems.filter((fault) => !known.some((pattern) => pattern.test(fault)))).toEqual([]);
       },
     );
   });
 
   describe('The explorer', () => {
-    /** Reports every violation of the content policy. */
     const REPORT_VIOLATIONS = `document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
       console.error('policy: ' + violatedDirective + ' ' + blockedURI));`;
 
-    /** Waits until a tab is the active one and its operation is in the editor. */
     async function shows(page: Page, name: string): Promise<void> {
       await page.locator('.graphiql-tab[aria-selected="true"]', { hasText: name }).waitFor();
       await page.locator('.graphiql-query-editor .view-lines', { hasText: `${name}(` }).waitFor();
@@ -301,21 +295,19 @@ inBrowser('Pages', (browser) => {
 
     const run = (page: Page): Promise<void> => page.getByRole('button', { name: /^Execute query/ }).click();
 
-    /** Waits until the response contains that. */
-    const answered = (page: Page, text: string | RegExp): Promise<void> =>
+    const responded = (page: Page, text: string | RegExp): Promise<void> =>
       page.locator('.result-window .view-lines', { hasText: text }).waitFor();
 
-    /** Chooses a tab, runs its operation, and waits until the response contains that. */
+    /** Selects a tab, runs its operation, and waits until the response contains `text`. */
     async function runTab(page: Page, name: string, text: string | RegExp): Promise<void> {
       await page.locator('.graphiql-tab-button', { hasText: name }).last().click();
       await shows(page, name);
       await run(page);
-      await answered(page, text);
+      await responded(page, text);
     }
 
     const status = (word: string): RegExp => new RegExp(`"status":\\s"${word}"`);
 
-    /** Opens the explorer of a gateway and waits until it is ready. */
     async function explore(base: string, width = 1440): Promise<Opened & { requested: string[] }> {
       const opened = await browser.open({ viewport: { width, height: 900 } });
       const { page } = opened;
@@ -328,7 +320,6 @@ inBrowser('Pages', (browser) => {
       return { ...opened, requested };
     }
 
-    /** The width of the operation's editor in pixels, without its toolbar. */
     const editorWidth = async (page: Page): Promise<number> =>
       (await page.locator('.graphiql-query-editor > .graphiql-editor').boundingBox())?.width ?? 0;
 
@@ -338,21 +329,20 @@ inBrowser('Pages', (browser) => {
       beforeAll(async () => {
         opened = await explore(open.url);
       });
-      afterEach(() => expect(opened.faults).toEqual([]));
+      afterEach(() => expect(opened.problems).toEqual([]));
       afterAll(() => browser.closePages());
 
       test('runs an operation and shows the payment live, with requests to the gateway only', async () => {
         const { page, requested } = opened;
         await run(page);
-        await answered(page, status('PENDING'));
+        await responded(page, status('PENDING'));
         const [{ transactionId = '' } = {}] = openSandbox.control.transactions(1);
         await page.evaluate('globalThis.isSamePage = true');
-        // A long line of the response is wrapped.
         await runTab(page, 'WatchPayment', transactionId.slice(0, 8));
-        await answered(page, status('PENDING'));
+        await responded(page, status('PENDING'));
         openSandbox.control.settle(transactionId);
-        await answered(page, status('COMPLETED'));
-        // The subscription has ended: the button runs again, and does not stop.
+        await responded(page, status('COMPLETED'));
+        // The subscription has ended: the button shows "execute" again.
         await page.getByRole('button', { name: /^Execute query/ }).waitFor();
         expect(await page.evaluate('globalThis.isSamePage')).toBe(true);
 
@@ -376,7 +366,7 @@ inBrowser('Pages', (browser) => {
         await runTab(page, 'ConfirmUpi', status('COMPLETED'));
       });
 
-      test('opens a method in a tab of its own, each time with a new key, and its documentation', async () => {
+      test('opens a method in its own tab, each time with a new key, and its documentation', async () => {
         const { page } = opened;
         const nagad = page.locator('.methods li', { hasText: 'Nagad' }).first();
         for (const turn of [0, 1]) {
@@ -384,34 +374,34 @@ inBrowser('Pages', (browser) => {
           await page.locator('.graphiql-tab', { hasText: 'CreateNagad' }).nth(turn).waitFor();
           await shows(page, 'CreateNagad');
           await run(page);
-          await answered(page, 'ProvideCodeAction');
-          await answered(page, /"replayed":\sfalse/);
+          await responded(page, 'ProvideCodeAction');
+          await responded(page, /"replayed":\sfalse/);
         }
         await nagad.getByRole('button', { name: 'Confirm', exact: true }).click();
         await shows(page, 'ConfirmNagad');
         await run(page);
-        await answered(page, status('COMPLETED'));
+        await responded(page, status('COMPLETED'));
         await nagad.getByRole('button', { name: 'docs' }).click();
         await page.locator('.graphiql-doc-explorer', { hasText: 'Nagad' }).waitFor();
       });
     });
 
     test('runs an operation from the list on a phone, one part below the other', async () => {
-      const { page, faults } = await explore(open.url, 390);
+      const { page, problems } = await explore(open.url, 390);
       expect(await overhang(page)).toBe(0);
       expect(await editorWidth(page)).toBeGreaterThanOrEqual(350);
       await page.getByRole('button', { name: 'Show Ready operations' }).click();
       await page.locator('.tour').getByRole('button', { name: 'Create UPI' }).click();
       await shows(page, 'CreateUpi');
       await run(page);
-      await answered(page, /"replayed":\sfalse/);
+      await responded(page, /"replayed":\sfalse/);
       expect(await overhang(page)).toBe(0);
-      const [editor, answer] = await Promise.all(
+      const [editor, response] = await Promise.all(
         ['.graphiql-query-editor', '.result-window'].map((part) => page.locator(part).boundingBox()),
       );
-      expect(answer?.y).toBeGreaterThanOrEqual((editor?.y ?? Infinity) + (editor?.height ?? 0));
-      expect(answer?.height).toBeGreaterThan(200);
-      expect(faults).toEqual([]);
+      expect(response?.y).toBeGreaterThanOrEqual((editor?.y ?? Infinity) + (editor?.height ?? 0));
+      expect(response?.height).toBeGreaterThan(200);
+      expect(problems).toEqual([]);
       await browser.closePages();
     });
 
@@ -429,7 +419,7 @@ inBrowser('Pages', (browser) => {
       await page.keyboard.insertText(`{"Authorization": "Bearer ${CLIENT_KEY}"}`);
       await headers.locator('.view-lines', { hasText: CLIENT_KEY }).waitFor();
       await run(page);
-      await answered(page, /"status":\s"(PROCESSING|PENDING)"/);
+      await responded(page, /"status":\s"(PROCESSING|PENDING)"/);
       await page.getByRole('button', { name: 'Show History' }).click();
       await page.locator('.graphiql-history-item', { hasText: 'CreateCard' }).first().waitFor();
       expect(await stored()).not.toContain(CLIENT_KEY);
@@ -439,10 +429,10 @@ inBrowser('Pages', (browser) => {
       await runTab(page, 'CreateRedirect', 'UNAUTHENTICATED');
       await page.getByLabel('Key or token').fill(CLIENT_KEY);
       await page.getByRole('button', { name: 'Use', exact: true }).click();
-      // With the key the schema is loaded, and with it the documentation.
+      // The documentation needs the schema, which is loaded with the key.
       await page.locator('.methods').first().getByRole('button', { name: 'docs' }).first().waitFor();
       await run(page);
-      await answered(page, status('PENDING'));
+      await responded(page, status('PENDING'));
       await runTab(page, 'WatchPayment', status('PENDING'));
       expect(await stored()).not.toContain(CLIENT_KEY);
       await page.reload();
@@ -455,10 +445,10 @@ inBrowser('Pages', (browser) => {
   describe('The samples of docs/live-updates.md', () => {
     afterEach(() => browser.closePages());
 
-    /** How a client leaves a stream that is complete. */
+    /** An aborted request of a stream that was complete. */
     const LEFT = /\/graphql\/stream\S* net::ERR_ABORTED$/;
 
-    /** What the page has shown, in order; the same twice counts once. */
+    /** The statuses that the page has shown, in order, without repetitions. */
     const states = async (page: Page): Promise<string[]> => {
       const shown: string[] = await page.evaluate('globalThis.states');
       return shown.filter((state, place) => state !== shown[place - 1]);
@@ -467,14 +457,13 @@ inBrowser('Pages', (browser) => {
     const showing = (page: Page, word: string): Promise<void> =>
       page.locator('output', { hasText: word }).waitFor();
 
-    /** A page with a sample, which watches a payment. */
     async function openSample(pages: LivePages, sample: string, watched: Watched): Promise<Opened> {
       const opened = await browser.open();
       await opened.page.goto(pages.urlOf(sample, watched));
       return opened;
     }
 
-    /** A page for each sample: with a token at the shop's gateway, without one at the open gateway. */
+    /** Opens a page for each sample: with a token at the shop's gateway, without one at the open gateway. */
     async function openAll(pages: LivePages) {
       const [guarded, unguarded] = [await shop.sell(), await shop.sell({}, new TestClient(open))];
       const opened: Opened[] = [];
@@ -488,29 +477,29 @@ inBrowser('Pages', (browser) => {
       return { opened, settle };
     }
 
-    test('show a payment until it is completed', async () => {
+    test('show the states of a payment until it is completed', async () => {
       const { opened, settle } = await openAll(ownPages);
       for (const { page } of opened) await showing(page, 'PENDING');
       settle();
-      for (const { page, faults } of opened) {
+      for (const { page, problems } of opened) {
         await showing(page, 'COMPLETED');
         expect(await states(page)).toEqual(['PENDING', 'COMPLETED']);
-        expect(faults.filter((fault) => !LEFT.test(fault))).toEqual([]);
+        expect(problems.filter((fault) => !LEFT.test(fault))).toEqual([]);
       }
     });
 
-    test('are refused and learn nothing on a page of a foreign origin', async () => {
+    test('are refused and get no data on a page of a foreign origin', async () => {
       const { opened } = await openAll(foreignPages);
-      for (const { page, faults } of opened) {
+      for (const { page, problems } of opened) {
         await until(
-          () => faults.join('\n'),
+          () => problems.join('\n'),
           (text) => /Unexpected response code: 403|blocked by CORS policy/.test(text),
         );
         expect(await states(page)).toEqual([]);
       }
     });
 
-    test('go on when the gateway is replaced', async () => {
+    test('reconnect when the gateway is replaced', async () => {
       const start = (port = '0') =>
         startOpenGateway(openSandbox.url, { ...settings, PORT: port }).then(closeAfterTests);
       const first = await start();

@@ -19,7 +19,6 @@ interface Created {
   redirectUrl: string;
 }
 
-/** Input of a payment by card on the hosted page, 10.00 EUR. */
 export const cardInput = (): Record<string, unknown> => ({
   idempotencyKey: randomUUID(),
   channel: CHANNEL,
@@ -46,7 +45,7 @@ export class Shop {
     return new Shop(sandbox, gateway, `${page.url}thanks?order=1&from=pay`);
   }
 
-  /** Creates a payment. Returns the HTTP status instead when the service refuses it. */
+  /** Creates a payment. Returns the HTTP status when the service refuses it. */
   async trySell(over: object = {}, gateway = this.gateway): Promise<Created | { httpStatus: number }> {
     const input = { ...cardInput(), returnUrl: this.returnUrl, ...over };
     const { data, text } = await gateway.ask<{
@@ -64,7 +63,6 @@ export class Shop {
     return sold;
   }
 
-  /** The payment as the gateway answers it. */
   async lookUp(transactionId: string): Promise<unknown> {
     const { data } = await this.gateway.ask<{ payment: unknown }>(LOOK_UP, {
       channel: CHANNEL,

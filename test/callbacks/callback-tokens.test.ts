@@ -10,7 +10,6 @@ const tokens = new CallbackTokens(SECRET);
 const hex = (length: number) =>
   fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: length, maxLength: length });
 
-/** Any UUID, whatever its version. */
 const attemptId = fc.tuple(hex(8), hex(4), hex(4), hex(4), hex(12)).map((parts) => parts.join('-'));
 const token = attemptId.map((id) => tokens.of(id));
 
@@ -58,7 +57,7 @@ describe('The token of an attempt', () => {
   });
 });
 
-describe('No attempt is named by', () => {
+describe('No attempt is identified by', () => {
   test('a token with one bit or one character changed', () => {
     fc.assert(
       fc.property(token, (text) => {

@@ -1,38 +1,40 @@
-import { newRig, type Rig } from '../gateway/fixtures/rig';
+import { startRuleHarness } from '../gateway/fixtures/rig';
 import { graphqlWsClient } from '../subscriptions/support/graphql-ws-client';
 import { watchPayment, watchPayout, type Watching } from '../subscriptions/support/subscriptions';
-import { make, redirectCall, unused, validCall, withValue, type MoneyCall } from '../support/calls';
+import { sendCall, redirectCall, newIds, validCall, withValue, type MutationCall } from '../support/calls';
 import { freePort } from '../support/free-port';
 import { until } from '../support/latch';
-import { testGateway, testSandbox, type TestClient } from '../support/gateway';
+import { testGateway, testSandbox, type TestClient, type LoggedGateway } from '../support/gateway';
 import { movedClock } from '../support/fake-clock';
 import { describeSqlite, newKey } from '../support/harness';
 import { expectSigned } from '../support/signatures';
-import { NO_POLLING, addressOf, endedAt, outcome } from './support/harness';
+import { NO_POLLING, addressOf, completedWith, outcome } from './support/harness';
 
 const CREATES = [validCall('createPayment', 'upi'), validCall('createPayout', 'imps')];
 const OWN = 'https://shop.example/hooks/1?from=service&order=%C3%A9';
 const ADDRESS = /^https:\/\/gateway\.example\/pay\/callbacks\/[\w-]{43}$/;
 
-const again = ({ mutation, input }: MoneyCall): MoneyCall => ({ mutation, input: { ...input, ...unused() } });
+const again = ({ mutation, input }: MutationCall): MutationCall => ({
+  mutation,
+  input: { ...input, ...newIds() },
+});
 
-const withOwn = (call: MoneyCall, callbackUrl: string | null): MoneyCall => ({
+const withOwn = (call: MutationCall, callbackUrl: string | null): MutationCall => ({
   ...call,
   input: withValue(call.input, ['callbackUrl'], callbackUrl),
 });
 
-/** Makes the calls and returns the requests to the service. */
-async function requestsOf({ client, service }: Rig, calls: readonly MoneyCall[]) {
+async function requestsOf({ client, service }: LoggedGateway, calls: readonly MutationCall[]) {
   const before = service.requests.length;
-  for (const call of calls) await make(client, call);
+  for (const call of calls) await sendCall(client, call);
   return service.requests.slice(before);
 }
 
 test.each([
   ['https://gateway.example:8443/', 'https://gateway.example:8443'],
   ['HTTPS://Gateway.Example/Money/in/', 'https://gateway.example/Money/in'],
-])('A create names a callback address below PUBLIC_URL %s, in the signed body', async (PUBLIC_URL, base) => {
-  const sent = await requestsOf(await newRig({ PUBLIC_URL }), CREATES.map(again));
+])('A create sends a callback URL below PUBLIC_URL %s, in the signed body', async (PUBLIC_URL, base) => {
+  const sent = await requestsOf(await startRuleHarness({ PUBLIC_URL }), CREATES.map(again));
   expect(sent).toHaveLength(2);
   for (const request of sent) {
     const address = String(request.json['callback_url']);
@@ -43,22 +45,25 @@ test.each([
   }
 });
 
-describe('The callback address of a create', () => {
-  let rig: Rig;
+describe('The callback URL of a create', () => {
+  let harness: LoggedGateway;
 
   beforeAll(async () => {
-    rig = await newRig({ PUBLIC_URL: 'https://gateway.example/pay', ALLOWED_URL_HOSTS: 'shop.example' });
+    harness = await startRuleHarness({
+      PUBLIC_URL: 'https://gateway.example/pay',
+      ALLOWED_URL_HOSTS: 'shop.example',
+    });
   });
 
-  test('is new each time, also for a callbackUrl of null, and whatever ALLOWED_URL_HOSTS has', async () => {
+  test('is new each time, also for a callbackUrl of null, and for any ALLOWED_URL_HOSTS', async () => {
     const calls = CREATES.flatMap((call) => [again(call), again(call), withOwn(again(call), null)]);
-    const addresses = (await requestsOf(rig, calls)).map(({ json }) => json['callback_url']);
+    const addresses = (await requestsOf(harness, calls)).map(({ json }) => json['callback_url']);
     expect(new Set(addresses).size).toBe(calls.length);
     for (const address of addresses) expect(address).toMatch(ADDRESS);
   });
 
-  test('is the callbackUrl of the caller as it is written, with PUBLIC_URL and without', async () => {
-    for (const one of [rig, await newRig()]) {
+  test('is the unchanged callbackUrl of the caller, with PUBLIC_URL and without', async () => {
+    for (const one of [harness, await startRuleHarness()]) {
       const sent = await requestsOf(
         one,
         CREATES.map((call) => withOwn(again(call), OWN)),
@@ -70,25 +75,25 @@ describe('The callback address of a create', () => {
   });
 
   test('is missing without PUBLIC_URL, and in a confirm', async () => {
-    const confirms = await requestsOf(rig, [validCall('confirmPayment', 'upi')]);
+    const confirms = await requestsOf(harness, [validCall('confirmPayment', 'upi')]);
     expect(confirms.filter(({ method }) => method === 'POST')).toHaveLength(1);
-    const creates = await requestsOf(await newRig(), CREATES.map(again));
+    const creates = await requestsOf(await startRuleHarness(), CREATES.map(again));
     expect(creates).toHaveLength(2);
     for (const { json } of [...confirms, ...creates]) expect(json).not.toHaveProperty('callback_url');
   });
 });
 
-describeSqlite('A retry by the same key', (rigs) => {
+describeSqlite('A retry by the same key', (harnesses) => {
   const NONE = {};
   const SET = { PUBLIC_URL: 'https://gateway.example' };
   const OTHER = { PUBLIC_URL: 'https://other.example/pay' };
 
   test('replays the create when PUBLIC_URL was set, changed, removed or kept meanwhile', async () => {
-    const none = await rigs.start({ env: NONE });
+    const none = await harnesses.start({ env: NONE });
     const { service, clock } = none;
     const [set, other] = [
-      await rigs.start({ env: SET, service, clock }),
-      await rigs.start({ env: OTHER, service, clock }),
+      await harnesses.start({ env: SET, service, clock }),
+      await harnesses.start({ env: OTHER, service, clock }),
     ];
     for (const [first, second] of [
       [none, set],
@@ -99,8 +104,8 @@ describeSqlite('A retry by the same key', (rigs) => {
       for (const kind of ['payment', 'payout'] as const) {
         const key = newKey();
         const { transactionId } = await first.create(kind, key);
-        for (const rig of [second, first])
-          expect(await rig.create(kind, key)).toMatchObject({ replayed: true, transactionId });
+        for (const harness of [second, first])
+          expect(await harness.create(kind, key)).toMatchObject({ replayed: true, transactionId });
         expect(service.created(key)).toHaveLength(1);
         expect(addressOf(first, key)).toMatch(first === none ? /^undefined$/ : /^https:\/\/gateway\.ex/);
       }
@@ -133,7 +138,7 @@ describe('The callbacks of the sandbox', () => {
     return data['done']![kind]!;
   }
 
-  /** Does something and resolves when the subscription has ended. Timers due now fire; the clock stands. */
+  /** Does something and resolves when the subscription has ended. Due timers fire; the clock does not advance. */
   async function endedAfter(watching: Watching, act: () => Promise<unknown>) {
     clock.advance(1000);
     const [before, now] = [sandbox.control.counts().payment.lookups, clock.now()];
@@ -151,7 +156,7 @@ describe('The callbacks of the sandbox', () => {
   test.each([
     ['pay', 'COMPLETED'],
     ['decline', 'FAILED'],
-  ])('update a watcher by one lookup after %s on the hosted page', async (choice, status) => {
+  ])('update a subscriber by one lookup after %s on the hosted page', async (choice, status) => {
     const { transactionId, redirectUrl } = await create('payment');
     const watching = watchPayment(wsClient(), transactionId);
     await watching.received(1);
@@ -159,11 +164,11 @@ describe('The callbacks of the sandbox', () => {
       const response = await fetch(`${redirectUrl}/${choice}`, { method: 'POST', redirect: 'manual' });
       expect(response.status).toBe(303);
     });
-    expect(outcome(watching)).toEqual(endedAt('PENDING', status));
+    expect(outcome(watching)).toEqual(completedWith('PENDING', status));
     expect(cost).toBe(1);
   });
 
-  test('update a watcher when a payout is settled', async () => {
+  test('update a subscriber when a payout is settled', async () => {
     const { transactionId } = await create('payout');
     const watching = watchPayout(wsClient(), transactionId);
     await watching.received(1);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Journal } from '../../src/datasources/journal/journal';
 import { CallbackTokens } from '../../src/core/callbacks/callback-tokens';
 import { until } from '../support/latch';
-import { SECRET_KEY, openPatiently } from '../support/gateway';
+import { SECRET_KEY, openWithLongTimeout } from '../support/gateway';
 import { movedClock } from '../support/fake-clock';
 import { OUTAGES } from '../support/outage';
 import { describeStores, newKey } from '../support/harness';
@@ -10,17 +10,16 @@ import { openStore } from '../support/stores';
 import {
   HINTED,
   callBack,
-  endedAt,
-  lose,
+  completedWith,
+  loseCreate,
   outcome,
   roundTrip,
-  sell,
-  stillAt,
+  createTransaction,
+  ongoingWith,
   untilSucceeded,
   watch,
 } from './support/harness';
 
-/** A journal that records the names of the methods called. */
 function recording(journal: Journal, calls: string[]): Journal {
   return new Proxy(journal, {
     get: (target, name) => {
@@ -34,84 +33,86 @@ function recording(journal: Journal, calls: string[]): Journal {
   });
 }
 
-describeStores('A callback', (rigs) => {
-  test('for a lost create may come to another instance, and by hundreds: it is found once', async () => {
+describeStores('A callback', (harnesses) => {
+  test('for a lost create may arrive at another instance, hundreds of times, and resolves it once', async () => {
     const clock = movedClock(Date.now());
-    const rig = await rigs.start({ env: HINTED, clock });
-    const other = await rigs.start({ env: HINTED, clock, service: rig.service });
-    const { key, entry, address } = await lose(rig, 'payment');
+    const harness = await harnesses.start({ env: HINTED, clock });
+    const other = await harnesses.start({ env: HINTED, clock, service: harness.service });
+    const { key, entry, callbackUrl: address } = await loseCreate(harness, 'payment');
     entry.hiddenLookups = 0;
-    const before = rig.service.requestsTo('look-up-payment').length;
-    await Promise.all(Array.from({ length: 100 }, (_, place) => callBack(place % 2 ? rig : other, address)));
+    const before = harness.service.requestsTo('look-up-payment').length;
+    await Promise.all(
+      Array.from({ length: 100 }, (_, place) => callBack(place % 2 ? harness : other, address)),
+    );
     await untilSucceeded(other, key);
-    expect(rig.service.requestsTo('look-up-payment').length - before).toBeLessThanOrEqual(8);
-    expect(rig.service.created(key)).toHaveLength(1);
+    expect(harness.service.requestsTo('look-up-payment').length - before).toBeLessThanOrEqual(8);
+    expect(harness.service.created(key)).toHaveLength(1);
   });
 
   test('reads the journal a few times with a good token, and never with another', async () => {
     const calls: string[] = [];
-    const rig = await rigs.start({
+    const harness = await harnesses.start({
       env: HINTED,
       clock: movedClock(Date.now()),
-      open: async (url) => recording(await openPatiently(url), calls),
+      open: async (url) => recording(await openWithLongTimeout(url), calls),
     });
     const others = new CallbackTokens('another secret');
     const bad = Array.from({ length: 100 }, () => others.of(randomUUID()));
     calls.length = 0;
     for (const token of [...bad, 'a', 'A'.repeat(43), 'A'.repeat(5000), randomUUID()])
-      await callBack(rig, token);
+      await callBack(harness, token);
     expect(calls).toEqual([]);
     const token = new CallbackTokens(SECRET_KEY).of(randomUUID());
-    for (let count = 0; count < 50; count += 1) await callBack(rig, token);
+    for (let count = 0; count < 50; count += 1) await callBack(harness, token);
     expect(calls.length).toBeGreaterThan(0);
     expect(calls.length).toBeLessThanOrEqual(4);
-    expect(rig.service.requests).toEqual([]);
+    expect(harness.service.requests).toEqual([]);
   });
 
-  test.each(Object.entries(OUTAGES[rigs.kind]))(
-    'is answered while the journal cannot be reached (%s), and a later one updates watchers',
+  test.each(Object.entries(OUTAGES[harnesses.kind]))(
+    'gets a response while the journal is unreachable (%s), and a later one updates subscribers',
     async (_name, prepare) => {
-      const store = await openStore(rigs.kind);
-      rigs.closeAtEnd(() => store.drop());
+      const store = await openStore(harnesses.kind);
+      harnesses.closeAtEnd(() => store.drop());
       const outage = await prepare(store);
-      rigs.closeAtEnd(() => outage.close());
-      const rig = await rigs.start({ store: outage.store, env: HINTED });
-      const sold = await sell(rig);
-      const watching = await watch(rig, sold);
+      harnesses.closeAtEnd(() => outage.close());
+      const harness = await harnesses.start({ store: outage.store, env: HINTED });
+      const created = await createTransaction(harness);
+      const watching = await watch(harness, created);
       await outage.down();
-      for (let count = 0; count < 5; count += 1) await callBack(rig, sold.address);
-      expect(outcome(watching)).toEqual(stillAt('PROCESSING'));
+      for (let count = 0; count < 5; count += 1) await callBack(harness, created.callbackUrl);
+      expect(outcome(watching)).toEqual(ongoingWith('PROCESSING'));
       await outage.up();
-      sold.entry.status = 'completed';
+      created.entry.status = 'completed';
       await until(async () => {
-        await callBack(rig, sold.address);
+        await callBack(harness, created.callbackUrl);
         return watching.completed || watching.errors;
       });
-      expect(outcome(watching)).toEqual(endedAt('PROCESSING', 'COMPLETED'));
-      await until(async () => (await rig.create('payment', newKey())).result === 'PaymentSuccess');
-      await roundTrip(rig);
+      expect(outcome(watching)).toEqual(completedWith('PROCESSING', 'COMPLETED'));
+      await until(async () => (await harness.create('payment', newKey())).result === 'PaymentSuccess');
+      await roundTrip(harness);
     },
   );
 
-  if (rigs.kind === 'SQLite') return;
+  if (harnesses.kind === 'SQLite') return;
 
-  test('updates watchers on every instance', async () => {
-    const rig = await rigs.start({ env: HINTED });
-    const other = await rigs.start({ env: HINTED, service: rig.service, clock: rig.clock });
+  test('updates subscribers on every instance', async () => {
+    const harness = await harnesses.start({ env: HINTED });
+    const other = await harnesses.start({ env: HINTED, service: harness.service, clock: harness.clock });
     for (const kind of ['payment', 'payout'] as const) {
-      const sold = await sell(rig, kind);
-      const watchers = [await watch(rig, sold), await watch(other, sold)];
+      const created = await createTransaction(harness, kind);
+      const subscribers = [await watch(harness, created), await watch(other, created)];
       for (const [status, instance] of [
         ['pending', other],
-        ['completed', rig],
+        ['completed', harness],
       ] as const) {
-        sold.entry.status = status;
-        await callBack(instance, sold.address);
-        await until(() => watchers.every(({ last }) => last?.['status'] === status.toUpperCase()));
+        created.entry.status = status;
+        await callBack(instance, created.callbackUrl);
+        await until(() => subscribers.every(({ last }) => last?.['status'] === status.toUpperCase()));
       }
-      for (const one of watchers) {
+      for (const one of subscribers) {
         await one.ended();
-        expect(outcome(one)).toEqual(endedAt('PROCESSING', 'PENDING', 'COMPLETED'));
+        expect(outcome(one)).toEqual(completedWith('PROCESSING', 'PENDING', 'COMPLETED'));
       }
     }
   });

@@ -12,7 +12,6 @@ const tokens = new CallbackTokens('a secret');
 const SMALL = 64 * 1024;
 const MEGABYTE = 1024 * 1024;
 
-/** How many bodies were parsed. */
 let parsed = 0;
 let listener: Listener;
 
@@ -29,7 +28,7 @@ beforeAll(async () => {
       app.get('/broken', () => {
         throw new Error('a bug');
       });
-      // What @fastify/cors adds: it takes every OPTIONS that no other route takes.
+      // As @fastify/cors does: a route for every OPTIONS that no other route accepts.
       void app.register(async (scope) => {
         scope.options('*', (_request, reply) => reply.code(200).send('preflight'));
       });
@@ -38,25 +37,24 @@ beforeAll(async () => {
 });
 
 beforeEach(() => {
-  for (const list of [listener.hints, listener.sockets, listener.logLines]) list.length = 0;
+  for (const list of [listener.tokens, listener.sockets, listener.logLines]) list.length = 0;
 });
 
-/** How many requests are pipelined: a connection on which more wait is closed. */
 const PIPELINED = 8;
 
-/** Sends requests on one connection, and returns what came back, byte for byte. */
+/** Sends requests on one connection, and returns all received bytes. */
 async function exchange(requests: readonly string[]): Promise<{ statuses: number[]; received: string }> {
   const wire = await Wire.open(listener.base);
-  let answers: Awaited<ReturnType<Wire['answers']>> = [];
+  let responses: Awaited<ReturnType<Wire['responses']>> = [];
   for (let sent = 0; sent < requests.length; sent += PIPELINED) {
     const group = requests.slice(sent, sent + PIPELINED);
-    answers = await wire.write(group.join('')).answers(sent + group.length);
+    responses = await wire.write(group.join('')).responses(sent + group.length);
   }
   wire.close();
-  return { statuses: answers.map(({ status }) => status), received: wire.received };
+  return { statuses: responses.map(({ status }) => status), received: wire.received };
 }
 
-/** Sends that on a connection of its own, and returns the responses until the server ends it. */
+/** Sends text on a new connection, and returns the responses until the server ends it. */
 async function untilEnd(text: string, base = listener.base) {
   const wire = await Wire.open(base);
   return wire.write(text).end();
@@ -64,7 +62,7 @@ async function untilEnd(text: string, base = listener.base) {
 
 const serves = async (): Promise<boolean> => (await fetch(`${listener.base}/callbacks/next`)).status === 204;
 
-/** CONNECT asks for a tunnel, and Node.js ends such a connection without a response. */
+/** CONNECT asks for a tunnel: Node.js ends the connection without a response. */
 const ANSWERED = METHODS.filter((method) => method !== 'CONNECT');
 
 const BODIES = [
@@ -83,10 +81,10 @@ const TYPES = [
   ['Content-Type: '],
 ];
 
-describe('A request to /callbacks/<token> is answered with 204 without a body', () => {
+describe('A request to /callbacks/<token> gets 204 without a body', () => {
   test('by every method, with every body and content type, and no body is parsed', async () => {
     for (const method of ANSWERED) {
-      listener.hints.length = 0;
+      listener.tokens.length = 0;
       const token = tokens.of(randomUUID());
       const line = `${method} /callbacks/${token}`;
       const some = [withBody(line, BODIES[1]!, TYPES[1]), withBody(line, BODIES[2]!, TYPES[2])];
@@ -94,10 +92,10 @@ describe('A request to /callbacks/<token> is answered with 204 without a body', 
       const requests = [bare(line), ...(method === 'POST' ? every : some)];
       const { statuses, received } = await exchange(requests);
       expect([method, statuses]).toEqual([method, requests.map(() => 204)]);
-      // Nothing but heads: a body would stand between two of them, or at the end.
+      // Only heads: a body would appear between two of them or at the end.
       expect(received.match(/HTTP\/1\.1 204 No Content\r\n(?:[^\r\n]+\r\n)+\r\n/g)?.join('')).toBe(received);
       expect(received).not.toMatch(/^(?:content-length|content-type|transfer-encoding):/im);
-      expect(listener.hints).toEqual(requests.map(() => token));
+      expect(listener.tokens).toEqual(requests.map(() => token));
     }
     expect(parsed).toBe(0);
     await exchange([withBody('POST /parsed', '{}', ['Content-Type: application/json'])]);
@@ -118,10 +116,10 @@ describe('A request to /callbacks/<token> is answered with 204 without a body', 
       const lines = received.split('\r\n').filter((text) => text.startsWith('HTTP/'));
       expect(lines.filter((text) => !text.includes(' 100 '))).toEqual(['HTTP/1.1 204 No Content']);
     }
-    expect(listener.hints).toEqual(['token', 'token']);
+    expect(listener.tokens).toEqual(['token', 'token']);
   });
 
-  test('which is the same for a good token, a forged one and none', async () => {
+  test('with the same bytes for a good token, a forged one and none', async () => {
     const good = tokens.of(randomUUID());
     const forged = `${good.startsWith('A') ? 'B' : 'A'}${good.slice(1)}`;
     expect([tokens.read(good) === null, tokens.read(forged)]).toEqual([false, null]);
@@ -145,18 +143,18 @@ describe('The token of a callback', () => {
     ['/callbacks/..', '..'],
     ['/callbacks/%zz', '%zz'],
     [`/callbacks/${'a'.repeat(8000)}`, 'a'.repeat(8000)],
-  ])('is the one segment below /callbacks/, as it is written: %.60s', async (target, token) => {
+  ])('is the one segment below /callbacks/, not decoded: %.60s', async (target, token) => {
     const { statuses } = await exchange(METHODS_TRIED.map((method) => bare(`${method} ${target}`)));
     expect(statuses).toEqual([204, 204, 204, 204]);
-    expect(listener.hints).toEqual([token, token, token, token]);
+    expect(listener.tokens).toEqual([token, token, token, token]);
   });
 
   test.each(['/callbacks/', '/callbacks/token/more', '/callbacks//token', '/callbacks/%zz/token'])(
-    'is missing in %s, which has the same response',
+    'is missing in %s, which gets the same response',
     async (target) => {
       const { statuses } = await exchange(METHODS_TRIED.map((method) => bare(`${method} ${target}`)));
       expect(statuses).toEqual([204, 204, 204, 204]);
-      expect(listener.hints).toEqual([]);
+      expect(listener.tokens).toEqual([]);
     },
   );
 
@@ -166,9 +164,9 @@ describe('The token of a callback', () => {
     '//callbacks/token',
     '/graphql/callbacks/token',
     'http://gateway?/callbacks/token',
-  ])('is not read from %s, where nothing is', async (target) => {
+  ])('is not read from %s, which does not exist', async (target) => {
     expect((await exchange([bare(`POST ${target}`)])).statuses).toEqual([404]);
-    expect(listener.hints).toEqual([]);
+    expect(listener.tokens).toEqual([]);
   });
 });
 
@@ -179,16 +177,16 @@ describe('A client that asks for a WebSocket', () => {
       for (const base of [gateway.url, listener.base]) {
         const wire = await Wire.open(base);
         const [line = '', ...headers] = upgradeLines(base, { path: `/callbacks/${below}` });
-        await wire.write(requestText(line, headers)).answers(1);
-        const answers = await wire.write(bare('GET /callbacks/next')).answers(2);
+        await wire.write(requestText(line, headers)).responses(1);
+        const responses = await wire.write(bare('GET /callbacks/next')).responses(2);
         wire.close();
-        expect([below, ...answers.map(({ status }) => status)]).toEqual([below, 204, 204]);
+        expect([below, ...responses.map(({ status }) => status)]).toEqual([below, 204, 204]);
       }
   });
 });
 
 describe('A long body', () => {
-  /** Sends that again and again until the server ends the connection, or far more of it than a server should take. */
+  /** Sends text repeatedly until the server ends the connection, or accepts far more than it should. */
   async function sendWithoutEnd(wire: Wire, piece: string): Promise<number> {
     const bytes = Buffer.from(piece);
     let sent = 0;
@@ -205,25 +203,25 @@ describe('A long body', () => {
   test.each([
     ['in chunks that never end', 'Transfer-Encoding: chunked', `${SMALL.toString(16)}\r\n${piece}\r\n`],
     ['of a gigabyte by its length', 'Content-Length: 1000000000', piece],
-  ])('%s is answered at once, and the connection ends', async (_how, header, part) => {
+  ])('%s gets a response at once, and the connection ends', async (_how, header, part) => {
     const wire = await Wire.open(listener.base);
     wire.write(bare('POST /callbacks/token', [header]));
     const sent = await sendWithoutEnd(wire, part);
-    const answers = await wire.end();
-    expect(answers.map(({ status, headers }) => [status, headers['connection']])).toEqual([[204, 'close']]);
-    // What the operating systems on both sides hold counts as sent.
+    const responses = await wire.end();
+    expect(responses.map(({ status, headers }) => [status, headers['connection']])).toEqual([[204, 'close']]);
+    // Buffers of the operating system count as sent.
     expect(sent).toBeLessThan(64 * MEGABYTE);
     const [socket] = listener.sockets;
     await until(() => socket?.destroyed);
     expect(socket?.bytesRead).toBeLessThan(MEGABYTE);
-    expect(listener.hints).toEqual(['token']);
+    expect(listener.tokens).toEqual(['token']);
     expect(await serves()).toBe(true);
   });
 
-  test('of 64 KB keeps the connection, and of one byte more ends it', async () => {
+  test('of 64 KB keeps the connection open, and one byte more ends it', async () => {
     const kept = await Wire.open(listener.base);
     const two = withBody('POST /callbacks/a', piece) + bare('POST /callbacks/b');
-    const both = await kept.write(two).answers(2);
+    const both = await kept.write(two).responses(2);
     kept.close();
     const only = await untilEnd(withBody('POST /callbacks/c', `${piece}x`) + bare('POST /callbacks/d'));
     expect([...both, ...only].map(({ status, headers }) => [status, headers['connection']])).toEqual([
@@ -231,36 +229,36 @@ describe('A long body', () => {
       [204, 'keep-alive'],
       [204, 'close'],
     ]);
-    expect(listener.hints.slice(0, 3)).toEqual(['a', 'b', 'c']);
+    expect(listener.tokens.slice(0, 3)).toEqual(['a', 'b', 'c']);
   });
 });
 
 describe('A client that stops', () => {
-  let impatient: Listener;
+  let shortTimeout: Listener;
 
   beforeAll(async () => {
-    impatient = await startListener({ clientTimeoutMs: 300 });
+    shortTimeout = await startListener({ clientTimeoutMs: 300 });
   });
 
   const head = (header: string): string => bare('POST /callbacks/token', [header]);
 
-  test('in or before its body is answered all the same, and its connection ends', async () => {
-    impatient.hints.length = 0;
+  test('in or before its body gets a response, and its connection ends', async () => {
+    shortTimeout.tokens.length = 0;
     const started = [
       `${head('Content-Length: 1000')}{"a":`,
       `${head('Transfer-Encoding: chunked')}100\r\n{"a":`,
       head('Content-Length: 10'),
     ];
-    const all = await Promise.all(started.map((text) => untilEnd(text, impatient.base)));
+    const all = await Promise.all(started.map((text) => untilEnd(text, shortTimeout.base)));
     for (const [first, ...more] of all) {
       expect(first?.status).toBe(204);
-      // A connection that was kept for the rest gets the reason for its end.
+      // A connection that is kept for the rest of the body gets the reason for its end.
       expect([[], [408]]).toContainEqual(more.map(({ status }) => status));
     }
-    expect(impatient.hints).toEqual(started.map(() => 'token'));
+    expect(shortTimeout.tokens).toEqual(started.map(() => 'token'));
   });
 
-  test('and disconnects does not hold others up', async () => {
+  test('and disconnects does not delay others', async () => {
     const wires = await Promise.all(Array.from({ length: 50 }, () => Wire.open(listener.base)));
     for (const wire of wires) {
       wire.write(`${bare('POST /callbacks/token', ['Content-Length: 50'])}half`);
@@ -278,11 +276,11 @@ test.each([
     [400],
   ],
   ['noise after a whole request', `${bare('POST /callbacks/token')}\0\xff noise\r\n\r\n`, [204, 400]],
-])('malformed HTTP ends its connection alone: %s', async (_name, text, statuses) => {
-  const answers = await untilEnd(text);
-  expect(answers.length).toBeLessThanOrEqual(statuses.length);
-  for (const { status } of answers) expect(statuses).toContain(status);
-  if (!statuses.includes(204)) expect(listener.hints).toEqual([]);
+])('Malformed HTTP ends its own connection only: %s', async (_name, text, statuses) => {
+  const responses = await untilEnd(text);
+  expect(responses.length).toBeLessThanOrEqual(statuses.length);
+  for (const { status } of responses) expect(statuses).toContain(status);
+  if (!statuses.includes(204)) expect(listener.tokens).toEqual([]);
   expect(await serves()).toBe(true);
 });
 

@@ -18,7 +18,7 @@ import {
   lookUpPayment,
   lookUpPayout,
 } from '../methods/selection';
-import { unused, validCall, type Json } from '../support/calls';
+import { newIds, validCall, type Json } from '../support/calls';
 import { until } from '../support/latch';
 import { CHANNEL, temporaryDatabase, testGateway, testService, type TestClient } from '../support/gateway';
 import type {
@@ -28,7 +28,7 @@ import type {
 } from '../support/payment-service/fake-payment-service';
 import { HINTED, callBack, tokenIn } from './support/harness';
 
-/** Types with texts in free fields, in fields that the payer pays to, and in unknown fields. */
+/** Methods with texts in free fields, in fields that the payer pays to, and in unknown fields. */
 const TYPES = ['card', 'upi', 'c2c', 'qris', 'other'];
 
 type Respond = (request: ReceivedRequest) => Reply;
@@ -39,21 +39,21 @@ const notFound: Respond = () => ({ status: 404, json: {} });
 const about =
   (json: Json, transactionId: string = randomUUID()): Respond =>
   (request) => {
-    const asked = request.json['id'] ?? request.parameters.get('transaction_id');
-    return { status: 200, json: { ...json, transaction_id: asked ?? transactionId } };
+    const sent = request.json['id'] ?? request.parameters.get('transaction_id');
+    return { status: 200, json: { ...json, transaction_id: sent ?? transactionId } };
   };
 
 const AMOUNT = { currency: 'INR', value: '10.00' };
 
-/** A response with the text in every place where the response is still accepted. */
+/** A response with the text in every place that is still accepted. */
 const echoOf = (type: string, text: string): Json => ({
   ...echoEverywhere({ type, text, paidTo: true }),
   amount: AMOUNT,
 });
 const declineWith = (text: string): Json => ({ ...declineOf('upi', text), amount: AMOUNT });
 
-const newPayment = (): Json => ({ ...validCall('createPayment', 'upi').input, ...unused() });
-const newPayout = (): Json => ({ ...validCall('createPayout', 'imps').input, ...unused() });
+const newPayment = (): Json => ({ ...validCall('createPayment', 'upi').input, ...newIds() });
+const newPayout = (): Json => ({ ...validCall('createPayout', 'imps').input, ...newIds() });
 
 const DATABASE_URL = temporaryDatabase();
 const folder = path.dirname(DATABASE_URL.slice('file:'.length));
@@ -62,7 +62,6 @@ let service: FakePaymentService;
 let client: TestClient;
 let onPost: Respond;
 let onGet: Respond;
-/** The addresses named to the service in this test, in order. */
 let addresses: string[];
 const allTokens: string[] = [];
 
@@ -97,7 +96,7 @@ beforeEach(() => {
 
 const lastAddress = (): string => addresses.at(-1) ?? '';
 
-/** The spellings of this test's tokens in a text, digests excepted: they do not give the token away. */
+/** The spellings of this test's tokens in a text. Digests do not count: they do not reveal the token. */
 function found(bytes: Buffer | string): string[] {
   const text = Buffer.from(bytes).toString('latin1');
   return addresses.flatMap((address) =>
@@ -114,7 +113,6 @@ async function ask(query: string, variables: object): Promise<string> {
   return text;
 }
 
-/** Creates a payment whose lookups the test answers. */
 async function paid(): Promise<{ input: Json; ids: { channel: string; transactionId: string } }> {
   const [input, transactionId] = [newPayment(), randomUUID()];
   onPost = about({ status: 'processing' }, transactionId);
@@ -126,10 +124,10 @@ describe.each<[string, (address: string) => string]>([
   ['the address within a sentence', (address) => `Calling ${address}, please wait.`],
   ['the address, percent-encoded', encodeURIComponent],
   ['the token', tokenIn],
-])('A service that repeats %s shows the token to nobody', (_what, write) => {
+])('A service that repeats %s does not reveal the token', (_what, write) => {
   const written = (): string => write(lastAddress());
 
-  test('though the search of this test finds it', async () => {
+  test('which the search of this test would find', async () => {
     await ask(createPayment('{ __typename }'), { input: newPayment() });
     expect(found(written())).not.toEqual([]);
   });
@@ -149,20 +147,20 @@ describe.each<[string, (address: string) => string]>([
     expect(await ask(createPayout(), { input: newPayout() })).toContain('insufficient funds');
   });
 
-  test('in a refusal, a fault or a broken response', async () => {
+  test('in a rejection, an error or a broken response', async () => {
     const rows = (text: string) => [...refusalsWith(text), ...brokenWith(text)];
     onPost = ({ json }) => {
       const [, reply] = rows(write(String(json['callback_url'])))[Number(json['description'])] ?? [];
       return reply ?? { status: 500 };
     };
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       rows('').map((_row, place) =>
         ask(createPayment(), { input: { ...newPayment(), description: String(place) } }),
       ),
     );
-    expect(answers.join()).toContain('"RejectedByServiceError"');
-    expect(answers.join()).toContain('"OutcomeUnknownError"');
-    // So many broken responses in a row may have opened the circuit breaker.
+    expect(responses.join()).toContain('"RejectedByServiceError"');
+    expect(responses.join()).toContain('"OutcomeUnknownError"');
+    // So many broken responses may have opened the circuit breaker.
     onPost = about({ status: 'processing' });
     const create = (): Promise<string> => ask(createPayment('{ __typename }'), { input: newPayment() });
     await until(create, (text) => text.includes('"PaymentSuccess"'));
@@ -224,7 +222,7 @@ describe.each<[string, (address: string) => string]>([
   });
 });
 
-test('journal, audit log and log hold no token, also after callbacks', async () => {
+test('Journal, audit log and log contain no token, also after callbacks', async () => {
   onGet = about({ status: 'completed', amount: AMOUNT });
   const keys: string[] = [];
   const before = service.requests.length;

@@ -48,19 +48,18 @@ async function openProxy(): Promise<TcpProxy> {
   return proxy;
 }
 
-/** A proxy to the database that refuses connections. */
 async function closedProxy(): Promise<TcpProxy> {
   const proxy = await openProxy();
   await proxy.refuse();
   return proxy;
 }
 
-/** The intervals of the feed: how soon others are told, an answer is missed, a connection is asked. */
+/** Intervals of the feed: batch window, response timeout, health check. */
 const TOGETHER_MS = 10;
 const ANSWER_MS = 5_000;
 const CHECK_MS = 30_000;
 
-/** A clock that a test moves, and how long the feed waits before it opens another connection. */
+/** A fake clock, and the delays before new connections. */
 function recordingClock() {
   const clock = movedClock(0);
   const waits: number[] = [];
@@ -74,7 +73,7 @@ function recordingClock() {
 }
 
 describePostgres('A change', () => {
-  test('reaches all other instances, and not its sender', async () => {
+  test('reaches all other instances, but not its sender', async () => {
     const [one, two, three] = [start(store.url), start(store.url), start(store.url)];
     await connected(one, two, three);
     const [first, second, third] = [newChange(), newChange(), newChange()];
@@ -84,7 +83,7 @@ describePostgres('A change', () => {
     await until(() => one.has(second) && three.has(second));
     three.feed.publish(third);
     await until(() => one.has(third) && two.has(third));
-    // Its own would have come before the others' answers.
+    // The sender's own change would have arrived before the others'.
     expect(one.received).toEqual([second, third]);
     expect(two.received).toEqual([first, third]);
     expect(three.received).toEqual([first, second]);
@@ -115,7 +114,6 @@ describePostgres('A change', () => {
     const last = newChange();
     one.feed.publish(last);
     await until(() => two.has(last));
-    // The last occurrence counts.
     expect(two.received).toEqual([second, first, last]);
   });
 
@@ -180,7 +178,7 @@ describePostgres('The connection of a feed', () => {
     ]);
   });
 
-  test('is owed at most the last 20,000 changes while it is missing', async () => {
+  test('sends at most the last 20,000 changes after it was missing', async () => {
     const proxy = await closedProxy();
     const clock = new AdvancingClock(systemClock);
     const [two, three] = [start(store.url), start(store.url)];
@@ -196,13 +194,13 @@ describePostgres('The connection of a feed', () => {
     expect([one.reached, two.reached]).toEqual([[false, true], []]);
   });
 
-  test('is retried with growing pauses and jitter, and after the first pause once it has held', async () => {
+  test('is retried with exponential backoff and jitter, which a lasting connection resets', async () => {
     const proxy = await closedProxy();
     const { clock, waits, advance } = recordingClock();
     const one = start(proxy.through(store.url), clock);
-    for (let tries = 1; tries <= 30; tries += 1) {
-      await until(() => waits.length === tries);
-      if (tries === 30) await proxy.listen();
+    for (let attempts = 1; attempts <= 30; attempts += 1) {
+      await until(() => waits.length === attempts);
+      if (attempts === 30) await proxy.listen();
       advance(waits.at(-1)!);
     }
     expect(waits[0]).toBeLessThanOrEqual(1_000);
@@ -219,12 +217,12 @@ describePostgres('The connection of a feed', () => {
     expect(waits.at(-1)).toBeLessThanOrEqual(1_000);
   });
 
-  test('is kept when it answers its health checks', async () => {
-    // A clock that only this moves: a check and the end of its patience must not fall due together.
+  test('is kept when it responds to health checks', async () => {
+    // Advanced by this test only: a health check and its timeout must not fall due together.
     const clock = movedClock(0);
     const [one, two] = [start(store.url, clock), start(store.url, clock)];
-    const bothWere = (asked: string) => async () =>
-      (await lastQueries(store.url)).filter((query) => query === asked).length === 2;
+    const bothWere = (request: string) => async () =>
+      (await lastQueries(store.url)).filter((query) => query === request).length === 2;
     await until(bothWere('LISTEN paygraph_changes'));
     const before = await connections(store.url);
     for (let checks = 0; checks < 5; checks += 1) {
@@ -242,7 +240,7 @@ describePostgres('The connection of a feed', () => {
     expect([...one.reached, ...two.reached]).toEqual([]);
   });
 
-  test('is replaced when it does not answer a health check', async () => {
+  test('is replaced when it does not respond to a health check', async () => {
     const proxy = await openProxy();
     const clock = new AdvancingClock(systemClock);
     const [one, two] = [start(proxy.through(store.url), clock), start(store.url)];
@@ -252,14 +250,14 @@ describePostgres('The connection of a feed', () => {
     expect(one.reached).toEqual([]);
     clock.advance(ANSWER_MS);
     await until(() => one.reached.length === 1);
-    // What is there stays silent for ever: only a new connection helps.
+    // The open connection stays silent: only a new one helps.
     proxy.resumeNewConnections();
     clock.advance(1_000);
     await connected(one, two);
     expect(one.reached).toEqual([false, true]);
   });
 
-  test('is replaced when it does not answer a notification, and loses that notification alone', async () => {
+  test('is replaced when it does not acknowledge a notification, and loses that notification only', async () => {
     const proxy = await openProxy();
     const clock = new AdvancingClock(systemClock);
     const [one, two] = [start(proxy.through(store.url), clock), start(store.url)];
@@ -278,7 +276,7 @@ describePostgres('The connection of a feed', () => {
     expect(two.received.filter((change) => textOf(change) !== textOf(lost!))).toEqual(later);
   });
 
-  test('is given up when the server accepts it and does not answer', async () => {
+  test('times out when the server accepts it and does not respond', async () => {
     const proxy = await openProxy();
     const url = proxy.through(store.url);
     const clock = new AdvancingClock(systemClock);
@@ -315,7 +313,7 @@ describePostgres('Closing a feed', () => {
     expect([...one.reached, ...two.reached]).toEqual([]);
   });
 
-  test('leaves nothing at any moment of a connection attempt', async () => {
+  test('leaves nothing behind at any moment of a connection attempt', async () => {
     for (let turns = 0; turns < 40; turns += 1) {
       const one = start(store.url, clock);
       one.feed.publish(newChange());
@@ -336,7 +334,7 @@ describePostgres('Closing a feed', () => {
     expect(one.reached).toEqual([false]);
   });
 
-  test('does not wait for a server that does not answer', async () => {
+  test('does not wait for a server that does not respond', async () => {
     const proxy = await openProxy();
     const url = proxy.through(store.url);
     const [one, two] = [start(url, clock), start(url, clock)];
@@ -344,7 +342,7 @@ describePostgres('Closing a feed', () => {
     proxy.pause();
     const late = start(url, clock);
     one.feed.publish(newChange());
-    // One is told nothing of what it sent, two is idle, and late has no connection yet.
+    // One sends, two is idle, and late has no connection yet.
     clock.advance(10);
     await Promise.all([one.feed.close(), two.feed.close(), late.feed.close()]);
     await proxy.close();
@@ -377,7 +375,7 @@ test.each([
   await one.feed.close();
 });
 
-test('A feed with a SQLite journal reaches nobody', async () => {
+test('A feed with a SQLite journal reaches no other instance', async () => {
   const feed = createNotifier({ databaseUrl: 'file:data/nothing-is-opened.db', clock: systemClock });
   expect(feed.hasPeers).toBe(false);
   const received = jest.fn();

@@ -8,7 +8,7 @@ if (noPostgres) console.warn(noPostgres);
 const KINDS: StoreKind[] = noPostgres ? ['SQLite'] : ['SQLite', 'PostgreSQL'];
 
 describe('After random calls, faults and kills', () => {
-  /** A few seconds of what `npm run chaos` does for a minute. */
+  /** A short version of `npm run chaos`. */
   test.each(KINDS)('every invariant holds (%s)', async (kind) => {
     const store = await openStore(kind);
     try {
@@ -16,10 +16,10 @@ describe('After random calls, faults and kills', () => {
         seed: 20261121,
         store,
         trafficMs: 4000,
-        leastCreated: 25,
-        restMs: 60_000,
+        minCreated: 25,
+        recoveryMs: 60_000,
         callers: 12,
-        accidentMs: 1500,
+        faultIntervalMs: 1500,
       });
       const nothing = Object.keys(INVARIANTS).map((name) => [name, []]);
       expect(report.violations).toEqual(Object.fromEntries(nothing));

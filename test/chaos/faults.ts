@@ -1,33 +1,33 @@
-import { LOST_ANSWERS, html, reset, silence, status } from '../support/payment-service/faults';
+import { LOST_RESPONSES, html, reset, noResponse, status } from '../support/payment-service/faults';
 import type { Fault, FakePaymentService, Endpoint } from '../support/payment-service/fake-payment-service';
 import { pause, type Random, type Tally } from './random';
 
-/** The gateway's deadline for a call to the service. */
+/** The gateway's timeout of a request to the service. */
 export const TIMEOUT_MS = 800;
-/** The longest that the service acts after it was asked, that a lookup does not show what is there, and then some. */
+/** Longer than the service delays a create plus the time that lookups hide it. */
 export const SETTLE_SECONDS = 6;
-const LATEST_MS = 1500;
-const LONGEST_LAG_MS = 1500;
+const MAX_DELAY_MS = 1500;
+const MAX_LAG_MS = 1500;
 
-const replies = Object.values(LOST_ANSWERS);
+const replies = Object.values(LOST_RESPONSES);
 
 const REFUSALS = [html(400), status(422), status(401), status(429, { 'retry-after': '0' })];
 
-const LOOKUP_FAILURES = [status(503), status(503), status(401), reset, reset, silence];
+const LOOKUP_FAILURES = [status(503), status(503), status(401), reset, reset, noResponse];
 
 type Named = [name: string, fault: Fault] | undefined;
 
-function moneyFault(random: Random): Named {
+function mutationFault(random: Random): Named {
   const reply = random.one(replies);
   const refuse = random.one(REFUSALS);
-  const late = random.between(0, LATEST_MS);
+  const late = random.between(0, MAX_DELAY_MS);
   const slow = pause(random.between(0, TIMEOUT_MS * 1.2));
   return random.weighted<Named>([
     [55, undefined],
     [13, ['acts, and its answer is lost', { acts: true, reply }]],
     [10, ['does not act, and its answer is lost', { acts: false, reply }]],
     [5, ['resets the connection and acts later', { acts: late, reply: reset }]],
-    [3, ['says nothing and acts later', { acts: late, reply: silence }]],
+    [3, ['says nothing and acts later', { acts: late, reply: noResponse }]],
     [8, ['refuses', { acts: false, reply: refuse }]],
     [6, ['is slow', { acts: true, first: slow }]],
   ]);
@@ -41,21 +41,19 @@ function lookupFault(random: Random): Named {
   ]);
 }
 
-/** Lets the service fail at random from now on. */
-export function trouble(service: FakePaymentService, random: Random, faults: Tally): void {
+export function injectFaults(service: FakePaymentService, random: Random, faults: Tally): void {
   service.plan((purpose: Endpoint) => {
     const isLookup = purpose.startsWith('look-up');
     if (!isLookup && random.chance(0.3)) {
-      service.ledger.lag = { ms: random.between(0, LONGEST_LAG_MS), lookups: 0 };
+      service.ledger.lag = { ms: random.between(0, MAX_LAG_MS), lookups: 0 };
     }
-    const [name, fault] = (isLookup ? lookupFault(random) : moneyFault(random)) ?? [];
+    const [name, fault] = (isLookup ? lookupFault(random) : mutationFault(random)) ?? [];
     if (name !== undefined) faults.add(name);
     return fault;
   });
 }
 
-/** From now on the service does as it should, and shows everything that it made. */
-export function calm(service: FakePaymentService): void {
+export function stopFaults(service: FakePaymentService): void {
   service.plan(() => undefined);
   service.ledger.lag = { ms: 0, lookups: 0 };
   for (const entry of service.ledger.entries) entry.hiddenLookups = 0;

@@ -2,17 +2,17 @@ import { Program, type ProgramOptions } from '../support/program';
 import type { Store } from '../support/stores';
 import { pause, type Random, type Tally } from './random';
 
-/** Several gateways on one journal, which are killed, stopped and started again at random. */
+/** Several gateways on one journal, which are killed, suspended and restarted at random. */
 export class Gateways {
-  /** What those said last that did not end in order when they were asked to. */
-  readonly badEnds: string[] = [];
+  /** The last output of gateways that did not stop gracefully. */
+  readonly failedShutdowns: string[] = [];
   #running: (Program | undefined)[] = [];
 
   constructor(
     private readonly options: ProgramOptions,
     private readonly store: Store,
     private readonly random: Random,
-    private readonly accidents: Tally,
+    private readonly randomFaults: Tally,
   ) {}
 
   async start(count: number): Promise<void> {
@@ -20,7 +20,6 @@ export class Gateways {
     for (let place = 0; place < count; place += 1) this.#running[place] = await Program.start(this.options);
   }
 
-  /** One of those that run; waits while none does. */
   async any(): Promise<Program> {
     for (;;) {
       const running = this.#running.filter((program) => program !== undefined);
@@ -29,8 +28,8 @@ export class Gateways {
     }
   }
 
-  /** Something that happens to machines. */
-  async accident(): Promise<void> {
+  /** A random fault of a machine. */
+  async randomFault(): Promise<void> {
     const place = this.random.between(0, this.#running.length - 1);
     await this.random.weighted<() => Promise<void>>([
       [65, () => this.#kill(place)],
@@ -40,7 +39,6 @@ export class Gateways {
     ])();
   }
 
-  /** Ends all of them. */
   async close(): Promise<void> {
     const running = this.#running.splice(0);
     await Promise.all(running.map(async (program) => program?.kill()));
@@ -57,28 +55,28 @@ export class Gateways {
     const program = this.#take(place, 'SIGTERM');
     program?.signal('SIGTERM');
     const code = await program?.exited;
-    if (code !== 0) this.badEnds.push(`exit code ${code}: ${program?.output().slice(-1500)}`);
+    if (code !== 0) this.failedShutdowns.push(`exit code ${code}: ${program?.output().slice(-1500)}`);
     this.#running[place] = await Program.start(this.options);
   }
 
-  #take(place: number, accident: string): Program | undefined {
+  #take(place: number, randomFault: string): Program | undefined {
     const program = this.#running[place];
     this.#running[place] = undefined;
-    this.accidents.add(accident);
+    this.randomFaults.add(randomFault);
     return program;
   }
 
-  /** Long enough for the others to believe that it is dead. */
+  /** Long enough for the other gateways to take over. */
   async #freeze(place: number): Promise<void> {
     const program = this.#running[place];
-    this.accidents.add('frozen');
+    this.randomFaults.add('frozen');
     program?.signal('SIGSTOP');
     await pause(this.random.between(1000, 6000));
     program?.signal('SIGCONT');
   }
 
   async #loseJournal(): Promise<void> {
-    this.accidents.add('journal lost');
+    this.randomFaults.add('journal lost');
     const { kind, hold, rows } = this.store;
     if (kind === 'PostgreSQL') {
       await rows(

@@ -12,9 +12,14 @@ describe('The invariants of a chaos run', () => {
     external_id: 'x',
     value: '1.00',
   };
-  const told = { kind: 'payment' as const, key: 'key', over: {}, ends: [], known: true };
+  const history = { kind: 'payment' as const, key: 'key', input: {}, ends: [], known: true };
   const success = { result: 'PaymentSuccess', transactionId: 'a', replayed: false };
-  const right = { entries: [entry], attempts: [row], told: [{ ...told, ends: [success] }], badEnds: [] };
+  const right = {
+    entries: [entry],
+    attempts: [row],
+    histories: [{ ...history, ends: [success] }],
+    failedShutdowns: [],
+  };
 
   const broken = (remains: Parameters<(typeof INVARIANTS)[string]>[0]): string[] =>
     Object.entries(INVARIANTS).flatMap(([name, check]) => (check(remains).length > 0 ? [name] : []));
@@ -22,19 +27,19 @@ describe('The invariants of a chaos run', () => {
   test('hold if ledger, journal and responses agree', () => {
     expect(broken(right)).toEqual([]);
     const unknown = { ...row, outcome: 'unknown', transaction_id: null };
-    expect(broken({ ...right, entries: [], attempts: [unknown], told: [told] })).toEqual([]);
+    expect(broken({ ...right, entries: [], attempts: [unknown], histories: [history] })).toEqual([]);
   });
 
   test.each([
     ['creates at the service per key', { entries: [entry, { ...entry, transactionId: 'b' }] }],
-    ['what is SUCCEEDED', { entries: [], told: [] }],
+    ['what is SUCCEEDED', { entries: [], histories: [] }],
     ['what is SUCCEEDED', { attempts: [{ ...row, value: '2.00' }] }],
     ['what exists', { attempts: [{ ...row, outcome: 'not_sent' }] }],
     ['what exists', { attempts: [] }],
     ['what can be found', { attempts: [{ ...row, outcome: 'unknown' }] }],
-    ['callers hear', { told: [{ ...told, ends: [{ ...success, transactionId: 'b' }] }] }],
-    ['callers hear', { told: [{ ...told, ends: [success, success] }] }],
-    ['nobody hears', { told: [{ ...told, ends: [{ result: 'InvalidInputError' }] }] }],
+    ['callers get', { histories: [{ ...history, ends: [{ ...success, transactionId: 'b' }] }] }],
+    ['callers get', { histories: [{ ...history, ends: [success, success] }] }],
+    ['no valid call', { histories: [{ ...history, ends: [{ result: 'InvalidInputError' }] }] }],
   ])('report a violation: %s (%#)', (name, change) => {
     expect(broken({ ...right, ...change }).join()).toContain(name);
   });

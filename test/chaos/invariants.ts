@@ -1,27 +1,23 @@
 import type { Entry } from '../support/payment-service/ledger';
 import type { Row } from '../support/stores';
-import type { Told } from './traffic';
+import type { KeyHistory } from './traffic';
 
-/** What is compared when everything has come to rest. */
-export interface Remains {
-  /** What the service made. */
+/** The final state that is compared. */
+export interface FinalState {
   entries: readonly Entry[];
-  /** What the journal says. */
   attempts: readonly Row[];
-  /** What callers were told. */
-  told: readonly Told[];
-  /** What gateways said last that did not end in order. */
-  badEnds: string[];
+  histories: readonly KeyHistory[];
+  failedShutdowns: string[];
 }
 
-type Check = (remains: Remains) => string[];
+type Check = (remains: FinalState) => string[];
 
 const createsPerKey: Check = ({ entries }) =>
   [...Map.groupBy(entries, ({ description }) => description)]
     .filter(([, created]) => created.length > 1)
     .map(([key, created]) => `${key} was created ${created.length} times`);
 
-const succeededIsThere: Check = ({ entries, attempts }) => {
+const successesExist: Check = ({ entries, attempts }) => {
   const byId = new Map(entries.map((entry) => [entry.transactionId, entry]));
   return attempts
     .filter(({ outcome }) => outcome === 'succeeded')
@@ -37,17 +33,17 @@ const succeededIsThere: Check = ({ entries, attempts }) => {
     });
 };
 
-const whatIsThereIsKnown: Check = ({ entries, attempts }) => {
+const existingTransactionsAreRecorded: Check = ({ entries, attempts }) => {
   const byKey = new Map(attempts.map((row) => [row['key'], row]));
   return entries.flatMap(({ description, transactionId }) => {
     const { outcome = 'nothing', transaction_id: known } = byKey.get(description) ?? {};
     const isKnown = outcome === 'unknown' || (outcome === 'succeeded' && known === transactionId);
-    return isKnown ? [] : [`${description} was created as ${transactionId}, but the journal says ${outcome}`];
+    return isKnown ? [] : [`${description} was created as ${transactionId}, but the journal has ${outcome}`];
   });
 };
 
-/** Not of safety but of progress: what can be found has been found. */
-const whatIsThereIsFound: Check = (remains) => {
+/** Progress, not safety: everything that can be found has been found. */
+const existingTransactionsAreFound: Check = (remains) => {
   const created = new Set(remains.entries.map(({ description }) => description));
   return remains.attempts
     .filter(
@@ -56,35 +52,35 @@ const whatIsThereIsFound: Check = (remains) => {
     .map(({ key, outcome }) => `${key} is still ${outcome}, although it can be found`);
 };
 
-const callersHeardTheTruth: Check = ({ entries, told }) => {
+const resultsMatchTheLedger: Check = ({ entries, histories: history }) => {
   const own = new Set(entries.map(({ description, transactionId }) => `${description} ${transactionId}`));
-  return told.flatMap(({ key, ends }) => {
+  return history.flatMap(({ key, ends }) => {
     const successes = ends.filter(({ result }) => result?.endsWith('Success'));
     const ids = successes.map(({ transactionId }) => transactionId);
     const wrong = ids.filter((id) => !own.has(`${key} ${id}`));
     const first = successes.filter(({ replayed }) => replayed === false);
     return [
-      ...wrong.map((id) => `a caller of ${key} heard of ${id}, which is not its own`),
-      ...(first.length > 1 ? [`${first.length} callers of ${key} heard that theirs was the create`] : []),
+      ...wrong.map((id) => `a caller of ${key} got ${id}, which is not its own`),
+      ...(first.length > 1 ? [`${first.length} callers of ${key} got a result that is not replayed`] : []),
     ];
   });
 };
 
-/** No call here breaks a rule, and no two keys share an external id. */
-const nobodyIsRefused: Check = ({ told }) =>
-  told.flatMap(({ key, ends }) =>
+/** No call of a chaos run breaks a rule, and no two keys share an external id. */
+const noCallIsRefused: Check = ({ histories: history }) =>
+  history.flatMap(({ key, ends }) =>
     ends
       .filter(({ result, error }) => result === 'InvalidInputError' || error === 'INTERNAL_SERVER_ERROR')
-      .map(({ result, error, message }) => `a caller of ${key} heard ${result ?? error}: ${message}`),
+      .map(({ result, error, message }) => `a caller of ${key} got ${result ?? error}: ${message}`),
   );
 
-/** What must hold whatever failed, and how it is said. */
+/** Invariants by description. */
 export const INVARIANTS: Record<string, Check> = {
   'creates at the service per key: at most one': createsPerKey,
-  'what is SUCCEEDED in the journal exists at the service': succeededIsThere,
-  'what exists at the service is SUCCEEDED or UNKNOWN in the journal': whatIsThereIsKnown,
-  'what can be found is found': whatIsThereIsFound,
-  'callers hear of their own transaction only': callersHeardTheTruth,
-  'nobody hears of a mistake that is none': nobodyIsRefused,
-  'a gateway that is asked to end does so in order': ({ badEnds }) => badEnds,
+  'what is SUCCEEDED in the journal exists at the service': successesExist,
+  'what exists at the service is SUCCEEDED or UNKNOWN in the journal': existingTransactionsAreRecorded,
+  'what can be found is found': existingTransactionsAreFound,
+  'callers get their own transaction only': resultsMatchTheLedger,
+  'no valid call is rejected': noCallIsRefused,
+  'gateways stop gracefully': ({ failedShutdowns }) => failedShutdowns,
 };

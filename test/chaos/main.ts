@@ -2,22 +2,24 @@ import { parseArgs } from 'node:util';
 import { openStore, probePostgres, type StoreKind } from '../support/stores';
 import { chaos, type Report } from './chaos';
 
-const say = (line = ''): void => void process.stdout.write(`${line}\n`);
+const writeLine = (line = ''): void => void process.stdout.write(`${line}\n`);
 
-/** Of the time given, so much is kept for coming to rest, and for starting. */
-const REST_MS = 20_000;
+/** Reserved for recovery and start. */
+const RECOVERY_MS = 20_000;
 
 function print({ figures, violations }: Report): boolean {
-  for (const [name, value] of Object.entries(figures)) say(`  ${name.padEnd(24)} ${value}`);
+  for (const [name, value] of Object.entries(figures)) writeLine(`  ${name.padEnd(24)} ${value}`);
   for (const [name, found] of Object.entries(violations)) {
-    say(`  ${found.length === 0 ? 'ok  ' : 'BAD '} ${name}${found.length === 0 ? '' : `: ${found.length}`}`);
-    for (const line of found.slice(0, 20)) say(`         ${line}`);
+    writeLine(
+      `  ${found.length === 0 ? 'ok  ' : 'BAD '} ${name}${found.length === 0 ? '' : `: ${found.length}`}`,
+    );
+    for (const line of found.slice(0, 20)) writeLine(`         ${line}`);
   }
-  say();
+  writeLine();
   return Object.values(violations).every((found) => found.length === 0);
 }
 
-/** Runs against each store in turn; resolves to the exit code. */
+/** Runs against each store; resolves with the exit code. */
 export async function main(args: string[]): Promise<number> {
   const { values } = parseArgs({
     args,
@@ -30,19 +32,20 @@ export async function main(args: string[]): Promise<number> {
   const kinds: StoreKind[] = values.store === 'postgres' ? [] : ['SQLite'];
   const noPostgres = values.store === 'sqlite' ? 'not asked for' : await probePostgres();
   if (noPostgres === undefined) kinds.push('PostgreSQL');
-  else say(`PostgreSQL: ${noPostgres}`);
+  else writeLine(`PostgreSQL: ${noPostgres}`);
   const each = (Number(values.seconds) * 1000) / Math.max(1, kinds.length);
   let good = kinds.length > 0;
   for (const kind of kinds) {
     const store = await openStore(kind);
     try {
       const trafficMs = Math.max(3000, each * 0.75);
-      good = print(await chaos({ seed: Number(values.seed), store, trafficMs, restMs: REST_MS })) && good;
+      good =
+        print(await chaos({ seed: Number(values.seed), store, trafficMs, recoveryMs: RECOVERY_MS })) && good;
     } finally {
       await store.drop();
     }
   }
-  say(
+  writeLine(
     good ? 'Every invariant holds.' : `An invariant is broken. Again: npm run chaos -- --seed ${values.seed}`,
   );
   return good ? 0 : 1;

@@ -1,4 +1,4 @@
-/** Random choices that are the same for the same seed. */
+/** Random numbers that are reproducible by their seed. */
 export class Random {
   #state: number;
 
@@ -6,7 +6,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** From 0 up to, but not including, 1 (mulberry32). */
+  /** From 0 (inclusive) to 1 (exclusive), by mulberry32. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;
@@ -15,7 +15,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number from the first up to the last, both included. */
+  /** An integer between both bounds, inclusive. */
   between(first: number, last: number): number {
     return first + Math.floor(this.next() * (last - first + 1));
   }
@@ -28,7 +28,6 @@ export class Random {
     return of[Math.floor(this.next() * of.length)] as T;
   }
 
-  /** One of several, each as often as its weight says. */
   weighted<T>(of: readonly (readonly [weight: number, what: T])[]): T {
     const all = of.reduce((sum, [weight]) => sum + weight, 0);
     let left = this.next() * all;
@@ -39,7 +38,6 @@ export class Random {
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** How often what happened. */
 export class Tally {
   readonly #counts = new Map<string, number>();
 

@@ -1,15 +1,14 @@
-import type { End, Json, Kind } from '../support/caller';
+import type { CallResult, Json, Kind } from '../support/caller';
 import type { Gateways } from './gateways';
 import { pause, type Random, type Tally } from './random';
 
-/** Everything that callers were told of one key. */
-export interface Told {
+/** All results that callers got for one key. */
+export interface KeyHistory {
   kind: Kind;
   key: string;
-  /** What was asked for first. */
-  over: Json;
-  ends: End[];
-  /** Whether a caller has the answer that it wanted. */
+  /** The input of the first call. */
+  input: Json;
+  ends: CallResult[];
   known: boolean;
 }
 
@@ -17,23 +16,22 @@ interface TrafficOptions {
   gateways: Gateways;
   random: Random;
   results: Tally;
-  /** Tells this run's keys from those of others. */
   name: string;
 }
 
-/** Longer than any call takes: only a gateway that is frozen or gone does not answer by then. */
-const PATIENCE_MS = 5000;
-const MAX_TRIES = 12;
+/** Longer than any call takes: only a suspended or killed gateway does not respond within it. */
+const TIMEOUT_MS = 5000;
+const MAX_CALLS = 12;
 
-const isKnown = ({ result = '' }: End): boolean => /Success|Rejected|InvalidInput|Conflict/.test(result);
+const isKnown = ({ result = '' }: CallResult): boolean =>
+  /Success|Rejected|InvalidInput|Conflict/.test(result);
 
-/** Callers that double-click, leave, time out, and try again with the same key. */
+/** Callers that call twice, disconnect, time out, and retry with the same key. */
 export class Traffic {
-  readonly told: Told[] = [];
+  readonly histories: KeyHistory[] = [];
 
   constructor(private readonly options: TrafficOptions) {}
 
-  /** Makes calls until `isOver` returns true. */
   async run(callers: number, isOver: () => boolean): Promise<void> {
     const call = async (): Promise<void> => {
       while (!isOver()) await this.#act(isOver);
@@ -41,15 +39,14 @@ export class Traffic {
     await Promise.all(Array.from({ length: callers }, call));
   }
 
-  /** The same call again; everything that was told is kept. */
-  async ask(told: Told, over: Json = told.over): Promise<End> {
+  async ask(history: KeyHistory, over: Json = history.input): Promise<CallResult> {
     const { gateways, results } = this.options;
     const program = await gateways.any();
-    const signal = AbortSignal.timeout(PATIENCE_MS);
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
     const end = await program
-      .create(told.kind, told.key, over, signal)
-      .catch((): End => ({ error: 'NO_ANSWER' }));
-    told.ends.push(end);
+      .create(history.kind, history.key, over, signal)
+      .catch((): CallResult => ({ error: 'NO_ANSWER' }));
+    history.ends.push(end);
     results.add(end.result ?? end.error ?? 'nothing');
     return end;
   }
@@ -66,56 +63,55 @@ export class Traffic {
 
   async #createUntilKnown(isOver: () => boolean): Promise<void> {
     const { random } = this.options;
-    const told = this.#newCall();
-    for (let tries = 0; tries < MAX_TRIES && !isOver(); tries += 1) {
+    const history = this.#newCall();
+    for (let attempts = 0; attempts < MAX_CALLS && !isOver(); attempts += 1) {
       const clicks = random.chance(0.15) ? random.between(2, 5) : 1;
-      const ends = await Promise.all(Array.from({ length: clicks }, () => this.ask(told)));
-      if (random.chance(0.03)) this.#leave(told);
-      told.known ||= ends.some(isKnown);
-      if (told.known) return;
+      const ends = await Promise.all(Array.from({ length: clicks }, () => this.ask(history)));
+      if (random.chance(0.03)) this.sendAndIgnore(history);
+      history.known ||= ends.some(isKnown);
+      if (history.known) return;
       await pause(random.between(10, 600));
     }
   }
 
-  #newCall(): Told {
+  #newCall(): KeyHistory {
     const { random, name } = this.options;
     const kind = random.chance(0.6) ? 'payment' : 'payout';
-    const key = `${name}-${this.told.length}`;
+    const key = `${name}-${this.histories.length}`;
     const over: Json = kind === 'payment' && random.chance(0.15) ? { externalId: undefined } : {};
     if (random.chance(0.3)) over['amount'] = { currency: 'INR', value: `${random.between(1, 500)}.5` };
-    const told: Told = { kind, key, over, ends: [], known: false };
-    this.told.push(told);
-    return told;
+    const history: KeyHistory = { kind, key, input: over, ends: [], known: false };
+    this.histories.push(history);
+    return history;
   }
 
-  /** Calls and does not wait for the answer. */
-  #leave(told: Told): void {
+  sendAndIgnore(history: KeyHistory): void {
     const call = this.options.gateways
       .any()
-      .then((program) => program.create(told.kind, told.key, told.over, AbortSignal.timeout(30)));
+      .then((program) => program.create(history.kind, history.key, history.input, AbortSignal.timeout(30)));
     void call.then(
-      (end) => void told.ends.push(end),
+      (end) => void history.ends.push(end),
       () => this.options.results.add('left'),
     );
   }
 
   async #repeat(): Promise<void> {
-    if (this.told.length > 0) await this.ask(this.options.random.one(this.told));
+    if (this.histories.length > 0) await this.ask(this.options.random.one(this.histories));
   }
 
-  /** Another amount under a key that was used: a conflict, unless the key is free again. */
+  /** Another amount under a used key: a conflict, unless the key was released. */
   async #changeInput(): Promise<void> {
-    const told = this.told.length > 0 ? this.options.random.one(this.told) : undefined;
-    if (told) await this.ask(told, { ...told.over, amount: { currency: 'INR', value: '777.00' } });
+    const history = this.histories.length > 0 ? this.options.random.one(this.histories) : undefined;
+    if (history) await this.ask(history, { ...history.input, amount: { currency: 'INR', value: '777.00' } });
   }
 
   async #confirm(): Promise<void> {
     const { gateways, random, results } = this.options;
-    const paid = this.told.filter(({ kind }) => kind === 'payment').slice(-200);
-    const told = paid.length > 0 ? random.one(paid) : undefined;
-    const id = told?.ends.find(({ result }) => result === 'PaymentSuccess')?.transactionId;
+    const paid = this.histories.filter(({ kind }) => kind === 'payment').slice(-200);
+    const history = paid.length > 0 ? random.one(paid) : undefined;
+    const id = history?.ends.find(({ result }) => result === 'PaymentSuccess')?.transactionId;
     if (!id) return;
-    const end = await (await gateways.any()).confirm(id).catch((): End => ({ error: 'NO_ANSWER' }));
+    const end = await (await gateways.any()).confirm(id).catch((): CallResult => ({ error: 'NO_ANSWER' }));
     results.add(`confirm: ${end.result ?? end.error ?? 'nothing'}`);
   }
 }

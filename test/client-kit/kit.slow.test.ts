@@ -65,7 +65,6 @@ const operationsIn = (document: DocumentNode) =>
   document.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION);
 const OPERATIONS = DOCUMENTS.filter((document) => operationsIn(document).length > 0);
 
-/** Operations that were sent. */
 const sent = new Set<DocumentNode>();
 
 test('The kit has thirteen operations, which fit the schema, and the possible types', () => {
@@ -79,7 +78,6 @@ test('The kit has thirteen operations, which fit the schema, and the possible ty
   expect(possibleTypes).toEqual(committed.possibleTypes);
 });
 
-/** Sends typed documents with a client, and throws the errors of a response. */
 function sender(client: AnyClient) {
   const fail = (errors: readonly unknown[]): never => {
     throw new Error(JSON.stringify(errors));
@@ -141,7 +139,7 @@ describe.each(CLIENTS)('The operations with %s', (_name, clientAt) => {
     expect(attempts.edges).toMatchObject([{ node: { idempotencyKey } }]);
   });
 
-  test('show a decline as data of the payment, and find a payment whose response was lost', async () => {
+  test('show a decline as data of the payment, and find a payment after a lost response', async () => {
     const declined = await pay(cardInput('4111 1111 1111 1111', '10.51'));
     sandbox.control.advance(5000);
     const { payment } = await at().query(PaymentDocument, {
@@ -258,10 +256,10 @@ describe('The fragments', () => {
   });
 });
 
-test('The subscriptions watch a payment and a payout', async () => {
+test('The subscriptions deliver changes of a payment and a payout', async () => {
   const apollo = sender(CLIENTS[0]![1](url));
   const stream = createClient({ url: `${url}/stream`, headers: AUTHORIZED });
-  /** The last state that is delivered; the transaction is settled after the first. */
+  /** The last delivered state; `look` settles the transaction after the first one. */
   const watched = async (document: DocumentNode, transactionId: string, look: () => Promise<unknown>) => {
     sent.add(document);
     const variables = { channel: CHANNEL, transactionId };
@@ -304,11 +302,11 @@ const createUpi = async (client: ApolloClient, input = upiInput()) => {
 
 describe('Apollo Client', () => {
   test('caches a payment once, by its interface, and updates the screen when it is confirmed', async () => {
-    // The sandbox of the other tests may still be asked about payments that they watched.
+    // Other tests' watched payments may still cause requests to the shared sandbox.
     const unshared = await testSandbox();
     const client = apollo((await testGateway(unshared.url)).url);
     const { id, __typename, transactionId } = await createUpi(client);
-    // Its document holds the fragments that it uses as well.
+    // Its document also contains the fragments that it uses.
     const cached = client.cache.readFragment({
       id: `${__typename}:${id}`,
       fragment: PaymentFieldsDocument,
@@ -331,7 +329,7 @@ describe('Apollo Client', () => {
   });
 });
 
-test('urql is refused without preferGetMethod: false, with the name of the method to use', async () => {
+test('urql is refused without preferGetMethod: false, and the error names the method to use', async () => {
   const client = new Client({ url, exchanges: [fetchExchange], fetchOptions: { headers: AUTHORIZED } });
   const { error } = await client.query(PaymentDocument, somewhere());
   expect(error?.graphQLErrors).toMatchObject([{ extensions: { code: 'BAD_REQUEST', retryable: false } }]);
@@ -344,7 +342,6 @@ type Ask = (
   headers?: Record<string, string>,
 ) => Promise<unknown>;
 
-/** How the errors of a lookup are read with each client. */
 const READERS: [name: string, ask: Ask][] = [
   [
     'Apollo Client',
@@ -407,7 +404,7 @@ describe.each(READERS)('gatewayError reads from %s', (_name, ask) => {
     expect(gatewayError(error)).toMatchObject({ code: 'UNAUTHENTICATED', retryable: false, path: null });
   });
 
-  test('RATE_LIMITED with the time to wait, with HTTP 429', async () => {
+  test('RATE_LIMITED with retryAfterMs, with HTTP 429', async () => {
     const limited = await testGateway(sandbox.url, { env: { RATE_LIMIT_PER_MINUTE: '1' } });
     await ask(limited.url, somewhere());
     const error = await ask(limited.url, somewhere());
@@ -443,10 +440,10 @@ describe('gatewayError', () => {
       }).listen(0, '127.0.0.1');
       await new Promise((resolve) => proxy.once('listening', resolve));
       const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-      const answered = await ask(address, somewhere());
+      const responded = await ask(address, somewhere());
       await new Promise((resolve) => proxy.close(resolve));
       const unanswered = await ask(address, somewhere());
-      for (const error of [answered, unanswered]) {
+      for (const error of [responded, unanswered]) {
         expect(error).toBeDefined();
         expect(gatewayError(error)).toBeNull();
         expect(isRetryable(error)).toBe(false);
@@ -474,11 +471,10 @@ describe('confirmationFor', () => {
     const made = confirmationFor({ confirmWith }, '123456');
     expect(Object.keys(made)).toEqual([confirmWith]);
     if (!isInputType(input)) throw new Error('It is no input.');
-    // Throws where it does not fit.
     coerceInputValue(made, input);
   });
 
-  test('throws when a value is missing, and for a field that is not known', () => {
+  test('throws when a value is missing, and for an unknown field', () => {
     expect(() => confirmationFor({ confirmWith: 'upi' })).toThrow(TypeError);
     for (const unknown of ['pigeon', 'constructor', '__proto__'])
       expect(() => confirmationFor({ confirmWith: unknown as ConfirmationField }, '1')).toThrow(TypeError);

@@ -3,53 +3,42 @@ import {
   copyFileSync,
   cpSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
   readdirSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import ts from 'typescript';
 import { paymentInput } from '../clients/samples';
 import { TOP, readPage } from '../docs/support/markdown';
+import { temporaryFolder } from '../support/cleanup';
 import { CLIENT_KEY } from '../support/credentials';
 import { testGateway, testSandbox } from '../support/gateway';
 
-// Packs, compiles and generates code, beside other tests.
 jest.setTimeout(120_000);
 
-/** An application with the packed kit installed, as from a registry. */
 class App {
-  readonly folder = mkdtempSync(path.join(tmpdir(), 'paygraph-app-'));
+  readonly folder = temporaryFolder();
 
-  /**
-   * @param packed the archive of the kit
-   * @param graphql the package that is installed as graphql
-   * @param packages other installed packages
-   */
   constructor(packed: string, graphql: string, packages: readonly string[] = []) {
     mkdirSync(this.kit('.'), { recursive: true });
     this.run('tar', '-xzf', packed, '-C', this.kit('.'), '--strip-components=1');
     const here = (name: string): string => path.join(TOP, 'node_modules', name);
     const installed = (name: string): string => path.join(this.folder, 'node_modules', name);
     symlinkSync(here(graphql), installed('graphql'));
-    // A copy, as a link would find the graphql of this project.
+    // A copy, because a link would resolve to the graphql of this project.
     const copied = '@graphql-typed-document-node';
     cpSync(here(copied), installed(copied), { recursive: true });
     for (const name of packages) symlinkSync(here(name), installed(name));
   }
 
-  /** A file of the installed kit. */
   kit(name: string): string {
     return path.join(this.folder, 'node_modules/@paygraph/client', name);
   }
 
-  /** Runs a program, and returns what it prints. */
   run(program: string, ...args: string[]): string {
     const { status, error, stdout, stderr } = spawnSync(program, args, {
       cwd: this.folder,
@@ -71,7 +60,6 @@ class App {
   }
 }
 
-/** The diagnostics of TypeScript for these files. */
 function typeFaults(files: string[], options: ts.CompilerOptions = {}): string[] {
   const program = ts.createProgram(files, {
     strict: true,
@@ -97,14 +85,11 @@ let with17: App;
 let folder: string;
 
 beforeAll(() => {
-  folder = mkdtempSync(path.join(tmpdir(), 'paygraph-kit-'));
+  folder = temporaryFolder();
   spawnSync('npm', ['pack', path.join(TOP, 'client'), '--silent'], { cwd: folder });
   const packed = path.join(folder, readdirSync(folder)[0] ?? '');
   app = new App(packed, 'graphql', ['@apollo', '@urql', 'rxjs', '@graphql-codegen', '@0no-co']);
   with17 = new App(packed, 'graphql-17');
-});
-afterAll(() => {
-  for (const each of [folder, app.folder, with17.folder]) rmSync(each, { recursive: true, force: true });
 });
 
 describe('The package of the client kit', () => {
@@ -178,12 +163,12 @@ describe('The samples of docs/clients.md', () => {
     readPage('docs/clients.md').fences.flatMap(({ words: [name], code }) => (name ? [[name, code]] : [])),
   );
   const SENDING = ['apollo-client', 'urql', 'fetch'];
-  /** Compiled, and not run. */
+  /** Compiled only. */
   const COMPILED = ['errors', 'confirming', 'money', 'exhaustive'];
   const CODEGEN = ['documents/card.graphql', 'codegen.yml'];
   const PRESET = ['codegen-preset.yml', 'src/shown.ts'];
 
-  /** What the samples take from the application. */
+  /** The names that the samples take from the application. */
   const SURROUNDINGS = `import type { CreatePaymentInput } from '@paygraph/client';
     declare global {
       const token: string;
@@ -191,7 +176,6 @@ describe('The samples of docs/clients.md', () => {
       function show(result: unknown): void;
     }`;
 
-  /** An application's use of what codegen generates. */
   const USE_OF_CODEGEN = `import type { ResultOf } from '@graphql-typed-document-node/core';
     import type { CardOfPaymentDocument } from './documents/index.js';
     type Payment = NonNullable<ResultOf<typeof CardOfPaymentDocument>['payment']>;
@@ -212,7 +196,7 @@ describe('The samples of docs/clients.md', () => {
     // @ts-expect-error A payment by card has no UPI id.
     export const upi = (payment: Payment & { __typename: 'CardPayment' }) => payment.upiId;`;
 
-  test('are all run or compiled by these tests', () => {
+  test('are all executed or compiled by these tests', () => {
     expect([...samples.keys()]).toEqual([...SENDING, ...COMPILED, ...CODEGEN, ...PRESET]);
   });
 
@@ -252,10 +236,9 @@ describe('The samples of docs/clients.md', () => {
     expect(sandbox.control.counts().payment.created).toBe(SENDING.length);
   });
 
-  test('have types, as has what codegen generates with its plugins and its client preset, with graphql 16', () => {
+  test("have types, like the output of codegen's plugins and client preset, with graphql 16", () => {
     app.write('package.json', '{ "type": "module" }');
     for (const name of [...CODEGEN, ...PRESET]) app.write(name, samples.get(name) ?? '');
-    // The command line of graphql-codegen, twice in one process.
     const cli = path.join(TOP, 'node_modules/@graphql-codegen/cli/esm/cli.js');
     app.node(
       'module',

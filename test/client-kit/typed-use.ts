@@ -1,5 +1,4 @@
-// What an application may write with the kit, and what TypeScript must not let it write. Compiled by package.system.test.ts
-// against the packed package: every error that is expected here has to be one.
+// Uses of the kit that compile or must not compile. package.system.test.ts compiles this file against the packed package.
 import {
   CreatePaymentDocument,
   type PaymentsDocument,
@@ -12,7 +11,6 @@ import {
 } from '@paygraph/client';
 import type { ResultOf, TypedDocumentNode, VariablesOf } from '@graphql-typed-document-node/core';
 
-/** Any client's function that takes typed documents. */
 declare function ask<D, V>(document: TypedDocumentNode<D, V>, variables: V): D;
 
 const channel = '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10';
@@ -30,7 +28,7 @@ ask(CreatePaymentDocument, { input: { ...order, method: { redirect: 'CARD', upi:
 // @ts-expect-error The key is missing.
 ask(CreatePaymentDocument, { input: { channel, amount, method: { redirect: 'CARD' } } });
 
-/** Every member of the result has to be dealt with: the last line fails to compile when the schema has one more. */
+/** An exhaustive switch: fails to compile when the schema has a new member. */
 export function textOf(result: CreatePaymentMutation['createPayment']): string {
   switch (result.__typename) {
     case 'PaymentSuccess':
@@ -63,7 +61,6 @@ export const several: VariablesOf<Many> = { channel, transactionIds: [channel] }
 // @ts-expect-error A payment may not be found.
 export const first = (result: ResultOf<Many>): string => result.payments[0].status;
 
-/** What is done about an error. */
 export function branchOf(error: unknown): 'again' | 'sign in' | 'give up' {
   const ours = gatewayError(error);
   if (!ours) return 'give up';

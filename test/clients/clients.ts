@@ -7,7 +7,6 @@ import possibleTypes from '../../possible-types.json';
 
 type Variables = Record<string, unknown>;
 
-/** What an application reads of a GraphQL error, whichever client it uses. */
 export interface SeenError {
   message: string;
   extensions?: Record<string, unknown>;
@@ -18,20 +17,18 @@ export interface Seen<D> {
   errors: readonly SeenError[];
 }
 
-/** The two things that an application does, in the words of no client. */
 export interface AnyClient {
   query<D, V extends Variables>(document: TypedDocumentNode<D, V>, variables: V): Promise<Seen<D>>;
   mutate<D, V extends Variables>(document: TypedDocumentNode<D, V>, variables: V): Promise<Seen<D>>;
 }
 
-/** Apollo Client as its documents tell an application to set it up, with the committed possible types. */
 export const apolloClient = (uri: string): ApolloClient =>
   new ApolloClient({
     link: new HttpLink({ uri, headers: AUTHORIZED }),
     cache: new InMemoryCache(possibleTypes),
   });
 
-/** urql as its documents tell an application to set it up. It sends queries by POST: GET would put ids into URLs. */
+/** urql sends queries by POST here: GET would put ids into URLs. */
 export const urqlClient = (url: string): Client =>
   new Client({
     url,
@@ -71,7 +68,6 @@ function overUrql(url: string): AnyClient {
   };
 }
 
-/** Every client that an application may come with. */
 export const CLIENTS: readonly (readonly [string, (url: string) => AnyClient])[] = [
   ['Apollo Client', overApollo],
   ['urql', overUrql],

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { CreatePaymentInput, CreatePayoutInput } from '@paygraph/client';
 import { CHANNEL } from '../support/gateway';
 
-/** A redirect payment by card, unless the test says otherwise. */
 export const paymentInput = (changed: Partial<CreatePaymentInput> = {}): CreatePaymentInput => ({
   idempotencyKey: randomUUID(),
   channel: CHANNEL,

@@ -34,7 +34,7 @@ const ATTEMPT = {
   ...{ seq: 1, outcome: 'in_progress', transactionId: null, settledAt: null },
 };
 
-/** What the resolvers of one operation share: a caller with all scopes, and one attempt. */
+/** The context of one operation: a caller with all scopes, and one attempt. */
 const context = (): OperationContext =>
   ({
     requestId: 'request',
@@ -49,15 +49,13 @@ function knownOf({ query }: { query: string }) {
   return { schema, document, operation };
 }
 
-describe('Variables of a prepared operation', () => {
-  /** JSON values: mostly those that fit some type. */
+describe('Variables of a compiled operation', () => {
   const ANY: Arbitrary<unknown> = fc.oneof(
     fc.constantFrom<unknown>(CHANNEL, CHANNEL.toUpperCase(), '10.00', 'INR', '', 7, 1.5, true, null),
     fc.constantFrom<unknown>([], {}, [[]], [null], { nosuch: 1 }, { '0': 'x' }),
     fc.jsonValue({ maxDepth: 2 }),
   );
 
-  /** Values that fit a scalar. */
   const FITTING: Readonly<Record<string, unknown[]>> = {
     UUID: [CHANNEL, CHANNEL.toUpperCase()],
     CurrencyCode: ['INR', 'EUR'],
@@ -138,7 +136,7 @@ describe('Variables of a prepared operation', () => {
     expect(fitting).toBeGreaterThan(5);
   });
 
-  test('are read no further than the first few values that do not fit', () => {
+  test('are not validated beyond the first few errors', () => {
     const uuid = schema.getType('UUID') as GraphQLScalarType;
     const parsed = jest.spyOn(uuid, 'parseValue');
     const query =
@@ -151,8 +149,8 @@ describe('Variables of a prepared operation', () => {
   });
 });
 
-describe('Memory for prepared operations', () => {
-  /** Prepared operations without a server: the test calls the plugin in Apollo's place. */
+describe('Memory for compiled operations', () => {
+  /** Compiled operations without a server: the test calls the plugin in place of Apollo. */
   class Plugin {
     readonly #log = pino({ level: 'silent' });
     readonly #operations = new CompiledOperationCache({
@@ -171,8 +169,8 @@ describe('Memory for prepared operations', () => {
     }
 
     async isPrepared(source: string): Promise<boolean> {
-      const asked = { params: { query: source }, digest: digestOf(source), accept: undefined, context };
-      return (await this.#operations.answer(asked)) !== null;
+      const request = { params: { query: source }, digest: digestOf(source), accept: undefined, context };
+      return (await this.#operations.answer(request)) !== null;
     }
   }
 
@@ -205,7 +203,7 @@ describe('Memory for prepared operations', () => {
   });
 
   // Fragments multiply in a selection.
-  test('is at most some hundred times the text of a document with fragments in fragments', async () => {
+  test('is at most a few hundred times the size of a document with nested fragments', async () => {
     const times = (write: (place: number) => string): string =>
       Array.from({ length: 22 }, (_, place) => write(place)).join(' ');
     const query = `query ($c: UUID!) { attempts(channel: $c, first: 1) { ...C } }

@@ -11,12 +11,12 @@ import { Issuer, newKey as newSigningKey, tokenBy } from '../support/issuer';
 import { apolloManifest, fileOf, sha256 } from '../support/manifests';
 import type { Reply, ReceivedRequest } from '../support/payment-service/fake-payment-service';
 import { newKey } from '../support/harness';
-import { asNew, BothWays, type Told } from './support/differential';
-import type { Asked } from './support/exchange';
+import { asNew, DifferentialHarness, type Effects } from './support/differential';
+import type { TestRequest } from './support/exchange';
 import { ATTEMPT_KEYS, operationOf } from './support/generated-operations';
-import { FAILING, FOUND, MISSING, nodeId, tellTransaction } from './support/transactions';
+import { FAILING, FOUND, MISSING, nodeId, lookupReply } from './support/transactions';
 
-/** Differential tests: Apollo Server's path is the specification of the prepared path. */
+/** Differential tests: Apollo Server's path is the specification of the compiled path. */
 
 const ORIGIN = 'https://shop.example';
 const clientOf = (id: string): { id: string; key: string } => ({ id, key: `pgk_${id}-0123456789abcdef0123` });
@@ -27,12 +27,12 @@ const CREATE = 'mutation ($input: CreatePaymentInput!) { createPayment(input: $i
 
 let issuer: Issuer;
 let frontend: { authorization: string };
-let ways: BothWays;
+let ways: DifferentialHarness;
 
-const startWith = (mode: string, services = mode): Promise<BothWays> =>
-  BothWays.start({
+const startWith = (mode: string, services = mode): Promise<DifferentialHarness> =>
+  DifferentialHarness.start({
     ...issuer.settings,
-    // What becomes of a lost response is looked up until shortly before this.
+    // The recovery of a lost response takes nearly this long.
     SERVICE_TIMEOUT_MS: '1000',
     CORS_ORIGINS: ORIGIN,
     CLIENT_KEYS_FILE: clientKeysFile(
@@ -53,26 +53,29 @@ beforeAll(async () => {
   ways = await startWith('allow');
 });
 
-/** Sends the same request both ways and expects the same of both. Apollo goes first: it teaches media types. */
-async function expectSame(asked: Asked): Promise<Told & { isPrepared: boolean }> {
-  const byApollo = await ways.askApollo(asked);
-  const { told, isPrepared } = await ways.ask(asked);
-  expect(told).toEqual(byApollo);
-  return { ...told, isPrepared };
+/** Sends the same request by both paths and expects the same effects. Apollo goes first: its response adds the media type. */
+async function expectSame(request: TestRequest): Promise<Effects & { isPrepared: boolean }> {
+  const byApollo = await ways.sendToApollo(request);
+  const { effects, isPrepared } = await ways.send(request);
+  expect(effects).toEqual(byApollo);
+  return { ...effects, isPrepared };
 }
 
-/** What was observed, with errors and log lines sorted: their order depends on which of several lookups fails first. */
-const withSortedErrors = (told: Told): Told => {
-  const { errors = [], data } = JSON.parse(told.body) as { errors?: unknown[]; data: unknown };
+/** The effects with sorted errors and log lines: their order depends on which lookup fails first. */
+const withSortedErrors = (effects: Effects): Effects => {
+  const { errors = [], data } = JSON.parse(effects.body) as { errors?: unknown[]; data: unknown };
   const texts = (values: readonly unknown[]): string[] => values.map((value) => JSON.stringify(value)).sort();
-  const log = told.log.map((line: { errors?: string[] }) => ({ ...line, errors: line.errors?.toSorted() }));
-  return { ...told, log: [texts(log)], body: JSON.stringify([texts(errors), data]) };
+  const log = effects.log.map((line: { errors?: string[] }) => ({
+    ...line,
+    errors: line.errors?.toSorted(),
+  }));
+  return { ...effects, log: [texts(log)], body: JSON.stringify([texts(errors), data]) };
 };
 
 const rows = <T>(table: Record<string, T>, isPrepared: boolean): [string, T, boolean][] =>
   Object.entries(table).map(([title, row]) => [title, row, isPrepared]);
 
-describe('An HTTP request for a prepared operation', () => {
+describe('An HTTP request for a compiled operation', () => {
   const QUERY = `query Payment($c: UUID!, $id: UUID!, $ids: [UUID!] = [], $e: String = "order-1") {
     payment(channel: $c, transactionId: $id) { __typename ... on PaymentResource { status amount { value } } }
     payments(channel: $c, transactionIds: $ids) { ... on PaymentResource { status } }
@@ -97,12 +100,15 @@ describe('An HTTP request for a prepared operation', () => {
   const search = `?${new URLSearchParams({ query: UNNAMED })}`;
   const unpreflighted = { 'content-type': undefined };
   const preflighted = { ...unpreflighted, 'apollo-require-preflight': '1' };
-  const accepting = (accept: string | string[]): Asked => ({ headers: { accept }, body: BODY });
-  const typed = (type: string | undefined): Asked => ({ headers: { 'content-type': type }, body: BODY });
-  const given = (more: object): Asked => ({ body: { ...BODY, variables: { ...variables, ...more } } });
-  const withBody = (more: object): Asked => ({ body: { ...BODY, ...more } });
+  const accepting = (accept: string | string[]): TestRequest => ({ headers: { accept }, body: BODY });
+  const typed = (type: string | undefined): TestRequest => ({
+    headers: { 'content-type': type },
+    body: BODY,
+  });
+  const given = (more: object): TestRequest => ({ body: { ...BODY, variables: { ...variables, ...more } } });
+  const withBody = (more: object): TestRequest => ({ body: { ...BODY, ...more } });
 
-  const PREPARED: Record<string, Asked> = {
+  const PREPARED: Record<string, TestRequest> = {
     'two weighed types in Accept': accepting(
       'application/json;q=0.5, application/graphql-response+json;q=0.9',
     ),
@@ -126,7 +132,7 @@ describe('An HTTP request for a prepared operation', () => {
     'a key without the scope': { headers: keyed('payouts-reader'), body: BODY },
     'a key of another channel': { headers: keyed('elsewhere'), body: BODY },
   };
-  const LEFT_TO_APOLLO: Record<string, Asked> = {
+  const LEFT_TO_APOLLO: Record<string, TestRequest> = {
     'HTML in Accept': accepting('text/html'),
     'JSON refused in Accept': accepting('application/json;q=0, application/graphql-response+json;q=0'),
     'nonsense in Accept': accepting(';;;,,,'),
@@ -161,10 +167,10 @@ describe('An HTTP request for a prepared operation', () => {
 
   test.each([...rows(PREPARED, true), ...rows(LEFT_TO_APOLLO, false)])(
     'gets the same response each time with %s',
-    async (_what, asked, isPrepared) => {
-      const { headers = {} } = asked;
+    async (_what, request, isPrepared) => {
+      const { headers = {} } = request;
       for (const _ of ['first', 'again']) {
-        const response = await expectSame(asked);
+        const response = await expectSame(request);
         expect(response.isPrepared).toBe(isPrepared);
         if ('authorization' in headers) expect(response.calls).toEqual([]);
         if ('authorization' in headers) expect(response.body).not.toContain('"status"');
@@ -172,7 +178,7 @@ describe('An HTTP request for a prepared operation', () => {
     },
   );
 
-  test('does not repeat a value that does not fit', async () => {
+  test('does not repeat an invalid value', async () => {
     const PAN = '4111111111111111';
     for (const wrong of [PAN, [PAN], { pan: PAN }, Number(PAN)])
       for (const name of ['c', 'id', 'ids', 'e', PAN]) {
@@ -195,11 +201,11 @@ describe('An HTTP request for a prepared operation', () => {
     ['a card number as a literal', 'mutation { createPayment(input: "4111111111111111") { __typename } }'],
     ['a card number as a name', '{ a4111111111111111: __typename }'],
     ['an unknown field', '{ nosuch(token: "eyJhbGciOi") { id } }'],
-  ])('is never prepared from a document with %s', async (_what, query) => {
+  ])('is never compiled from a document with %s', async (_what, query) => {
     for (let count = 0; count < 4; count += 1) {
-      const { told, isPrepared } = await ways.ask({ body: { query } });
-      expect([isPrepared, told.status]).toEqual([false, 400]);
-      expect(JSON.stringify(told)).not.toMatch(/4111111111111111|eyJhbGciOi/);
+      const { effects, isPrepared } = await ways.send({ body: { query } });
+      expect([isPrepared, effects.status]).toEqual([false, 400]);
+      expect(JSON.stringify(effects)).not.toMatch(/4111111111111111|eyJhbGciOi/);
     }
   });
 });
@@ -207,7 +213,7 @@ describe('An HTTP request for a prepared operation', () => {
 describe('A persisted operation', () => {
   const FREE = 'query Free { free: __typename }';
   const hash = (text: string): object => ({ persistedQuery: { version: 1, sha256Hash: sha256(text) } });
-  let required: BothWays;
+  let required: DifferentialHarness;
 
   beforeAll(async () => {
     required = await startWith('require', 'allow');
@@ -221,11 +227,11 @@ describe('A persisted operation', () => {
     ['its id', { documentId: sha256(FREE) }],
     ['its text and a listed id', { query: FREE, documentId: sha256(LISTED) }],
     ['its text and a listed hash', { query: FREE, extensions: hash(LISTED) }],
-  ])('in the mode require: a frontend is refused an unlisted one by %s', async (_how, body) => {
-    const { told, isPrepared } = await required.ask({ headers: frontend, body });
+  ])('in the mode require: an unlisted one of a frontend is refused by %s', async (_how, body) => {
+    const { effects, isPrepared } = await required.send({ headers: frontend, body });
     expect(isPrepared).toBe(false);
-    expect(told.body).toMatch(/PERSISTED_|BAD_REQUEST/);
-    expect(told.body).not.toContain('data');
+    expect(effects.body).toMatch(/PERSISTED_|BAD_REQUEST/);
+    expect(effects.body).not.toContain('data');
   });
 
   test.each<[string, object]>([
@@ -233,52 +239,54 @@ describe('A persisted operation', () => {
     ['its hash', { extensions: hash(LISTED) }],
     ['its text', { query: LISTED }],
     ['its text with other white space', { query: `# a comment\n${LISTED.replaceAll(' ', '  ')}` }],
-  ])('in the mode require: a listed one is prepared for everybody by %s', async (_how, body) => {
-    const byApollo = await required.askApollo({ headers: frontend, body });
-    await required.ask({ headers: AUTHORIZED, body });
-    const { told, isPrepared } = await required.ask({ headers: frontend, body });
+  ])('in the mode require: a listed one is compiled for all callers by %s', async (_how, body) => {
+    const byApollo = await required.sendToApollo({ headers: frontend, body });
+    await required.send({ headers: AUTHORIZED, body });
+    const { effects, isPrepared } = await required.send({ headers: frontend, body });
     expect(isPrepared).toBe(true);
-    expect(told).toEqual(byApollo);
-    expect(JSON.parse(told.body)).toEqual({ data: { listed: 'Query' } });
+    expect(effects).toEqual(byApollo);
+    expect(JSON.parse(effects.body)).toEqual({ data: { listed: 'Query' } });
   });
 
   test('in the mode warn: an unlisted one is logged each time by both paths', async () => {
     const preferred = await startWith('warn');
     const body = { query: FREE, operationName: 'Free' };
-    const byApollo = await preferred.askApollo({ headers: frontend, body });
-    await preferred.ask({ headers: frontend, body });
-    const { told, isPrepared } = await preferred.ask({ headers: frontend, body });
+    const byApollo = await preferred.sendToApollo({ headers: frontend, body });
+    await preferred.send({ headers: frontend, body });
+    const { effects, isPrepared } = await preferred.send({ headers: frontend, body });
     expect(isPrepared).toBe(true);
-    expect(told).toEqual(byApollo);
-    expect(told.log).toContainEqual(expect.objectContaining({ level: 40, name: 'Free' }));
+    expect(effects).toEqual(byApollo);
+    expect(effects.log).toContainEqual(expect.objectContaining({ level: 40, name: 'Free' }));
   });
 
-  test('is not carried out with invalid credentials', async () => {
+  test('is not executed with invalid credentials', async () => {
     await ways.prepare({ query: FREE });
     const [token, key] = [frontend.authorization, AUTHORIZED.authorization];
     for (const authorization of [undefined, 'Bearer x', 'Basic eDp5', `${token}x`, key.slice(0, -1)]) {
-      const { told, isPrepared } = await ways.ask({ headers: { authorization }, body: { query: FREE } });
-      expect([isPrepared, told.status]).toEqual([false, 401]);
+      const { effects, isPrepared } = await ways.send({
+        headers: { authorization },
+        body: { query: FREE },
+      });
+      expect([isPrepared, effects.status]).toEqual([false, 401]);
     }
   });
 });
 
 describe('A random operation', () => {
   const schema = gatewaySchema();
-  let plain: BothWays;
+  let plain: DifferentialHarness;
 
   beforeAll(async () => {
-    plain = await BothWays.start();
-    // Two attempts in the journal, for attempt and attempts.
+    plain = await DifferentialHarness.start();
     const unused = [...FOUND.payment];
     plain.service.respond((request) =>
       request.method === 'POST'
         ? { status: 201, json: { status: 'pending', transaction_id: unused.pop() } }
-        : tellTransaction(request),
+        : lookupReply(request),
     );
     for (const key of ATTEMPT_KEYS.slice(0, 2)) {
       const variables = { input: createInput('payment', key) };
-      expect((await plain.ask({ body: { query: CREATE, variables } })).told.body).toContain('Success');
+      expect((await plain.send({ body: { query: CREATE, variables } })).effects.body).toContain('Success');
     }
   });
 
@@ -288,12 +296,14 @@ describe('A random operation', () => {
     ['it has directives', { fails: true, directives: true }],
   ])('gives the same bytes by both paths when %s', async (_when, options) => {
     const property = fc.asyncProperty(fc.gen(), async (g) => {
-      const question = operationOf(schema, g, options);
-      const { told: byApollo } = await plain.ask({ body: { ...question, query: asNew(question.query) } });
-      // Apollo never teaches an operation that it refuses, for example one beyond the limits.
+      const operation = operationOf(schema, g, options);
+      const { effects: byApollo } = await plain.send({
+        body: { ...operation, query: asNew(operation.query) },
+      });
+      // Operations that Apollo refuses are never compiled, for example those beyond the limits.
       if (byApollo.status !== 200) return;
-      await plain.prepare(question);
-      expect(withSortedErrors(await plain.byPrepared(question))).toEqual(withSortedErrors(byApollo));
+      await plain.prepare(operation);
+      expect(withSortedErrors(await plain.byPrepared(operation))).toEqual(withSortedErrors(byApollo));
     });
     await fc.assert(property, { numRuns: 40, maxSkipsPerRun: 200 });
   });
@@ -308,11 +318,11 @@ describe('A random operation', () => {
       ${kind}s(channel: $c, transactionIds: $ids) ${whole} ${kind}(channel: $c, transactionId: $id) ${whole}
       node(id: $node) { id ... on ${type} { status } } }`;
     const [id = ''] = ids;
-    const told = await plain.expectSame({
+    const effects = await plain.expectSame({
       query,
       variables: { c: CHANNEL, ids, id, node: nodeId(kind, id) },
     });
-    expect(told.calls).toHaveLength(ids.length);
+    expect(effects.calls).toHaveLength(ids.length);
   });
 });
 
@@ -322,10 +332,10 @@ describe('A failing lookup', () => {
   const MANY = `query Many($c: UUID!, $ids: [UUID!]!) { payments(channel: $c, transactionIds: $ids) {
     ... on PaymentResource { transactionId status amount { value } } } }`;
   const c = CHANNEL;
-  let failing: BothWays;
+  let failing: DifferentialHarness;
 
   beforeAll(async () => {
-    failing = await BothWays.start({ SERVICE_TIMEOUT_MS: '800' });
+    failing = await DifferentialHarness.start({ SERVICE_TIMEOUT_MS: '800' });
   });
 
   test.each<[string, Reply, string]>([
@@ -338,10 +348,10 @@ describe('A failing lookup', () => {
       const id = /transaction_id=([^&]*)/.exec(query)?.[1];
       return id === TEN[BAD] ? reply : { status: 200, json: { status: 'pending', transaction_id: id } };
     });
-    const question = { query: MANY, variables: { c, ids: TEN } };
-    await failing.prepare({ ...question, variables: { c, ids: TEN.slice(0, 2) } });
-    const byApollo = await failing.byApollo(question);
-    const byPrepared = await failing.byPrepared(question);
+    const operation = { query: MANY, variables: { c, ids: TEN } };
+    await failing.prepare({ ...operation, variables: { c, ids: TEN.slice(0, 2) } });
+    const byApollo = await failing.byApollo(operation);
+    const byPrepared = await failing.byPrepared(operation);
     expect(byPrepared).toEqual(byApollo);
     const { data, errors } = JSON.parse(byPrepared.body) as {
       data: { payments: unknown[] };
@@ -365,26 +375,26 @@ describe('A failing lookup', () => {
       `{ ${LOOKUP} ${listOf(...TEN.flatMap(() => [...TEN, second]))} }`,
     ],
   ])('is requested once, with the same errors by both paths: %s', async (_what, query) => {
-    failing.service.respond(tellTransaction);
+    failing.service.respond(lookupReply);
     const byApollo = await failing.byApollo({ query });
     await failing.prepare({ query });
     const byPrepared = await failing.byPrepared({ query });
     expect(withSortedErrors(byPrepared)).toEqual(withSortedErrors(byApollo));
-    // Where one lookup fails, the order of the errors is that of the fields.
+    // With one failing lookup the errors have the order of the fields.
     if (new Set(byPrepared.calls).size === 1) expect(byPrepared.body).toBe(byApollo.body);
     expect(new Set(byPrepared.calls).size).toBe(byPrepared.calls.length);
   });
 
-  test('of the payment of an attempt costs one request by both paths', async () => {
+  test('of the payment of an attempt causes one request by both paths', async () => {
     const id = FOUND.payment[0];
     failing.service.respond(() => ({ status: 201, json: { status: 'pending', transaction_id: id } }));
-    await failing.ask({ body: { query: CREATE, variables: { input: createInput('payment', 'key-1') } } });
+    await failing.send({ body: { query: CREATE, variables: { input: createInput('payment', 'key-1') } } });
     failing.service.respond(() => ({ status: 403, json: {} }));
-    const told = await failing.expectSame({
+    const effects = await failing.expectSame({
       query:
         '{ attempt(idempotencyKey: "key-1") { payment { __typename } again: payment { ... on Node { id } } } }',
     });
-    expect(told.calls).toHaveLength(1);
+    expect(effects.calls).toHaveLength(1);
   });
 });
 
@@ -396,68 +406,67 @@ describe('Rate limiting', () => {
     c: CHANNEL,
     ids: Array.from({ length: count }, () => MISSING),
   });
-  /** Refused by a validation rule, which costs the same. */
+  /** An input that a validation rule refuses, which costs the same. */
   const badInput = (): object => ({ input: { ...createInput('payment', randomUUID()), externalId: '' } });
 
-  const SPENDINGS: [string, { query: string; variables: () => object; points: number }][] = [
+  const CHARGES: [string, { query: string; variables: () => object; points: number }][] = [
     ['a batch of seven', { query: BATCH, variables: () => batchOf(7), points: 7 }],
     ['an empty batch', { query: BATCH, variables: () => batchOf(0), points: 1 }],
     ['a mutation', { query: CREATE, variables: badInput, points: 5 }],
     ['an operation without lookups', { query: '{ __typename }', variables: () => ({}), points: 1 }],
   ];
-  const CLIENTS = Array.from({ length: SPENDINGS.length * 2 + 1 }, (_, place) => clientOf(`client-${place}`));
+  const CLIENTS = Array.from({ length: CHARGES.length * 2 + 1 }, (_, place) => clientOf(`client-${place}`));
   const unused = [...CLIENTS];
-  let limited: BothWays;
+  let limited: DifferentialHarness;
 
   beforeAll(async () => {
-    limited = await BothWays.start({
+    limited = await DifferentialHarness.start({
       RATE_LIMIT_PER_MINUTE: String(LIMIT),
       CLIENT_KEYS_FILE: clientKeysFile(...CLIENTS),
     });
   });
 
-  /** The credentials of another client, which has that many points left. */
   async function clientWith(points: number): Promise<{ authorization: string }> {
     const headers = bearer(unused.pop()?.key ?? '');
-    const { told } = await limited.ask({
+    const { effects } = await limited.send({
       headers,
       body: { query: asNew(BATCH), variables: batchOf(LIMIT - points) },
     });
-    expect(told.status).toBe(200);
+    expect(effects.status).toBe(200);
     return headers;
   }
 
-  const withoutClient = (told: Told): Told =>
-    JSON.parse(JSON.stringify(told).replaceAll(/client-\d+/g, 'client')) as Told;
+  const withoutClient = (effects: Effects): Effects =>
+    JSON.parse(JSON.stringify(effects).replaceAll(/client-\d+/g, 'client')) as Effects;
 
-  test.each(SPENDINGS)('takes the same points for %s by both paths', async (_what, spending) => {
-    const last: Told[] = [];
+  test.each(CHARGES)('charges the same points for %s by both paths', async (_what, spending) => {
+    const last: Effects[] = [];
     for (const isApollo of [true, false]) {
       const headers = await clientWith(spending.points * 6 - 1);
       const query = asNew(spending.query);
       for (let count = 0; count < 6; count += 1) {
-        const asked = { headers, body: { query, variables: spending.variables() } };
-        const { told, isPrepared } = isApollo
-          ? { told: await limited.askApollo(asked), isPrepared: false }
-          : await limited.ask(asked);
-        expect(told.status).toBe(count < 5 ? 200 : 429);
-        // Two requests teach it, and Apollo refuses the last.
+        const request = { headers, body: { query, variables: spending.variables() } };
+        const { effects, isPrepared } = isApollo
+          ? { effects: await limited.sendToApollo(request), isPrepared: false }
+          : await limited.send(request);
+        expect(effects.status).toBe(count < 5 ? 200 : 429);
+        // Two requests compile it, and Apollo refuses the last.
         expect(isPrepared).toBe(!isApollo && count > 1 && count < 5);
-        if (count === 5) last.push(withoutClient(told));
+        if (count === 5) last.push(withoutClient(effects));
       }
     }
     expect(last[1]).toEqual(last[0]);
   });
 
-  test('admits no more concurrent prepared operations than points are left', async () => {
+  test('admits no more concurrent compiled operations than points are left', async () => {
     const headers = await clientWith(44);
     for (let count = 0; count < 2; count += 1)
-      await limited.ask({ headers, body: { query: BATCH, variables: batchOf(2) } });
-    const answers = await Promise.all(
+      await limited.send({ headers, body: { query: BATCH, variables: batchOf(2) } });
+    const responses = await Promise.all(
       Array.from({ length: 40 }, () => limited.client.ask(BATCH, batchOf(4), headers)),
     );
-    expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(10);
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 429]));
+    expect(responses.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(10);
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200, 429]));
   });
 });
 
@@ -465,7 +474,7 @@ describe('Mutations', () => {
   const MUTATIONS = ['createPayment', 'createPayout', 'confirmPayment'] as const;
 
   /** Finds a payment by id that waits for its UTR, and nothing by external id. */
-  function tell({ query }: ReceivedRequest): Reply {
+  function transactionReply({ query }: ReceivedRequest): Reply {
     const [, id] = /transaction_id=([^&]*)/.exec(query) ?? [];
     const payment_method = { type: 'upi', state: 'waiting_for_utr' };
     if (!id) return { status: 404, json: {} };
@@ -473,9 +482,8 @@ describe('Mutations', () => {
   }
 
   const byLedger = (request: ReceivedRequest): Reply =>
-    request.method === 'POST' ? accepted(request) : tell(request);
+    request.method === 'POST' ? accepted(request) : transactionReply(request);
 
-  /** A valid input with a transaction of its own. */
   const inputOf = (mutation: Mutation): { input: Record<string, unknown> } =>
     mutation === 'confirmPayment'
       ? { input: { ...validCall(mutation, 'upi').input, transactionId: randomUUID() } }
@@ -485,22 +493,19 @@ describe('Mutations', () => {
     ways.service.respond(byLedger);
     for (const mutation of MUTATIONS)
       for (let count = 0; count < 2; count += 1)
-        await ways.ask({ body: { query: DOCUMENTS[mutation], variables: inputOf(mutation) } });
+        await ways.send({ body: { query: DOCUMENTS[mutation], variables: inputOf(mutation) } });
   });
 
   beforeEach(() => ways.service.respond(byLedger));
 
-  /**
-   * What was observed, without the keys, ids and lengths of this call, lookups that follow up earlier calls, and the number
-   * of tries of a lookup, which is random.
-   */
-  function comparable(told: Told, input: Record<string, unknown>): unknown {
-    const headers = told.headers.filter(([name]) => !/content-length/i.test(name));
+  /** The effects without keys, ids, lengths, lookups of earlier calls, and the random number of retries. */
+  function comparable(effects: Effects, input: Record<string, unknown>): unknown {
+    const headers = effects.headers.filter(([name]) => !/content-length/i.test(name));
     const own = [input['idempotencyKey'], input['externalId']].map(String).filter((text) => text !== '');
-    const calls = told.calls.filter((call) => !/external_id=/.test(call) || call.includes(`=${own[1]} `));
+    const calls = effects.calls.filter((call) => !/external_id=/.test(call) || call.includes(`=${own[1]} `));
     const hidden = own.reduce(
       (text, value) => text.replaceAll(value, '(own)'),
-      JSON.stringify({ ...told, headers, calls: [...new Set(calls)] }),
+      JSON.stringify({ ...effects, headers, calls: [...new Set(calls)] }),
     );
     return JSON.parse(
       hidden.replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '(id)'),
@@ -514,13 +519,20 @@ describe('Mutations', () => {
     headers?: Record<string, string>;
   }
 
-  async function expectSameCall({ mutation, input = (given) => given, reply, headers }: Case): Promise<Told> {
+  async function expectSameCall({
+    mutation,
+    input = (given) => given,
+    reply,
+    headers,
+  }: Case): Promise<Effects> {
     if (reply)
-      ways.service.respond((request) => (request.method === 'POST' ? reply(request) : tell(request)));
+      ways.service.respond((request) =>
+        request.method === 'POST' ? reply(request) : transactionReply(request),
+      );
     const first = { input: input(inputOf(mutation).input) };
     const second = { input: input(inputOf(mutation).input) };
     const body = { query: DOCUMENTS[mutation] };
-    const byApollo = await ways.askApollo({ headers, body: { ...body, variables: first } });
+    const byApollo = await ways.sendToApollo({ headers, body: { ...body, variables: first } });
     const byPrepared = await ways.byPrepared({ ...body, variables: second }, headers);
     expect(comparable(byPrepared, second.input)).toEqual(comparable(byApollo, first.input));
     return byPrepared;
@@ -529,10 +541,10 @@ describe('Mutations', () => {
   const posts = (calls: readonly string[]): string[] => calls.filter((call) => call.startsWith('POST'));
 
   test.each(MUTATIONS)('%s succeeds with one request and one audit line by both paths', async (mutation) => {
-    const told = await expectSameCall({ mutation });
-    expect(told.body).toMatch(/Pay(ment|out)Success/);
-    expect(told.audit).toHaveLength(1);
-    expect(posts(told.calls)).toHaveLength(1);
+    const effects = await expectSameCall({ mutation });
+    expect(effects.body).toMatch(/Pay(ment|out)Success/);
+    expect(effects.audit).toHaveLength(1);
+    expect(posts(effects.calls)).toHaveLength(1);
   });
 
   const declined = ({ json }: ReceivedRequest): Reply => ({
@@ -563,9 +575,9 @@ describe('Mutations', () => {
     '%s is refused the same without the scope and on another channel',
     async (mutation) => {
       for (const client of ['reader', 'elsewhere']) {
-        const told = await expectSameCall({ mutation, headers: keyed(client) });
-        expect(told.body).toContain('FORBIDDEN');
-        expect([told.audit.length, told.calls]).toEqual([1, []]);
+        const effects = await expectSameCall({ mutation, headers: keyed(client) });
+        expect(effects.body).toContain('FORBIDDEN');
+        expect([effects.audit.length, effects.calls]).toEqual([1, []]);
       }
     },
   );
@@ -577,11 +589,11 @@ describe('Mutations', () => {
       for (const name of ['channel', 'amount', 'transactionId', 'nosuch']) {
         const input = { ...inputOf(mutation).input, [name]: secret };
         const body = { query: DOCUMENTS[mutation], variables: { input } };
-        const byApollo = await ways.askApollo({ body });
-        const { told } = await ways.ask({ body });
-        expect(told).toEqual(byApollo);
-        expect(JSON.stringify(told)).not.toContain(secret);
-        expect(told.calls).toEqual([]);
+        const byApollo = await ways.sendToApollo({ body });
+        const { effects } = await ways.send({ body });
+        expect(effects).toEqual(byApollo);
+        expect(JSON.stringify(effects)).not.toContain(secret);
+        expect(effects.calls).toEqual([]);
       }
     },
   );
@@ -589,9 +601,9 @@ describe('Mutations', () => {
   const CREATES = ['createPayment', 'createPayout'] as const;
 
   test.each(CREATES)('%s is refused the same by the validation rules', async (mutation) => {
-    const told = await expectSameCall({ mutation, input: (input) => ({ ...input, externalId: '' }) });
-    expect(told.body).toContain('InvalidInputError');
-    expect(told.audit).toHaveLength(1);
+    const effects = await expectSameCall({ mutation, input: (input) => ({ ...input, externalId: '' }) });
+    expect(effects.body).toContain('InvalidInputError');
+    expect(effects.audit).toHaveLength(1);
   });
 
   test('createPayment with a full card number requires cards:direct, and the number appears nowhere', async () => {
@@ -628,30 +640,32 @@ describe('Mutations', () => {
       a: createPayment(input: $input) { __typename } b: createPayment(input: $input) { __typename } }`;
     const variables = { input: createInput('payment', newKey()) };
     for (let count = 0; count < 4; count += 1) {
-      const { told, isPrepared } = await ways.ask({ body: { query, variables } });
-      expect([isPrepared, told.status, told.calls, told.audit]).toEqual([false, 400, [], []]);
+      const { effects, isPrepared } = await ways.send({ body: { query, variables } });
+      expect([isPrepared, effects.status, effects.calls, effects.audit]).toEqual([false, 400, [], []]);
     }
   });
 
-  test('only the named one of a document is carried out', async () => {
+  test('only the named one of a document is executed', async () => {
     const query = `mutation Pay($input: CreatePaymentInput!) { createPayment(input: $input) { __typename } }
       mutation Confirm($confirm: ConfirmPaymentInput!) { confirmPayment(input: $confirm) { __typename } }`;
     const ask = (operationName: string, variables: object) =>
-      ways.ask({ body: { query, variables, operationName } });
+      ways.send({ body: { query, variables, operationName } });
     for (let count = 0; count < 3; count += 1) {
       const pay = await ask('Pay', { input: createInput('payment', newKey()) });
       const confirm = await ask('Confirm', { confirm: inputOf('confirmPayment').input });
       expect([pay.isPrepared, confirm.isPrepared]).toEqual([count === 2, count === 2]);
-      const paths = [pay, confirm].map(({ told }) => posts(told.calls).map((call) => call.split(' ')[1]));
+      const paths = [pay, confirm].map(({ effects }) =>
+        posts(effects.calls).map((call) => call.split(' ')[1]),
+      );
       expect(paths).toEqual([['/api/v1/payment/'], ['/api/v1/payment/confirm/']]);
     }
   });
 
-  test('are not carried out by GET when prepared', async () => {
+  test('are not executed by GET when compiled', async () => {
     const variables = JSON.stringify(inputOf('createPayment'));
     const search = `?${new URLSearchParams({ query: DOCUMENTS.createPayment, variables })}`;
     const headers = { 'apollo-require-preflight': '1', 'content-type': undefined };
-    const { told } = await ways.ask({ method: 'GET', search, headers });
-    expect([told.status, told.calls, told.audit]).toEqual([405, [], []]);
+    const { effects } = await ways.send({ method: 'GET', search, headers });
+    expect([effects.status, effects.calls, effects.audit]).toEqual([405, [], []]);
   });
 });

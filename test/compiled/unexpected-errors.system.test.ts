@@ -4,11 +4,11 @@ import { API_KEY, SECRET_KEY, testSettings, testService } from '../support/gatew
 import type { FakePaymentService } from '../support/payment-service/fake-payment-service';
 import { listening, startProgram, type ChildProgram } from '../support/program';
 import { exchange } from './support/exchange';
-import { FAILING, tellTransaction } from './support/transactions';
+import { FAILING, lookupReply } from './support/transactions';
 
 const READER = { authorization: 'Bearer pgk_reader-0123456789abcdef0123' };
 
-/** An unhandled rejection ends a process, but not a test: the gateway runs in a process of its own. */
+/** An unhandled rejection ends a process, but not a test: the gateway runs in its own process. */
 describe('A gateway process', () => {
   let service: FakePaymentService;
   let program: ChildProgram;
@@ -19,7 +19,7 @@ describe('A gateway process', () => {
   ) => ReturnType<typeof exchange>;
 
   beforeAll(async () => {
-    service = await testService(tellTransaction);
+    service = await testService(lookupReply);
     const key = READER.authorization.slice('Bearer '.length);
     program = startProgram({
       ...testSettings(),
@@ -36,7 +36,7 @@ describe('A gateway process', () => {
   test.each([
     ['fails', 'payment(channel: $channel, transactionId: $id) { __typename }'],
     ['has no id', 'payment(channel: $channel) { __typename }'],
-  ])('survives a lookup that %s beside one that is forbidden', async (_what, lookup) => {
+  ])('survives a lookup that %s next to a forbidden one', async (_what, lookup) => {
     const query = `query Q($channel: UUID!, $id: UUID!) { ${lookup} payout(channel: $channel, transactionId: $id) { __typename } }`;
     for (let count = 0; count < 4; count += 1)
       expect((await ask(query, { channel: CHANNEL, id: FAILING[0] }, READER)).status).toBe(200);

@@ -4,7 +4,7 @@ import { paymentRequest, payoutRequest } from './samples';
 import { each, ENDPOINTS, queryString, signature } from './service';
 import type { Obligations, Run, Service, Signing } from './service';
 
-/** Data with which each endpoint would accept, or at least understand, the request. */
+/** Data for which each endpoint responds with something other than 401. */
 function goodData(service: Service): Record<keyof typeof ENDPOINTS, string> {
   const lookUp = queryString({ channel: service.channel, transaction_id: randomUUID() });
   return {
@@ -16,15 +16,14 @@ function goodData(service: Service): Record<keyof typeof ENDPOINTS, string> {
   };
 }
 
-/** Without these a service that lets nobody in would meet all the others. */
-const letsIn =
+/** Control: a service that rejects everything would meet all other authentication requirements. */
+const accepts =
   (name: keyof typeof ENDPOINTS): Run =>
   async (service) => {
-    const { asked, status } = await service.call(ENDPOINTS[name], goodData(service)[name]);
-    assert(status !== 401 && status < 500, `${asked} answered ${status}`);
+    const { requestLine, status } = await service.call(ENDPOINTS[name], goodData(service)[name]);
+    assert(status !== 401 && status < 500, `${requestLine} responded with ${status}`);
   };
 
-/** The service answers 401 on every endpoint when this is signed in place of what is sent. */
 const refusesSigned =
   (signing: (service: Service, data: string) => Partial<Signing>): Run =>
   async (service) => {
@@ -39,7 +38,7 @@ interface SignedRequest extends Signing {
   value: string;
 }
 
-/** The service answers 401 on every endpoint when a header is changed after signing; undefined removes it. */
+/** The service responds with 401 on every endpoint when a header is changed after signing; undefined removes it. */
 const refusesHeader =
   (header: string, change: (request: SignedRequest) => string | undefined): Run =>
   async (service) => {
@@ -56,7 +55,6 @@ const refusesHeader =
 const empty = () => '';
 const otherDigit = (digit = ''): string => (digit === '0' ? '1' : '0');
 
-/** Creates a payment with a timestamp of so many seconds from now. */
 export const createsAt =
   (offsetSeconds: number, status: 201 | 401): Run =>
   async (service) => {
@@ -69,8 +67,8 @@ const wrongSecret = ({ access }: Service) => ({ secretKey: `${access.secretKey}x
 
 /** Spec section 5. */
 export const authObligations: Obligations = {
-  ...each({ lookUpPayment: 'AUTH-001', createPayment: 'AUTH-002', confirmPayment: 'AUTH-003' }, letsIn),
-  ...each({ lookUpPayout: 'AUTH-004', createPayout: 'AUTH-005' }, letsIn),
+  ...each({ lookUpPayment: 'AUTH-001', createPayment: 'AUTH-002', confirmPayment: 'AUTH-003' }, accepts),
+  ...each({ lookUpPayout: 'AUTH-004', createPayout: 'AUTH-005' }, accepts),
   ...each({ 'X-API-Key': 'AUTH-010', 'X-Timestamp': 'AUTH-011', 'X-Signature': 'AUTH-012' }, (header) =>
     refusesHeader(header, () => undefined),
   ),

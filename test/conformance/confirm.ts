@@ -3,14 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { createDateIn, lacks, objectIn, sameAmount } from './expectations';
 import { created, paymentRequest, payoutRequest, type PaymentType } from './samples';
 import { each, type Obligations, type Run, type Service } from './service';
-import type { Answer, WireObject } from './wire';
+import type { ServiceResponse, WireObject } from './wire';
 
 const UTR = '412345678901';
-/** A payer's answer that is approved only later, where outcomes can be forced. */
+/** A confirmation value that the sandbox approves later. */
 const APPROVED_LATER = '111111';
 
-/** The body field that carries the payer's answer (spec 3.4, 4.5), and one; of c2c only `id` is sent. */
-const ANSWERS = {
+/** Field and example of the confirmation value (spec 3.4, 4.5); of c2c only `id` is sent. */
+const CONFIRMATION_VALUES = {
   upi: { utr: UTR },
   dcb: { code: '482913' },
   bkash: { transaction_id: '9AB7C6D5E4' },
@@ -19,61 +19,60 @@ const ANSWERS = {
   c2c: {},
 } satisfies Partial<Record<PaymentType, Record<string, string>>>;
 
-type Confirmable = keyof typeof ANSWERS;
+type Confirmable = keyof typeof CONFIRMATION_VALUES;
 
-export const isConfirmable = (type: PaymentType): type is Confirmable => type in ANSWERS;
+export const isConfirmable = (type: PaymentType): type is Confirmable => type in CONFIRMATION_VALUES;
 
-/** The good confirm of a payment; `given` stands in for the payer's answer. */
+/** A valid confirm of a payment; `given` replaces the confirmation value. */
 export function confirmBody(type: Confirmable, id: string, given?: string): WireObject {
-  const fields = Object.entries<string>(ANSWERS[type]);
-  return { id, ...Object.fromEntries(fields.map(([field, answer]) => [field, given ?? answer])) };
+  const fields = Object.entries<string>(CONFIRMATION_VALUES[type]);
+  return { id, ...Object.fromEntries(fields.map(([field, response]) => [field, given ?? response])) };
 }
 
-/** The request and the answer of a payment that waits for its confirmation. */
 async function waiting(service: Service, type: PaymentType) {
   const request = paymentRequest(service, type, { flow: 'direct' });
   const payment = await created(service, 'payment', request);
   return { request, payment, id: payment.transaction_id };
 }
 
-/** The short answer that keeps `processing` (spec 2.3, 4.5). */
-function staysProcessing(answer: WireObject, id: string, type: PaymentType): void {
-  assert.equal(answer.status, 'processing', 'status');
-  assert.equal(answer.transaction_id, id, 'transaction_id');
-  const method = objectIn(answer, 'payment_method');
+/** The short response with status `processing` (spec 2.3, 4.5). */
+function staysProcessing(response: WireObject, id: string, type: PaymentType): void {
+  assert.equal(response.status, 'processing', 'status');
+  assert.equal(response.transaction_id, id, 'transaction_id');
+  const method = objectIn(response, 'payment_method');
   assert.equal(method.type, type, 'payment_method.type');
   assert.equal(method.state, 'waiting_for_provider', 'payment_method.state');
-  lacks(answer, 'amount', 'error');
+  lacks(response, 'amount', 'error');
 }
 
-/** The answer of a payment that the confirmation completed (spec 4.5). */
-function isCompleted(answer: WireObject, payment: WireObject, request: WireObject): void {
-  assert.equal(answer.status, 'completed', 'status');
-  assert.equal(answer.transaction_id, payment.transaction_id, 'transaction_id');
-  sameAmount(answer, request);
-  assert.equal(createDateIn(answer), payment.create_date, 'create_date');
-  lacks(answer, 'payment_method', 'error');
+/** The response for a payment that the confirm completed (spec 4.5). */
+function isCompleted(response: WireObject, payment: WireObject, request: WireObject): void {
+  assert.equal(response.status, 'completed', 'status');
+  assert.equal(response.transaction_id, payment.transaction_id, 'transaction_id');
+  sameAmount(response, request);
+  assert.equal(createDateIn(response), payment.create_date, 'create_date');
+  lacks(response, 'payment_method', 'error');
 }
 
-/** The status code of a confirm is not shown: that of a look-up and that of a creation are both good. */
-const accepted = (answer: Answer): WireObject => answer.having(200, 201).body();
+/** The specification does not give the status code of a confirm: those of a lookup and of a create are accepted. */
+const accepted = (response: ServiceResponse): WireObject => response.having(200, 201).body();
 
-const answersShortly =
+const respondsShortly =
   (type: Confirmable): Run =>
   async (service) => {
     const { request, payment, id } = await waiting(service, type);
-    const answer = accepted(await service.confirm(confirmBody(type, id)));
+    const response = accepted(await service.confirm(confirmBody(type, id)));
     // Of c2c spec 3.4 shows no other status.
-    if (type !== 'c2c' && answer.status === 'completed') isCompleted(answer, payment, request);
-    else staysProcessing(answer, id, type);
+    if (type !== 'c2c' && response.status === 'completed') isCompleted(response, payment, request);
+    else staysProcessing(response, id, type);
   };
 
 const staysWhilePending =
   (type: Confirmable): Run =>
   async (service) => {
     const { id } = await waiting(service, type);
-    const answer = accepted(await service.confirm(confirmBody(type, id, APPROVED_LATER)));
-    staysProcessing(answer, id, type);
+    const response = accepted(await service.confirm(confirmBody(type, id, APPROVED_LATER)));
+    staysProcessing(response, id, type);
     const found = await service.found('payment', id);
     assert.equal(found.status, 'processing', 'status of the look-up');
     assert.equal(objectIn(found, 'payment_method').state, 'waiting_for_provider', 'state of the look-up');
@@ -89,7 +88,7 @@ const completes =
     lacks(found, 'error');
   };
 
-const needsTheAnswer =
+const requiresTheValue =
   (type: Confirmable): Run =>
   async (service) => {
     const { payment, id } = await waiting(service, type);
@@ -100,7 +99,7 @@ const needsTheAnswer =
     assert.equal(state, objectIn(payment, 'payment_method').state, 'the state moved');
   };
 
-/** Error answers of the confirm endpoint are not shown, so that no status code can be required. */
+/** The specification does not show errors of the confirm endpoint, so that no status code can be required. */
 const refuses =
   (body: (service: Service) => Promise<WireObject>): Run =>
   async (service) =>
@@ -108,10 +107,10 @@ const refuses =
 
 /** Spec 3.4 and 4.5. */
 export const confirmObligations: Obligations = {
-  ...each({ upi: 'CNF-001', dcb: 'CNF-002', c2c: 'CNF-006' }, answersShortly),
-  ...each({ bkash: 'CNF-003', nagad: 'CNF-004', rocket: 'CNF-005' }, answersShortly),
-  ...each({ upi: 'CNF-030', dcb: 'CNF-031' }, needsTheAnswer),
-  ...each({ bkash: 'CNF-032', nagad: 'CNF-033', rocket: 'CNF-034' }, needsTheAnswer),
+  ...each({ upi: 'CNF-001', dcb: 'CNF-002', c2c: 'CNF-006' }, respondsShortly),
+  ...each({ bkash: 'CNF-003', nagad: 'CNF-004', rocket: 'CNF-005' }, respondsShortly),
+  ...each({ upi: 'CNF-030', dcb: 'CNF-031' }, requiresTheValue),
+  ...each({ bkash: 'CNF-032', nagad: 'CNF-033', rocket: 'CNF-034' }, requiresTheValue),
   'CNF-040': refuses(async (service) => {
     await waiting(service, 'upi');
     return { utr: UTR };
@@ -137,8 +136,8 @@ export const forcedConfirmObligations: Obligations = {
   'CNF-025': async (service) => {
     for (const type of ['upi', 'dcb'] as const) {
       const { request, id } = await waiting(service, type);
-      const answer = accepted(await service.confirm(confirmBody(type, id, APPROVED_LATER)));
-      const { phone } = objectIn(answer, 'payment_method');
+      const response = accepted(await service.confirm(confirmBody(type, id, APPROVED_LATER)));
+      const { phone } = objectIn(response, 'payment_method');
       assert.equal(phone, objectIn(request, 'payment_method').phone, `phone of ${type}`);
     }
   },

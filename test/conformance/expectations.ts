@@ -16,7 +16,7 @@ export function objectIn(parent: WireObject, field: string): WireObject {
   return value;
 }
 
-/** The field's value, which has to be a string with something in it. */
+/** The value of the field, which must be a non-empty string. */
 export function textIn(parent: WireObject, field: string): string {
   const value = parent[field];
   assert(typeof value === 'string' && value !== '', `${field} is not a text: ${JSON.stringify(value)}`);
@@ -47,7 +47,7 @@ export function createDateIn(parent: WireObject): string {
   return value;
 }
 
-/** A decimal string as a whole number of its smallest parts, so that amounts compare without floats. */
+/** A decimal string as an integer of its smallest unit, to compare amounts without floats. */
 export function decimalIn(parent: WireObject, field: string): bigint {
   const value = textIn(parent, field);
   const match = /^(\d+)(?:\.(\d{1,8}))?$/.exec(value);
@@ -55,15 +55,14 @@ export function decimalIn(parent: WireObject, field: string): bigint {
   return BigInt((match[1] ?? '') + (match[2] ?? '').padEnd(SCALE, '0'));
 }
 
-/** The resource's amount is the one that the create request gave. */
 export function sameAmount(resource: WireObject, request: WireObject): void {
   const given = objectIn(request, 'amount');
-  const answered = objectIn(resource, 'amount');
-  assert.equal(answered.currency, given.currency, 'amount.currency');
-  assert.equal(decimalIn(answered, 'value'), decimalIn(given, 'value'), 'amount.value');
+  const responded = objectIn(resource, 'amount');
+  assert.equal(responded.currency, given.currency, 'amount.currency');
+  assert.equal(decimalIn(responded, 'value'), decimalIn(given, 'value'), 'amount.value');
 }
 
-/** All that 2.3 says of a full payment resource, save what depends on the method. */
+/** The fields of a full payment resource in 2.3, except those of the method. */
 export function fullPayment(payment: WireObject, request: WireObject): void {
   statusIn(payment, PAYMENT_STATUSES);
   uuidIn(payment, 'transaction_id');

@@ -6,22 +6,21 @@ import { each, queryString, RESOURCES, type Obligations, type Resource, type Run
 
 type Id = 'transaction_id' | 'external_id';
 
-/** Answers 200 to a look-up by these ids. */
 const findsBy =
   (resource: Resource, ...by: Id[]): Run =>
   async (service) => {
     const external_id = `order-${randomUUID()}`;
     const request = named(service, resource, external_id);
     const { transaction_id, create_date } = await created(service, resource, request);
-    const asked = Object.fromEntries(by.map((id) => [id, { transaction_id, external_id }[id]]));
-    const found = (await service.lookUp(resource, asked)).having(200).body();
+    const sent = Object.fromEntries(by.map((id) => [id, { transaction_id, external_id }[id]]));
+    const found = (await service.lookUp(resource, sent)).having(200).body();
     assert.equal(found.transaction_id, transaction_id, 'transaction_id');
     if (resource === 'payout') return void statusIn(found, PAYOUT_STATUSES);
     fullPayment(found, request);
     assert.equal(found.create_date, create_date, 'create_date');
   };
 
-/** External ids that only an exact signature and an exact decoding survive. */
+/** Finds an external id that requires exact signing and decoding. */
 const findsExternalId =
   (text: string): Run =>
   async (service) => {
@@ -33,7 +32,6 @@ const findsExternalId =
     }
   };
 
-/** Answers 400 to such a query, given the channel and the ids of an existing transaction. */
 const refuses =
   (query: (ids: Record<'channel' | Id, string>) => Record<string, string>): Run =>
   async (service) => {
@@ -45,7 +43,7 @@ const refuses =
     }
   };
 
-/** What of a server-to-server payment a look-up still shows while the payer has to act. */
+/** Fields of a server-to-server payment that a lookup shows while the payer has to act. */
 const showsWaiting =
   (type: PaymentType, ...fields: string[]): Run =>
   async (service) => {

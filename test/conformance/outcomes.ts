@@ -6,7 +6,7 @@ import type { Flow, PaymentSample, PaymentType, PayoutType } from './samples';
 import type { Obligations, Resource, Run, Service } from './service';
 import type { WireObject } from './wire';
 
-/** Spec 7.2. The text is what the provider says, where the code passes it on. */
+/** Spec 7.2. `text` is the provider's text, for codes that pass it on. */
 function isDeclined(resource: WireObject, code?: string, text?: string): void {
   const error = objectIn(resource, 'error');
   assert.equal(error.code, code, 'error.code');
@@ -23,7 +23,6 @@ async function isDeclinedPayout(service: Service, type: PayoutType, cents: strin
   isDeclined(failed, ...error);
 }
 
-/** The cents force the outcome. */
 const declines = (ids: Record<Resource, string>, cents: string, ...error: string[]): Obligations => ({
   [ids.payment]: async (service) => {
     const request = paymentRequest(service, 'card', { flow: 'direct', value: `25.${cents}` });
@@ -35,7 +34,7 @@ const declines = (ids: Record<Resource, string>, cents: string, ...error: string
   [ids.payout]: (service) => isDeclinedPayout(service, 'imps', cents, ...error),
 });
 
-/** A payment whose payer has done all that the flow asks of the client. */
+/** A payment for which all client steps of the flow are done. */
 async function acted(service: Service, type: PaymentType, options: { flow: Flow; value: string }) {
   const request = paymentRequest(service, type, options);
   const { transaction_id: id } = await created(service, 'payment', request);
@@ -44,7 +43,6 @@ async function acted(service: Service, type: PaymentType, options: { flow: Flow;
   return { request, id };
 }
 
-/** The types that have the flow. */
 function typesOf(flow: Flow): PaymentType[] {
   const samples = Object.entries(PAYMENTS) as [PaymentType, PaymentSample][];
   return samples.filter(([, { direct }]) => flow === 'redirect' || direct).map(([type]) => type);

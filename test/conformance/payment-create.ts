@@ -4,7 +4,7 @@ import { PAYMENT_STATUSES, statusIn } from './expectations';
 import { CALLBACK_URL, changed, created, paymentRequest, type Flow, type PaymentType } from './samples';
 import { ENDPOINTS, type Obligations, type Run } from './service';
 
-/** Answers 400 to a good create with this value at that path; undefined removes the field. */
+/** Responds with 400 to a valid create with this value at that path; undefined removes the field. */
 export const refuses =
   (path: string, value?: unknown, type: PaymentType = 'card', flow?: Flow): Run =>
   async (service) => {
@@ -17,7 +17,6 @@ const accepts =
   async (service) =>
     void (await created(service, 'payment', changed(paymentRequest(service, 'card'), path, value)));
 
-/** Answers 400 to a body that is no create request at all. */
 const refusesBody =
   (body: string): Run =>
   async (service) => {
@@ -36,8 +35,8 @@ export const paymentCreateObligations: Obligations = {
     assert.notEqual(first.transaction_id, second.transaction_id);
   },
   'PAY-003': async (service) => {
-    const answer = await service.create('payment', paymentRequest(service, 'card'));
-    assert.match(answer.having(201).contentType, /^application\/json\b/);
+    const response = await service.create('payment', paymentRequest(service, 'card'));
+    assert.match(response.having(201).contentType, /^application\/json\b/);
   },
   'PAY-004': async (service) => {
     const external_id = `order-${randomUUID()}`;

@@ -5,7 +5,7 @@ import { created, CVC, PAN, paymentRequest, type PaymentType } from './samples';
 import { each, type Obligations, type Run } from './service';
 
 interface Begins {
-  /** The sub-states in which it may begin (spec 3.3, 3.4). Absent: none applies to the method. */
+  /** The initial sub-states (spec 3.3, 3.4). Absent: none applies to the method. */
   states?: string[];
   /** The status that 3.4 shows with it. */
   status?: string;
@@ -14,7 +14,7 @@ interface Begins {
   topLevelAccount?: true;
 }
 
-/** Spec 2.5, column "server-to-server", and the first moves of 3.4. */
+/** Spec 2.5, column "server-to-server", and the first transitions of 3.4. */
 const begins =
   (type: PaymentType, { states, status, adds = [], topLevelAccount }: Begins): Run =>
   async (service) => {
@@ -61,7 +61,7 @@ export const paymentDirectObligations: Obligations = {
   ...requires('bkash', { first_name: 'PAY-220', surname: 'PAY-221', phone: 'PAY-222', email: 'PAY-223' }),
   ...requires('nagad', { first_name: 'PAY-224', surname: 'PAY-225', phone: 'PAY-226', email: 'PAY-227' }),
   ...requires('rocket', { first_name: 'PAY-228', surname: 'PAY-229', phone: 'PAY-230', email: 'PAY-231' }),
-  // The direct column names user_id, only the redirect column calls it required.
+  // The direct column names user_id; only the redirect column calls it required.
   ...requires('dcb', { user_id: 'PAY-232' }),
   // The fields of a card are named, none is called required; without these nothing can be charged.
   ...requires('card', { pan: 'PAY-233', expiry_month: 'PAY-234', expiry_year: 'PAY-235', cvc: 'PAY-236' }),
@@ -70,10 +70,10 @@ export const paymentDirectObligations: Obligations = {
   ),
   'PAY-250': async (service) => {
     const request = paymentRequest(service, 'card', { flow: 'direct' });
-    const answer = (await service.create('payment', request)).having(201);
-    const mask = textIn(objectIn(answer.body(), 'payment_method'), 'card_mask');
+    const response = (await service.create('payment', request)).having(201);
+    const mask = textIn(objectIn(response.body(), 'payment_method'), 'card_mask');
     assert.match(mask, new RegExp(`^${PAN.slice(0, 4)}[^0-9]+${PAN.slice(-4)}$`));
-    assert(!answer.text.includes(PAN), 'the answer holds the full card number');
+    assert(!response.text.includes(PAN), 'the answer holds the full card number');
   },
   'PAY-251': async (service) => {
     const payment = await created(service, 'payment', paymentRequest(service, 'card', { flow: 'direct' }));

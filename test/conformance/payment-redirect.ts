@@ -5,7 +5,7 @@ import { changed, created, paymentRequest, type PaymentType } from './samples';
 import { each, type Obligations, type Run } from './service';
 import type { WireObject } from './wire';
 
-const answersInFull =
+const respondsInFull =
   (type: PaymentType): Run =>
   async (service) => {
     const request = paymentRequest(service, type);
@@ -26,7 +26,6 @@ const acceptsEach =
     }
   };
 
-/** A type whose fields the specification does not show. */
 const acceptsUnshown =
   (method: WireObject): Run =>
   async (service) => {
@@ -39,10 +38,10 @@ const requires = (type: PaymentType, ids: Record<string, string>): Obligations =
 
 /** Spec 2.3 and 2.5, column "redirect flow". */
 export const paymentRedirectObligations: Obligations = {
-  ...each({ card: 'PAY-100', upi: 'PAY-101', dcb: 'PAY-102', jazz_cash: 'PAY-103' }, answersInFull),
-  ...each({ easy_paisa: 'PAY-104', virtual_account: 'PAY-105', qris: 'PAY-106' }, answersInFull),
-  ...each({ ewallet: 'PAY-107', c2c: 'PAY-108', scheme: 'PAY-112' }, answersInFull),
-  ...each({ bkash: 'PAY-109', nagad: 'PAY-110', rocket: 'PAY-111' }, answersInFull),
+  ...each({ card: 'PAY-100', upi: 'PAY-101', dcb: 'PAY-102', jazz_cash: 'PAY-103' }, respondsInFull),
+  ...each({ easy_paisa: 'PAY-104', virtual_account: 'PAY-105', qris: 'PAY-106' }, respondsInFull),
+  ...each({ ewallet: 'PAY-107', c2c: 'PAY-108', scheme: 'PAY-112' }, respondsInFull),
+  ...each({ bkash: 'PAY-109', nagad: 'PAY-110', rocket: 'PAY-111' }, respondsInFull),
   ...requires('dcb', { user_id: 'PAY-120' }),
   ...requires('virtual_account', { bank_code: 'PAY-121', account_number: 'PAY-122' }),
   ...requires('ewallet', { ewallet: 'PAY-123' }),

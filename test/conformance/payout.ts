@@ -3,7 +3,7 @@ import { PAYOUT_STATUSES, statusIn } from './expectations';
 import { CALLBACK_URL, changed, created, payoutRequest, type PayoutType } from './samples';
 import { each, type Obligations, type Run } from './service';
 
-/** Answers 400 to a good create with this value at that path; undefined removes the field. */
+/** Responds with 400 to a valid create with this value at that path; undefined removes the field. */
 const refuses =
   (path: string, value?: unknown, type: PayoutType = 'bank_transfer'): Run =>
   async (service) =>
@@ -12,7 +12,7 @@ const refuses =
 const requires = (type: PayoutType, ids: Record<string, string>): Obligations =>
   each(ids, (field) => refuses(`payout_method.${field}`, undefined, type));
 
-/** Status, transaction_id and external_id, the last a string or null (spec 4.2). */
+/** Status, transaction_id and external_id, which is a string or null (spec 4.2). */
 const accepts =
   (type: PayoutType): Run =>
   async (service) => {

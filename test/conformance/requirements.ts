@@ -10,7 +10,7 @@ import { payoutObligations } from './payout';
 import type { Obligations } from './service';
 import { signedBytesObligations } from './signed-bytes';
 
-/** What can be tried on every service. */
+/** Requirements that can be tested on every service. */
 const EVERYWHERE: readonly Obligations[] = [
   authObligations,
   signedBytesObligations,
@@ -23,11 +23,11 @@ const EVERYWHERE: readonly Obligations[] = [
   limitObligations,
 ];
 
-/** What can be tried where the cents of an amount force its outcome. */
+/** Requirements that need a service where the cents of an amount force its outcome. */
 const WITH_FORCED_OUTCOMES: readonly Obligations[] = [forcedConfirmObligations, outcomeObligations];
 
 const listed = (groups: readonly Obligations[], needsForcedOutcomes: boolean) =>
   groups.flatMap((group) => Object.entries(group).map(([id, run]) => ({ id, run, needsForcedOutcomes })));
 
-/** All that the service's specification requires and a client can observe. */
+/** Everything that the specification requires and a client can observe. */
 export const obligations = [...listed(EVERYWHERE, false), ...listed(WITH_FORCED_OUTCOMES, true)];

@@ -10,7 +10,7 @@ export const CVC = '739';
 
 export type Flow = 'redirect' | 'direct';
 
-/** One payment method of spec 2.5: the payment_method fields beside `type`, by flow. */
+/** A payment method of spec 2.5: the payment_method fields besides `type`, by flow. */
 export interface PaymentSample {
   currency: string;
   /** Absent: none. */
@@ -73,7 +73,6 @@ export const PAYOUTS = {
 
 export type PayoutType = keyof typeof PAYOUTS;
 
-/** A good create request of the method. */
 export function paymentRequest(
   service: Service,
   type: PaymentType,
@@ -101,7 +100,6 @@ export function payoutRequest(service: Service, type: PayoutType, value = '25.00
   };
 }
 
-/** A good create request of the resource under this external id. */
 export function named(service: Service, resource: Resource, externalId: string): WireObject {
   const request =
     resource === 'payment' ? paymentRequest(service, 'card') : payoutRequest(service, 'jazz_cash');
@@ -114,12 +112,11 @@ export function changed(request: WireObject, path: string, value?: unknown): Wir
   return { ...request, [name]: inner === undefined ? value : { ...objectIn(request, name), [inner]: value } };
 }
 
-/** The answer to a create that has to succeed. */
 export async function created(
   service: Service,
   resource: Resource,
   body: WireObject,
 ): Promise<WireObject & { transaction_id: string }> {
-  const answer = (await service.create(resource, body)).having(201).body();
-  return { ...answer, transaction_id: uuidIn(answer, 'transaction_id') };
+  const response = (await service.create(resource, body)).having(201).body();
+  return { ...response, transaction_id: uuidIn(response, 'transaction_id') };
 }

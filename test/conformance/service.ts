@@ -1,32 +1,32 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { send, type Answer, type WireObject, type WireRequest } from './wire';
+import { send, type ServiceResponse, type WireObject, type WireRequest } from './wire';
 
-const SETTLED_WITHIN_MS = 60_000;
-const LOOK_EVERY_MS = 1_000;
+const OUTCOME_TIMEOUT_MS = 60_000;
+const POLL_INTERVAL_MS = 1_000;
 
-/** Where a service is and how to be let in. */
+/** Address and credentials of a service. */
 export interface ServiceAccess {
   /** Ends with a slash. */
   baseUrl: string;
   apiKey: string;
   secretKey: string;
-  /** UUID of a merchant channel on which every method is configured. */
+  /** A merchant channel (UUID) on which every method is configured. */
   channel: string;
-  /** The service's own time in milliseconds. Absent: the real time. */
+  /** The service's clock in ms. Absent: the real time. */
   now?(): number;
-  /** Moves the service's clock. Absent: it only passes by itself. */
+  /** Advances the service's clock. Absent: only real time passes. */
   passTime?(ms: number): Promise<void>;
 }
 
-/** Tries one obligation; rejects when the service does not meet it. */
+/** Tests one requirement; rejects when the service does not meet it. */
 export type Run = (service: Service) => Promise<void>;
 
-/** Obligations by id; what each says is in `permanent-ids.txt`. */
+/** Requirements by id; `permanent-ids.txt` describes each. */
 export type Obligations = Record<string, Run>;
 
-/** One obligation for each value, under the id that stands beside it. */
+/** One requirement for each value, under the given id. */
 export const each = <V extends string>(
   ids: Partial<Record<V, string>>,
   run: (value: V) => Run,
@@ -49,18 +49,18 @@ export type Endpoint = Pick<WireRequest, 'method' | 'path'>;
 
 export interface Signing {
   secretKey: string;
-  /** Unix time in seconds, as it stands in X-Timestamp. */
+  /** Unix time in seconds, as in X-Timestamp. */
   timestamp: string;
   /** The query string without `?`, or the raw body. */
   data: string;
 }
 
-/** The value of X-Signature (spec section 5): the timestamp directly followed by the data, no separator. */
+/** X-Signature (spec section 5): HMAC of timestamp and data, without a separator. */
 export function signature({ secretKey, timestamp, data }: Signing): string {
   return createHmac('sha256', secretKey).update(timestamp).update(data).digest('hex');
 }
 
-/** A client of the specification's service that knows nothing of any implementation. */
+/** A client of the specified service, independent of any implementation. */
 export class Service {
   constructor(readonly access: ServiceAccess) {}
 
@@ -72,15 +72,11 @@ export class Service {
     return this.access.now?.() ?? Date.now();
   }
 
-  /** Unix time in seconds, so many seconds from now. */
   timestamp(offsetSeconds = 0): string {
     return String(Math.floor(this.now() / 1000) + offsetSeconds);
   }
 
-  /**
-   * The request that sends `data`, the query string or the raw body, to an endpoint (spec section 5).
-   * @param signing what is signed instead of what is sent, to see that the service notices
-   */
+  /** The request that sends `data`, the query string or the raw body (spec section 5). `signing` replaces what is signed. */
   signed(endpoint: Endpoint, data: string, signing: Partial<Signing> = {}): WireRequest {
     const { apiKey, secretKey } = this.access;
     const timestamp = signing.timestamp ?? this.timestamp();
@@ -93,47 +89,43 @@ export class Service {
     return { ...endpoint, body: data, headers: { ...headers, 'Content-Type': 'application/json' } };
   }
 
-  send(request: WireRequest): Promise<Answer> {
+  send(request: WireRequest): Promise<ServiceResponse> {
     return send(this.access.baseUrl, request);
   }
 
-  call(endpoint: Endpoint, data: string, signing?: Partial<Signing>): Promise<Answer> {
+  call(endpoint: Endpoint, data: string, signing?: Partial<Signing>): Promise<ServiceResponse> {
     return this.send(this.signed(endpoint, data, signing));
   }
 
-  create(resource: Resource, body: WireObject): Promise<Answer> {
+  create(resource: Resource, body: WireObject): Promise<ServiceResponse> {
     const endpoint = resource === 'payment' ? ENDPOINTS.createPayment : ENDPOINTS.createPayout;
     return this.call(endpoint, JSON.stringify(body));
   }
 
-  confirm(body: WireObject): Promise<Answer> {
+  confirm(body: WireObject): Promise<ServiceResponse> {
     return this.call(ENDPOINTS.confirmPayment, JSON.stringify(body));
   }
 
-  /** A look-up with exactly this query string. */
-  query(resource: Resource, query: string, signing?: Partial<Signing>): Promise<Answer> {
+  query(resource: Resource, query: string, signing?: Partial<Signing>): Promise<ServiceResponse> {
     const endpoint = resource === 'payment' ? ENDPOINTS.lookUpPayment : ENDPOINTS.lookUpPayout;
     return this.call(endpoint, query, signing);
   }
 
-  /** A look-up on the channel of this service, unless the parameters name another. */
-  lookUp(resource: Resource, parameters: Record<string, string>): Promise<Answer> {
+  lookUp(resource: Resource, parameters: Record<string, string>): Promise<ServiceResponse> {
     return this.query(resource, queryString({ channel: this.channel, ...parameters }));
   }
 
-  /** The resource, which has to be found. */
   async found(resource: Resource, transaction_id: string): Promise<WireObject> {
     return (await this.lookUp(resource, { transaction_id })).having(200).body();
   }
 
-  /** The looked-up resource as soon as it has this status. */
   async reaching(resource: Resource, id: string, status: string): Promise<WireObject> {
-    const deadline = this.now() + SETTLED_WITHIN_MS;
+    const deadline = this.now() + OUTCOME_TIMEOUT_MS;
     for (;;) {
       const found = await this.found(resource, id);
       if (found.status === status) return found;
       assert(this.now() < deadline, `${resource} is still ${String(found.status)}, expected ${status}`);
-      await (this.access.passTime ?? pause)(LOOK_EVERY_MS);
+      await (this.access.passTime ?? pause)(POLL_INTERVAL_MS);
     }
   }
 }

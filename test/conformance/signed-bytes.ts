@@ -26,7 +26,7 @@ async function finds(service: Service, sent: string, id: string): Promise<void> 
   assert.equal(found.transaction_id, id, 'the look-up found another payment');
 }
 
-/** The query string is signed as it was sent, however it is spelled. */
+/** The query string is signed as it was sent, whatever its encoding. */
 const findsSpelled =
   (spell: (value: string) => string): Run =>
   async (service) => {
@@ -35,7 +35,7 @@ const findsSpelled =
     await finds(service, query(service, spell(externalId)), payment);
   };
 
-/** What a careless signer would sign instead of the query string that it sends. */
+/** The signature of a re-encoded query string is refused. */
 const refusesSigned =
   (careless: (sent: string) => string): Run =>
   async (service) => {
@@ -47,7 +47,7 @@ const refusesSigned =
     for (const resource of RESOURCES) (await service.query(resource, sent, { data })).having(401);
   };
 
-/** The same JSON value in other bytes: what is sent is what is signed. */
+/** The same JSON value in other bytes: the bytes sent are signed. */
 const acceptsBody =
   (write: (value: object) => string): Run =>
   async (service) => {
@@ -56,8 +56,8 @@ const acceptsBody =
     const raw = write(body);
     const other = raw === JSON.stringify(body) ? escaped(body) : JSON.stringify(body);
     (await service.call(ENDPOINTS.createPayment, raw, { data: other })).having(401);
-    const answer = (await service.call(ENDPOINTS.createPayment, raw)).having(201).body();
-    await finds(service, query(service, encodeURIComponent(externalId)), String(answer.transaction_id));
+    const response = (await service.call(ENDPOINTS.createPayment, raw)).having(201).body();
+    await finds(service, query(service, encodeURIComponent(externalId)), String(response.transaction_id));
   };
 
 function reversed(part: unknown): unknown {
@@ -95,8 +95,8 @@ export const signedBytesObligations: Obligations = {
   'AUTH-080': async (service) => {
     const externalId = `${randomUUID()} two words`;
     await paymentNamed(service, externalId);
-    const answer = await service.query('payment', query(service, plus(externalId)));
-    assert.notEqual(answer.status, 401, 'the signature was made over other bytes than were sent');
+    const response = await service.query('payment', query(service, plus(externalId)));
+    assert.notEqual(response.status, 401, 'the signature was made over other bytes than were sent');
   },
   'AUTH-081': async (service) => {
     const externalId = `order ${randomUUID()}`;

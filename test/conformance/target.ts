@@ -3,8 +3,7 @@ import { AdvancingClock, frozenClock } from '../../src/sandbox/clock';
 import { startSandbox } from '../../src/sandbox/server';
 import type { ServiceAccess } from './service';
 
-/** The service that the obligations are tried on. */
-export interface Subject {
+export interface Target {
   access: ServiceAccess;
   close(): Promise<void>;
 }
@@ -16,11 +15,11 @@ const NAMES = [
   'OBLIGATIONS_CHANNEL',
 ] as const;
 
-/** Whether the cents of an amount force its outcome there as they do in the sandbox. */
+/** Whether the cents of an amount force its outcome, as in the sandbox. */
 export const hasForcedOutcomes = (remote: ServiceAccess | undefined): boolean =>
   remote === undefined || process.env['OBLIGATIONS_FORCED_OUTCOMES'] === 'yes';
 
-/** The service named by the environment, if one is: then by all four variables. */
+/** The service of the environment variables, which are set all or none. */
 export function remoteAccess(): ServiceAccess | undefined {
   const [baseUrl, apiKey, secretKey, channel] = NAMES.map((name) => process.env[name]);
   if (!baseUrl && !apiKey && !secretKey && !channel) return undefined;
@@ -31,8 +30,8 @@ export function remoteAccess(): ServiceAccess | undefined {
   return { baseUrl, apiKey, secretKey, channel };
 }
 
-/** The remote service, or else a sandbox of this process whose time stands still until an obligation moves it. */
-export async function openSubject(remote: ServiceAccess | undefined): Promise<Subject> {
+/** The remote service, or a sandbox in this process with a fake clock. */
+export async function openTarget(remote: ServiceAccess | undefined): Promise<Target> {
   if (remote) return { access: remote, close: async () => undefined };
   const keys = { apiKey: 'obligations-key', secretKey: 'obligations-secret' };
   const clock = new AdvancingClock(frozenClock(Date.now()));

@@ -3,65 +3,61 @@ import { once } from 'node:events';
 import { request as plainRequest, type IncomingMessage } from 'node:http';
 import { request as tlsRequest } from 'node:https';
 
-const ANSWER_WITHIN_MS = 20_000;
+const TIMEOUT_MS = 20_000;
 
-/** A JSON object as it stands on the wire. */
 export type WireObject = Record<string, unknown>;
 
 export function isWireObject(value: unknown): value is WireObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A request to the byte: nothing in it is escaped, sorted or re-serialised on its way. */
+/** A request byte for byte: nothing is escaped, sorted or re-serialised. */
 export interface WireRequest {
   method: 'GET' | 'POST';
-  /** Below the base address, without the query string. */
   path: string;
-  /** Without the leading `?`. */
   query?: string;
   headers: Record<string, string>;
   body?: string;
 }
 
-export class Answer {
+export class ServiceResponse {
   constructor(
-    readonly asked: string,
+    readonly requestLine: string,
     readonly status: number,
     readonly contentType: string,
     readonly text: string,
   ) {}
 
-  /** The body, which has to be a JSON object. */
   body(): WireObject {
     let value: unknown;
     try {
       value = JSON.parse(this.text);
     } catch {
-      assert.fail(`${this.asked} answered a body that is not JSON: ${this.text.slice(0, 200)}`);
+      assert.fail(`${this.requestLine} responded with a body that is not JSON: ${this.text.slice(0, 200)}`);
     }
-    assert(isWireObject(value), `${this.asked} answered JSON that is not an object`);
+    assert(isWireObject(value), `${this.requestLine} responded with JSON that is not an object`);
     return value;
   }
 
-  /** The same answer, once it has one of these status codes. */
+  /** Throws unless the response has one of these status codes. */
   having(...statuses: number[]): this {
     const expected = statuses.join(' or ');
-    const heading = `${this.asked} answered ${this.status}, expected ${expected}`;
+    const heading = `${this.requestLine} responded with ${this.status}, expected ${expected}`;
     assert(statuses.includes(this.status), `${heading}: ${this.text.slice(0, 300)}`);
     return this;
   }
 
-  /** The same answer, once it refuses a well-signed request as the client's mistake. */
+  /** Throws unless the response reports a client error other than 401. */
   refused(): this {
-    const heading = `${this.asked} answered ${this.status}, expected a refusal (4xx, not 401)`;
+    const heading = `${this.requestLine} responded with ${this.status}, expected a refusal (4xx, not 401)`;
     const refusal = this.status >= 400 && this.status < 500 && this.status !== 401;
     assert(refusal, `${heading}: ${this.text.slice(0, 300)}`);
     return this;
   }
 }
 
-/** `node:http` rather than `fetch`, because a URL object would re-spell the query string. */
-export async function send(baseUrl: string, request: WireRequest): Promise<Answer> {
+/** `node:http` instead of `fetch`, because a URL object would re-encode the query string. */
+export async function send(baseUrl: string, request: WireRequest): Promise<ServiceResponse> {
   const base = new URL(baseUrl);
   const body = request.body === undefined ? undefined : Buffer.from(request.body, 'utf8');
   const path = base.pathname + request.path + (request.query === undefined ? '' : `?${request.query}`);
@@ -72,11 +68,16 @@ export async function send(baseUrl: string, request: WireRequest): Promise<Answe
     path,
     headers: body ? { ...request.headers, 'Content-Length': String(body.length) } : request.headers,
     agent: false,
-    signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
   });
   outgoing.end(body);
   const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
   const text = (await incoming.setEncoding('utf8').toArray()).join('');
-  const asked = `${request.method} ${request.path}`;
-  return new Answer(asked, incoming.statusCode ?? 0, incoming.headers['content-type'] ?? '', text);
+  const requestLine = `${request.method} ${request.path}`;
+  return new ServiceResponse(
+    requestLine,
+    incoming.statusCode ?? 0,
+    incoming.headers['content-type'] ?? '',
+    text,
+  );
 }

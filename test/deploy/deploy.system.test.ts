@@ -21,21 +21,20 @@ import { FakePaymentService } from '../support/payment-service/fake-payment-serv
 import { CHECKOUT } from '../support/program';
 import { newKey } from '../support/harness';
 import { noPostgres, openStore } from '../support/stores';
-import { imageSays } from './support/dockerfile';
+import { lastInstruction } from './support/dockerfile';
 import { describeWhere, lacking, openFolder, textOf, yamlOf } from './support/files';
 import { buildImage, runInImage, type Container } from './support/image';
 
-// Programs are started, beside other tests.
 jest.setTimeout(180_000);
 
 interface Workload {
   spec: { template: { spec: { initContainers: { name: string; args?: string[] }[] } } };
 }
 
-describeWhere(lacking('bwrap'), 'The image, made as the Dockerfile says and run read-only', () => {
-  const entry = imageSays('ENTRYPOINT').words;
-  const start = [...entry, ...imageSays('CMD').words];
-  const health = JSON.parse(imageSays('HEALTHCHECK').text.replace(/^CMD /, '')) as string[];
+describeWhere(lacking('bwrap'), 'The image, built from the Dockerfile and run read-only', () => {
+  const entry = lastInstruction('ENTRYPOINT').words;
+  const start = [...entry, ...lastInstruction('CMD').words];
+  const health = JSON.parse(lastInstruction('HEALTHCHECK').text.replace(/^CMD /, '')) as string[];
   let image: string;
   let settings: Record<string, string>;
   let mounts: string[];
@@ -73,7 +72,7 @@ describeWhere(lacking('bwrap'), 'The image, made as the Dockerfile says and run 
     ]);
   });
 
-  test('has the production packages, and no other', () => {
+  test('has exactly the production packages', () => {
     const app = path.join(image, 'app');
     const listing = spawnSync('npm', ['ls', '--all', '--omit=dev'], {
       cwd: app,
@@ -89,14 +88,14 @@ describeWhere(lacking('bwrap'), 'The image, made as the Dockerfile says and run 
     expect(await new Caller(url).create('payment', 'order-1')).toMatchObject({ result: 'PaymentSuccess' });
   });
 
-  test('writes its journal and its audit log to /data, and can write nowhere else', async () => {
+  test('writes its journal and its audit log to /data, and cannot write elsewhere', async () => {
     expect(readdirSync(path.join(image, 'data'))).toEqual(
       expect.arrayContaining(['paygraph.db', 'audit.log']),
     );
     const places = ['/', '/app', '/app/dist', '/tmp', '/usr/local/bin', '/data'];
-    const tries = `for (const place of ${JSON.stringify(places)})
+    const attempts = `for (const place of ${JSON.stringify(places)})
       try { require('fs').writeFileSync(place + '/new', ''); console.log(place); } catch {}`;
-    const trying = run(['node', '-e', tries]);
+    const trying = run(['node', '-e', attempts]);
     expect(await trying.exited).toBe(0);
     expect(trying.output()).toBe('/data\n');
   });
@@ -114,7 +113,6 @@ describeWhere(lacking('bwrap'), 'The image, made as the Dockerfile says and run 
 const noCompose =
   spawnSync('docker', ['compose', 'version']).status === 0 ? undefined : 'SKIPPED: no `docker compose` here';
 
-/** The systemd unit, with a path of Node.js that exists here. */
 function unitHere(): string {
   const file = path.join(openFolder(), 'paygraph.service');
   writeFileSync(file, textOf('deploy/systemd/paygraph.service').replace('/usr/bin/node', process.execPath));
@@ -125,7 +123,7 @@ const VALIDATIONS: [lack: string | undefined, program: string, accepts: string, 
   [noCompose, 'docker', 'compose.yaml', () => ['compose', '--profile', 'watch', 'config', '--quiet']],
   [lacking('kubectl'), 'kubectl', 'the manifests', () => ['kustomize', 'deploy/kubernetes']],
   [lacking('systemd-analyze'), 'systemd-analyze', 'the unit', () => ['verify', '--man=no', unitHere()]],
-  // Of 100; a unit without any sandboxing has 96.
+  // Out of 100; a unit without any sandboxing has 96.
   [
     lacking('systemd-analyze'),
     'systemd-analyze',
@@ -162,7 +160,7 @@ test('The audit sidecar of Kubernetes prints every line of the audit log, whenev
   const { log } = openLog(file, { maxBytes: 6000, keepFiles: 2 });
   for (let call = 0; call < 300; call += 1) {
     log.record(entry({ key: `order-${call}` }));
-    // Fewer lines than are kept of rotated files.
+    // Fewer lines than rotated files keep.
     if (call > 0 && call % 12 !== 11) continue;
     await until(
       () => printed,
@@ -188,7 +186,6 @@ function commands(name: string): string {
   return text;
 }
 
-/** Runs commands as they stand in the guide. */
 function run(text: string, cwd: string, env: Record<string, string> = {}): string {
   const { PATH = '', HOME = '' } = process.env;
   return execFileSync('bash', ['-euo', 'pipefail', '-c', text], {
@@ -201,7 +198,7 @@ function run(text: string, cwd: string, env: Record<string, string> = {}): strin
 
 const isRoot = process.getuid?.() === 0;
 
-test('The guide makes every secret of compose.yaml, in a folder of its own user', () => {
+test('The guide creates every secret of compose.yaml, in a folder of its user', () => {
   const folder = openFolder();
   const keys = { SERVICE_API_KEY: 'the-api-key', SERVICE_SECRET_KEY: 'the-secret-key' };
   const text = commands('compose-secrets');
@@ -226,8 +223,8 @@ const COPIES = [
 ] as const;
 
 for (const { kind, backup, restore, lack } of COPIES) {
-  describeWhere(lack, `A backup of the journal in ${kind}, made and restored as the guide says`, () => {
-    test('knows the keys that were used before it, and none after', async () => {
+  describeWhere(lack, `A backup of the journal in ${kind}, made and restored by the guide`, () => {
+    test('contains the keys that were used before it, and none after', async () => {
       const service = closeAfterTests(await FakePaymentService.start());
       const folder = openFolder();
       mkdirSync(path.join(folder, 'data'));
@@ -241,8 +238,8 @@ for (const { kind, backup, restore, lack } of COPIES) {
       const caller = new Caller(before.gateway.url);
       const created = await caller.create('payment', kept);
       expect(created).toMatchObject({ result: 'PaymentSuccess', replayed: false });
-      const said = run(commands(backup), folder, { DATABASE_URL });
-      expect(said.trim()).toBe(kind === 'SQLite' ? 'ok' : '');
+      const output = run(commands(backup), folder, { DATABASE_URL });
+      expect(output.trim()).toBe(kind === 'SQLite' ? 'ok' : '');
       expect(await caller.create('payment', lost)).toMatchObject({ result: 'PaymentSuccess' });
       await before.gateway.close();
 

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { migrate } from '../../src/datasources/journal/migrations';
-import { buildContext, dockerfileStages, imageEnvironment, imageSays } from './support/dockerfile';
+import { buildContext, dockerfileStages, imageEnvironment, lastInstruction } from './support/dockerfile';
 import {
   LONGEST_CALL_SECONDS,
   delaySeconds,
@@ -18,22 +18,21 @@ describe('The Dockerfile', () => {
   const stages = dockerfileStages();
   const all = stages.flatMap(({ instructions }) => instructions);
 
-  test('builds from all that the build reads, which .dockerignore admits', () => {
-    // What the build reads, by its own list.
+  test('copies all files that the build reads, which .dockerignore admits', () => {
     const [, sources = ''] = /const sources = \[([^\]]*)\]/.exec(textOf('scripts/build.mjs')) ?? [];
     const read = [...sources.matchAll(/'([^'/]+)[^']*'/g)].map(([, name = '']) => name);
     expect(read).toContain('src');
     expect(read.filter((name) => !buildContext().includes(name))).toEqual([]);
   });
 
-  test('has the Node.js of package.json and a numeric user, and runs neither scripts nor a shell', () => {
+  test('has the Node.js version of package.json and a numeric user, and runs neither scripts nor a shell', () => {
     const { devDependencies } = JSON.parse(textOf('package.json')) as { devDependencies: { node: string } };
     expect(stages[0]?.from).toMatch(new RegExp(`^node:${devDependencies.node}-[a-z]+-slim$`));
-    expect(imageSays('USER').text).toMatch(/^[1-9]\d+:[1-9]\d+$/);
+    expect(lastInstruction('USER').text).toMatch(/^[1-9]\d+:[1-9]\d+$/);
     const installs = all.filter(({ name, text }) => name === 'RUN' && /\bnpm (ci|install)\b/.test(text));
     expect(installs.filter(({ text }) => !text.includes('--ignore-scripts'))).toEqual([]);
-    for (const name of ['ENTRYPOINT', 'CMD']) expect(imageSays(name).text).toMatch(/^\[/);
-    expect(imageSays('HEALTHCHECK').text).toMatch(/^CMD \[/);
+    for (const name of ['ENTRYPOINT', 'CMD']) expect(lastInstruction(name).text).toMatch(/^\[/);
+    expect(lastInstruction('HEALTHCHECK').text).toMatch(/^CMD \[/);
   });
 
   test('sets no secret, and no setting that would override a file with one', () => {
@@ -77,7 +76,6 @@ describe('compose.yaml', () => {
       mem_limit: expect.stringMatching(/^\d+[mg]$/) as unknown,
     });
     expect(service.pids_limit).toBeGreaterThan(0);
-    // Gateways may use all processors.
     if (/^(gateway|migrate)/.test(name)) expect(service.cpus).toBeUndefined();
     else expect(service.cpus).toBeGreaterThan(0);
   });
@@ -95,7 +93,7 @@ describe('compose.yaml', () => {
     }
   });
 
-  test('lets gateways trust the address of nginx alone', () => {
+  test('lets gateways trust the address of nginx only', () => {
     const { networks = {} } = compose.services['nginx'] ?? {};
     const address = Array.isArray(networks) ? undefined : networks['front']?.ipv4_address;
     for (const [, { environment }] of gateways)
@@ -108,10 +106,10 @@ describe('compose.yaml', () => {
       expect(depends_on).toEqual({ migrate: { condition: 'service_completed_successfully' } });
     const healthy = gateways.map(([name]) => [name, { condition: 'service_healthy' }]);
     expect(compose.services['nginx']?.depends_on).toEqual(Object.fromEntries(healthy));
-    expect(imageSays('HEALTHCHECK').text).toContain('/healthz');
+    expect(lastInstruction('HEALTHCHECK').text).toContain('/healthz');
   });
 
-  test('connects the database to the gateways alone, and publishes ports on the loopback address', () => {
+  test('connects the database to the gateways only, and publishes ports on the loopback address', () => {
     expect(compose.networks['back']?.internal).toBe(true);
     const besideDatabase = services.filter(([, service]) => networksOf(service).includes('back'));
     expect(besideDatabase.map(([name]) => name)).toEqual([
@@ -147,7 +145,7 @@ const podSettings = envOf(`${KUBERNETES}/settings.env`);
 
 describe('The Kubernetes manifests', () => {
   test('comply with the restricted profile, with the user of the image', () => {
-    const [uid, gid] = imageSays('USER').text.split(':').map(Number);
+    const [uid, gid] = lastInstruction('USER').text.split(':').map(Number);
     expect(pod).toMatchObject({
       automountServiceAccountToken: false,
       securityContext: {
@@ -171,7 +169,7 @@ describe('The Kubernetes manifests', () => {
     }
   });
 
-  test('mount the secret that the guide makes, with every file that a setting names', () => {
+  test('mount the secret that the guide creates, with every file that a setting names', () => {
     const volume = pod.volumes.find(({ secret }) => secret);
     const mounts = containers.flatMap(({ volumeMounts }) =>
       volumeMounts.filter(({ name }) => name === volume?.name),
@@ -187,7 +185,7 @@ describe('The Kubernetes manifests', () => {
 
   test('keep the audit log well below the size at which the pod is evicted', () => {
     const { AUDIT_LOG_ROTATE_MB, AUDIT_LOG_KEEP_FILES } = podSettings;
-    // A tenth more at most, and the file that is written to.
+    // 10 % for rotation delays, and the current file.
     const most = Number(AUDIT_LOG_ROTATE_MB) * 1.1 * (Number(AUDIT_LOG_KEEP_FILES) + 1) * 1e6;
     const [, gibibytes] =
       /^(\d+)Gi$/.exec(pod.volumes.find(({ name }) => name === 'data')?.emptyDir?.sizeLimit ?? '') ?? [];
@@ -198,7 +196,6 @@ describe('The Kubernetes manifests', () => {
 
 const UNIT = 'deploy/systemd/paygraph.service';
 
-/** What a line of the unit sets, in order. */
 const values = (name: string): string[] =>
   [...textOf(UNIT).matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value);
 
@@ -211,14 +208,14 @@ describe('The systemd unit', () => {
     expect(named).toEqual(loaded);
   });
 
-  test('starts what the image starts', () => {
+  test('starts the same command as the image', () => {
     const [node = '', ...words] = (values('ExecStart')[0] ?? '').split(' ');
-    const image = [...imageSays('ENTRYPOINT').words, ...imageSays('CMD').words];
+    const image = [...lastInstruction('ENTRYPOINT').words, ...lastInstruction('CMD').words];
     expect([path.basename(node), ...words.map((word) => word.replace('/opt/paygraph/', ''))]).toEqual(image);
   });
 });
 
-/** For each way of deployment, the settings of a gateway, and after how many seconds it is killed. */
+/** Settings and kill timeout in seconds of the gateway, by way of deployment. */
 const DEPLOYMENTS = [
   ...gateways.map(([name, { environment = {}, stop_grace_period = '' }]) => ({
     name: `compose.yaml: ${name}`,
@@ -243,34 +240,37 @@ const DEPLOYMENTS = [
 describe.each(DEPLOYMENTS)('The gateway of $name', ({ settings, others, killedAfter }) => {
   const names = [...Object.keys(settings), ...others];
 
-  test('has settings that exist, with valid values, and secrets in files', () => {
+  test('has existing settings with valid values, and secrets in files', () => {
     expect(notSettings(names)).toEqual([]);
     expect(misread(settings)).toEqual([]);
     const secret = names.filter((name) => /KEY|TOKEN|SECRET|PASSWORD|DATABASE/.test(name));
     expect(secret.filter((name) => !name.endsWith('_FILE'))).toEqual([]);
   });
 
-  test('has the time to end the longest call after the shutdown delay', () => {
+  test('has time to complete the longest call after the shutdown delay', () => {
     expect(graceSeconds(settings)).toBeGreaterThan(LONGEST_CALL_SECONDS);
     expect(killedAfter).toBeGreaterThan(delaySeconds(settings) + graceSeconds(settings));
   });
 });
 
-test.each(['sqlite', 'postgres'] as const)('Migrations on %s only add', async (dialect) => {
-  const statements: string[] = [];
-  await migrate({
-    dialect,
-    execute: async (sql) => {
-      statements.push(sql);
-      return [];
-    },
-  });
-  expect(statements.length).toBeGreaterThan(5);
-  expect(
-    statements.filter((sql) =>
-      /\b(DROP(?! INDEX)|RENAME|DELETE|TRUNCATE|UPDATE|ALTER\s+COLUMN(?! \w+ SET STORAGE)|SET\s+NOT\s+NULL)\b/i.test(
-        sql,
+test.each(['sqlite', 'postgres'] as const)(
+  'Migrations on %s only add tables, columns and indexes',
+  async (dialect) => {
+    const statements: string[] = [];
+    await migrate({
+      dialect,
+      execute: async (sql) => {
+        statements.push(sql);
+        return [];
+      },
+    });
+    expect(statements.length).toBeGreaterThan(5);
+    expect(
+      statements.filter((sql) =>
+        /\b(DROP(?! INDEX)|RENAME|DELETE|TRUNCATE|UPDATE|ALTER\s+COLUMN(?! \w+ SET STORAGE)|SET\s+NOT\s+NULL)\b/i.test(
+          sql,
+        ),
       ),
-    ),
-  ).toEqual([]);
-});
+    ).toEqual([]);
+  },
+);

@@ -22,10 +22,7 @@ import {
   type Nginx,
 } from './support/nginx';
 
-/**
- * How often both gateways are restarted. ROLLING_RESTARTS=20 is the long run of CONTRIBUTING.md, with the delays of the
- * deployment. Otherwise nginx keeps idle connections for 1 s and a gateway serves for 5 s, nearly the same margin.
- */
+/** Restarts of both gateways. ROLLING_RESTARTS=20 is the long run of CONTRIBUTING.md, with the delays of the deployment. */
 const ROUNDS = Number(process.env['ROLLING_RESTARTS'] ?? 0);
 const { SHUTDOWN_DELAY_MS = '', SHUTDOWN_GRACE_MS = '' } = envOf('deploy/systemd/paygraph.env');
 
@@ -71,7 +68,7 @@ describeWhere(
           serviceUrl: sandbox.url,
           databaseUrl: store.url,
           env: { ...env, PORT: String(port) },
-          isPatient: true,
+          hasSlowJournal: true,
         });
         return closeAfterTests(Object.assign(program, { close: () => program.kill() }));
       };
@@ -83,13 +80,12 @@ describeWhere(
 
     const statusOf = async (place: string): Promise<number> => (await fetch(`${nginx.url}${place}`)).status;
 
-    /** The response to these bytes, of nginx or of a gateway. */
     const exchange = async (text: string): Promise<{ status?: number; type?: string; errors?: Json[] }> => {
       const wire = await Wire.open(nginx.url);
-      const [answer] = await wire.write(text).answers(1);
+      const [response] = await wire.write(text).responses(1);
       wire.close();
-      const { errors } = JSON.parse(answer?.body ?? '{}') as { errors?: Json[] };
-      return { status: answer?.status, type: answer?.headers['content-type'], errors };
+      const { errors } = JSON.parse(response?.body ?? '{}') as { errors?: Json[] };
+      return { status: response?.status, type: response?.headers['content-type'], errors };
     };
     const errorOf = (code: string, retryable: boolean) => [
       {
@@ -103,7 +99,7 @@ describeWhere(
       ['a body that is too large', 413, postText('x'.repeat(200_000), HOST)],
       ['an address that is too long', 414, requestText(`GET /graphql?${'a'.repeat(20_000)} HTTP/1.1`, HOST)],
       ['what is not HTTP', 400, requestText('BROKEN', [])],
-    ])('answer %s with a GraphQL error of %i', async (_what, status, text) => {
+    ])('respond to %s with a GraphQL error of %i', async (_what, status, text) => {
       const type = 'application/json';
       expect(await exchange(text)).toEqual({ status, type, errors: errorOf('BAD_REQUEST', false) });
     });
@@ -121,7 +117,7 @@ describeWhere(
       expect(await statusOf('/callbacks/some-token-of-a-callback')).toBe(204);
     });
 
-    test('audit the address of the client, not the one it claims', async () => {
+    test('audit the real address of the client', async () => {
       const key = newKey();
       const body = JSON.stringify({
         query: 'mutation ($input: CreatePaymentInput!) { createPayment(input: $input) { __typename } }',
@@ -138,7 +134,7 @@ describeWhere(
       expect(JSON.parse(line ?? '{}')).toMatchObject({ outcome: 'PaymentSuccess', ip: '127.0.0.2' });
     });
 
-    test('fails no call of a mixed load while both gateways are restarted', async () => {
+    test('fail no call of a mixed load while both gateways are restarted', async () => {
       const load = new MixedLoad(nginx.url);
       await load.start();
       for (let round = 0; round < Math.max(ROUNDS, 1); round += 1)
@@ -155,14 +151,14 @@ describeWhere(
       expect(load.failed).toEqual([]);
     });
 
-    test('replay a create when the gateway that carried it out is stopped', async () => {
+    test('replay a create when the gateway that executed it is stopped', async () => {
       const [first, second] = gateways as [Program, Program];
       const key = newKey();
       const created = await first.create('payment', key);
       expect(created).toMatchObject({ result: 'PaymentSuccess', replayed: false });
       first.signal('SIGTERM');
       expect(await first.exited).toBe(0);
-      // nginx first finds its connections to the stopped one closed.
+      // nginx notices here that its connections to the stopped gateway are closed.
       expect(await statusOf('/healthz')).toBe(200);
       for (const _ of gateways) {
         const again = await caller.create('payment', key);
@@ -172,7 +168,7 @@ describeWhere(
       expect(await statusOf('/healthz')).toBe(502);
     });
 
-    test('are replaced by a retryable GraphQL error when neither runs, and the log has no variables and tokens', async () => {
+    test('are replaced by a retryable GraphQL error when neither runs, and the log has neither variables nor tokens', async () => {
       const { status, errors } = await exchange(postText('{"query":"{ __typename }"}', HOST));
       expect([status, errors]).toEqual([502, errorOf('SERVICE_UNAVAILABLE', true)]);
       const secret = 'order-of-somebody';

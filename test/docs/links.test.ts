@@ -1,11 +1,11 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
-import { TOP, codesIn, isThere, readPage, readPages, type Page } from './support/markdown';
+import { TOP, codesIn, exists, readPage, readPages, type Page } from './support/markdown';
 
 const pages = readPages();
 const isOutside = (href: string): boolean => /^[a-z][a-z+.-]*:/i.test(href);
 
-/** What a link of a page leads to: a path from the top folder, and an anchor in it. */
+/** The file and the anchor of a link. */
 function target(page: Page, href: string): { file: string; anchor: string } {
   const [to = '', anchor = ''] = href.split('#').map(decodeURIComponent);
   const file = to === '' ? page.file : path.posix.join(path.posix.dirname(page.file), to);
@@ -14,20 +14,20 @@ function target(page: Page, href: string): { file: string; anchor: string } {
 
 function isBroken(page: Page, href: string): boolean {
   const { file, anchor } = target(page, href);
-  if (file.startsWith('..') || !isThere(file)) return true;
+  if (file.startsWith('..') || !exists(file)) return true;
   const mayHaveAnchor = anchor !== '' && file.endsWith('.md');
   return mayHaveAnchor && !readPage(file).anchors.has(anchor);
 }
 
 test.each(pages.map((page) => [page.file, page] as const))(
-  'every link in %s leads somewhere',
+  'Every link in %s has an existing target',
   (file, page) => {
     const broken = page.links.filter(({ href }) => !isOutside(href) && isBroken(page, href));
     expect(broken.map(({ href, line }) => `${file}:${line} ${href}`)).toEqual([]);
   },
 );
 
-test('every page of the docs is in the index, docs/README.md', () => {
+test('Every page of the docs is in the index, docs/README.md', () => {
   const index = readPage('docs/README.md');
   const listed = new Set(index.links.map(({ href }) => target(index, href).file));
   const isOfDocs = ({ file }: Page): boolean => file.startsWith('docs/') && file !== index.file;
@@ -45,7 +45,7 @@ describe('docs/testing.md', () => {
       ({ files }) =>
         files.length < 1 ||
         files.length > 2 ||
-        !files.every((file) => file.endsWith('.test.ts') && isThere(`test/${file}`)),
+        !files.every((file) => file.endsWith('.test.ts') && exists(`test/${file}`)),
     );
     expect(wrong).toEqual([]);
   });

@@ -19,17 +19,17 @@ import { INPUT_RULES } from '../../src/schema/input-rules';
 import { VALUE_RULES } from '../../src/schema/value-rules';
 import { SETTINGS } from '../../src/config/env-vars';
 import { CHANNEL, testGateway, testSandbox } from '../support/gateway';
-import { TOP, codesIn, isThere, readPage, readPages, type Fence } from './support/markdown';
+import { TOP, codesIn, exists, readPage, readPages, type Fence } from './support/markdown';
 import { isProgram, typeFaults } from './support/type-check';
 
-/** Languages that are shown and not checked here. */
+/** Languages without a check. */
 const SHOWN = ['text', 'mermaid', 'nginx', 'ini', 'dockerfile', 'promql', 'http', 'diff'];
 const CHECKED = ['graphql', 'json', 'yaml', 'sh', 'ts', 'tsx', 'js', 'python'];
 
-/** Pages whose samples need more than this repository around them: tests of their own run every one. */
+/** Pages whose samples have tests of their own. */
 const RUN_ELSEWHERE = ['docs/clients.md', 'docs/federation.md'];
 
-/** What pages name that a reader makes. */
+/** Files that a reader of the docs creates. */
 const MADE_BY_READERS = ['src/schema/methods/pay-now.ts', 'test/methods/golden/pay_now.json'];
 
 const schema = gatewaySchema();
@@ -37,11 +37,10 @@ const pages = readPages();
 const fences = pages.flatMap((page) => page.fences);
 const where = ({ file, line }: Fence): string => `${file}:${line}`;
 const of = (language: string): Fence[] => fences.filter((fence) => fence.language === language);
-/** Those that are not run elsewhere. */
 const here = (samples: readonly Fence[]): Fence[] =>
   samples.filter(({ file }) => !RUN_ELSEWHERE.includes(file));
 
-/** The places of samples for which a check throws, and what it says. */
+/** The locations and errors of samples for which `check` throws. */
 const faultsOf = (samples: readonly Fence[], check: (code: string) => unknown): string[] =>
   samples.flatMap((sample) => {
     try {
@@ -52,13 +51,13 @@ const faultsOf = (samples: readonly Fence[], check: (code: string) => unknown): 
     }
   });
 
-test('every block says its language, and each is checked or known to be only shown', () => {
+test('Every code block has a language that is checked, or that is listed as not checked', () => {
   const others = fences.filter(({ language }) => ![...SHOWN, ...CHECKED].includes(language));
   expect(others.map((fence) => `${where(fence)} ${fence.language}`)).toEqual([]);
 });
 
 describe('GraphQL', () => {
-  /** A page may show a fragment alone, or a part of another schema, as that of a neighbour in a federation. */
+  /** A page may show a single fragment, or a part of another schema. */
   function check(code: string): void {
     const document = parse(code);
     if (!document.definitions.every(isExecutableDefinitionNode)) return;
@@ -68,13 +67,12 @@ describe('GraphQL', () => {
     if (error) throw error;
   }
 
-  test('every sample fits the schema', () => {
+  test('samples are valid against the schema', () => {
     expect(of('graphql').length).toBeGreaterThan(1);
     expect(faultsOf(here(of('graphql')), check)).toEqual([]);
   });
 
   const KNOWN: Readonly<Record<string, unknown>> = { ...STARTER_VARIABLES, channel: CHANNEL };
-  /** Whether a sample is one query or mutation whose variables, if any, can be filled in. */
   function canRun({ code }: Fence): boolean {
     const document: DocumentNode = parse(code);
     const operations = document.definitions.flatMap((node) =>
@@ -85,7 +83,7 @@ describe('GraphQL', () => {
     return (operation.variableDefinitions ?? []).every(({ variable }) => variable.name.value in KNOWN);
   }
 
-  test('every query and mutation that is complete is carried out without an error', async () => {
+  test('complete queries and mutations run without an error', async () => {
     const sandbox = await testSandbox();
     const gateway = await testGateway(sandbox.url);
     const failed: string[] = [];
@@ -98,7 +96,7 @@ describe('GraphQL', () => {
   });
 });
 
-test('every sample of JSON and YAML can be read', () => {
+test('Every sample of JSON and YAML can be parsed', () => {
   const readYaml = (code: string): void => {
     for (const { errors } of parseAllDocuments(code)) if (errors[0]) throw errors[0];
   };
@@ -106,7 +104,7 @@ test('every sample of JSON and YAML can be read', () => {
   expect(faultsOf(of('yaml'), readYaml)).toEqual([]);
 });
 
-test('every sample of Python is a part of the example, which a test of its own runs', () => {
+test('Every sample of Python is a part of the example, which has its own test', () => {
   const folder = path.join(TOP, 'examples/python');
   const lines = readdirSync(folder)
     .filter((name) => name.endsWith('.py'))
@@ -118,8 +116,8 @@ test('every sample of Python is a part of the example, which a test of its own r
   expect(samples.filter((sample) => !isPart(sample)).map(where)).toEqual([]);
 });
 
-test('every program type-checks', () => {
-  // What a tutorial saves has files beside it: its own test compiles all of them.
+test('Every program type-checks', () => {
+  // The files of a tutorial depend on each other: its own test compiles them.
   const isOfTutorial = ({ file, words }: Fence): boolean =>
     file.startsWith('docs/start-') && Boolean(words[0]?.startsWith('file='));
   const programs = here(fences).filter(isProgram);
@@ -127,7 +125,7 @@ test('every program type-checks', () => {
   const code = "import { gql } from '@apollo/client';\nexport const document: number = gql`{ payment }`;\n";
   const wrong: Fence = { file: 'x.md', line: 1, language: 'ts', words: [], code };
   const checked = programs.filter((sample) => sample.language === 'js' || !isOfTutorial(sample));
-  // The one that is wrong shows that faults are found, at their lines.
+  // The invalid one shows that errors are found with their line.
   expect(typeFaults([...checked, wrong])).toEqual([expect.stringMatching(/^x\.md:3 /)]);
 }, 120_000);
 
@@ -137,7 +135,7 @@ describe('Commands', () => {
   };
   const hasScript = (name: string): boolean => Object.hasOwn(scripts, name);
 
-  test('every npm script that is named exists', () => {
+  test('use existing npm scripts', () => {
     const texts = pages.flatMap(({ file, inline, fences: blocks }) =>
       [...inline, ...blocks.map(({ code }) => code)].map((text) => [file, text] as const),
     );
@@ -150,7 +148,7 @@ describe('Commands', () => {
     expect(named.filter(([, name]) => !hasScript(name))).toEqual([]);
   });
 
-  test('every setting that a command gives is one, or is read by something else of the project', () => {
+  test('set existing settings, or variables that the project reads elsewhere', () => {
     const settings = new Set(Object.keys(SETTINGS).flatMap((name) => [name, `${name}_FILE`]));
     const sources = ['src', 'test', 'scripts', 'bench']
       .flatMap((folder) =>
@@ -173,7 +171,7 @@ describe('Commands', () => {
   });
 });
 
-test('every file of the project that is named exists', () => {
+test('Every file that the docs name exists', () => {
   // docs/testing.md names files relative to test/: links.test.ts checks them.
   const others = pages.filter(({ file }) => file !== 'docs/testing.md');
   const named = others.flatMap(({ file, inline }) =>
@@ -181,9 +179,9 @@ test('every file of the project that is named exists', () => {
       .filter((text) => /^(src|test|scripts|bench|docs|deploy|client|explorer)\/[\w./*-]*$/.test(text))
       .map((text) => [file, text] as const),
   );
-  // Of a pattern, the folder.
+  // The folder of a pattern.
   const isReal = (text: string): boolean =>
-    MADE_BY_READERS.includes(text) || isThere(text.replace(/\/[^/]*\*.*$/, ''));
+    MADE_BY_READERS.includes(text) || exists(text.replace(/\/[^/]*\*.*$/, ''));
   expect(named.length).toBeGreaterThan(20);
   expect(named.filter(([, text]) => !isReal(text))).toEqual([]);
 });
@@ -209,11 +207,10 @@ describe('docs/results.md', () => {
     ["What a payment's status asks for", '`nextAction`', namesOf('NextAction')],
     ['Why it was declined', '`error.code`', namesOf('DeclineCode')],
     ['Why it was declined', '`error.reason`', namesOf('DeclineReason')],
-  ])('under "%s" explains each %s once, and no other', (heading, column, words) => {
+  ])('explains under "%s" each %s once, and no other', (heading, column, words) => {
     const explained = rows
       .filter(({ under }) => under.at(-1) === heading)
       .flatMap(({ columns, cells }) => codesIn(cells[columns.indexOf(column)]));
-    // A next action may be beside more than one status, and among other words.
     if (column === '`nextAction`') expect(explained).toEqual(expect.arrayContaining([...words]));
     else expect(explained.sort()).toEqual([...new Set(words)].sort());
   });

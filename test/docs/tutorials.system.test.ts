@@ -4,10 +4,9 @@ import { emptyPostgres, noPostgres, type Store } from '../support/stores';
 import type { Terminal } from './support/terminal';
 import { Tutorial } from './support/tutorial';
 
-// Programs start and compile, beside other tests.
 jest.setTimeout(300_000);
 
-/** Opens the address that was printed last, and presses Pay as the form of the page does. */
+/** Opens the last printed address, and submits Pay like the form of the page. */
 async function pay(terminal: Terminal): Promise<void> {
   const [, page = ''] = [...terminal.output.matchAll(/Pay at (\S+)/g)].at(-1) ?? [];
   await fetch(page);
@@ -23,7 +22,7 @@ describe.each([
   const tutorial = new Tutorial(file, { env, people });
   afterAll(() => tutorial.close());
 
-  test('works', () => tutorial.follow());
+  test('has the described results', () => tutorial.follow());
 });
 
 const noNginx = spawnSync('which', ['nginx']).status === 0 ? undefined : 'SKIPPED: there is no nginx';
@@ -52,5 +51,5 @@ if (skipped) console.warn(`${skipped}: docs/start-operator.md`);
     await store.drop();
   });
 
-  test('works', () => tutorial.follow());
+  test('has the described results', () => tutorial.follow());
 });

@@ -21,18 +21,18 @@ interface Page {
   };
 }
 
-describeSqlite('The list of attempts', (rigs) => {
-  let rig: Rig;
+describeSqlite('The list of attempts', (harnesses) => {
+  let harness: Rig;
   const keys: Record<string, string> = {};
 
   beforeAll(async () => {
-    rig = await rigs.start();
+    harness = await harnesses.start();
     const create = async (kind: Kind, name: string, reply?: FaultReply): Promise<void> => {
       keys[name] = newKey();
-      if (reply) rig.service.next(`create-${kind}`, { acts: false, reply });
-      await rig.create(kind, keys[name]);
-      // No two attempts begin at the same time.
-      rig.clock.advance(1000);
+      if (reply) harness.service.next(`create-${kind}`, { acts: false, reply });
+      await harness.create(kind, keys[name]);
+      // All start times differ.
+      harness.clock.advance(1000);
     };
     await create('payment', 'paid');
     await create('payout', 'paidOut');
@@ -42,13 +42,13 @@ describeSqlite('The list of attempts', (rigs) => {
   });
 
   const page = async (variables: object = {}): Promise<Page['attempts']> => {
-    const { data } = await rig.ask<Page>(ATTEMPTS, { channel: CHANNEL, ...variables });
+    const { data } = await harness.request<Page>(ATTEMPTS, { channel: CHANNEL, ...variables });
     return data.attempts;
   };
   const keysOf = ({ edges }: Page['attempts']): string[] => edges.map(({ node }) => node.idempotencyKey);
 
   test('shows the input and the outcome of each', async () => {
-    const [{ transactionId } = { transactionId: '' }] = rig.service.created(keys['paid']!);
+    const [{ transactionId } = { transactionId: '' }] = harness.service.created(keys['paid']!);
     const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/) as unknown;
     const paid = {
       idempotencyKey: keys['paid'],
@@ -65,8 +65,8 @@ describeSqlite('The list of attempts', (rigs) => {
       payment: { transactionId, status: 'PROCESSING' },
       payout: null,
     };
-    expect(await rig.attempt(keys['paid']!)).toEqual(paid);
-    expect(await rig.attempt(keys['unknown']!)).toMatchObject({
+    expect(await harness.attempt(keys['paid']!)).toEqual(paid);
+    expect(await harness.attempt(keys['unknown']!)).toMatchObject({
       operation: 'CREATE_PAYOUT',
       outcome: 'UNKNOWN',
       settledAt: null,
@@ -76,18 +76,18 @@ describeSqlite('The list of attempts', (rigs) => {
       payment: null,
       payout: null,
     });
-    rig.service.created(keys['paid']!)[0]!.status = 'completed';
-    expect(await rig.attempt(keys['paid']!)).toMatchObject({ payment: { status: 'COMPLETED' } });
+    harness.service.created(keys['paid']!)[0]!.status = 'completed';
+    expect(await harness.attempt(keys['paid']!)).toMatchObject({ payment: { status: 'COMPLETED' } });
   });
 
   test('is read from the journal alone, without a request to the service', async () => {
-    rig.service.requests.length = 0;
-    const { data } = await rig.ask<Page>(attemptsWith(RECORDED), { channel: CHANNEL });
-    const [paidOut] = rig.service.created(keys['paidOut']!);
+    harness.service.requests.length = 0;
+    const { data } = await harness.request<Page>(attemptsWith(RECORDED), { channel: CHANNEL });
+    const [paidOut] = harness.service.created(keys['paidOut']!);
     expect(data.attempts.edges.map(({ node }) => node)).toContainEqual(
       expect.objectContaining({ transactionId: paidOut?.transactionId, payoutMethod: 'IMPS' }),
     );
-    expect(rig.service.requests).toEqual([]);
+    expect(harness.service.requests).toEqual([]);
   });
 
   test('is sorted newest first, and read page by page with any filters', async () => {
@@ -117,7 +117,7 @@ describeSqlite('The list of attempts', (rigs) => {
     }
   });
 
-  test('takes times in any offset, and finer than a millisecond', async () => {
+  test('accepts times with any offset, and finer than a millisecond', async () => {
     const [newest] = (await page({ first: 1 })).edges;
     const { startedAt, idempotencyKey } = newest!.node;
     const inIndia = `${new Date(Date.parse(startedAt) + 330 * 60_000).toISOString().slice(0, -1)}+05:30`;
@@ -138,14 +138,14 @@ describeSqlite('The list of attempts', (rigs) => {
     ['first', { first: 101 }],
     ['after', { after: 'nonsense' }],
     ['after', { after: '' }],
-  ])('refuses a wrong %s by its name: %o', async (name, variables) => {
-    const { errors } = await rig.ask(ATTEMPTS, { channel: CHANNEL, ...variables });
+  ])('names the wrong argument %s in its error: %o', async (name, variables) => {
+    const { errors } = await harness.request(ATTEMPTS, { channel: CHANNEL, ...variables });
     expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
     expect(errors?.[0]?.message).toContain(name);
   });
 
-  test('has nothing under an unused key, nor on another channel', async () => {
-    expect(await rig.attempt(newKey())).toBeNull();
+  test('is empty for an unused key, and on another channel', async () => {
+    expect(await harness.attempt(newKey())).toBeNull();
     const elsewhere = await page({ channel: '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b11' });
     expect(elsewhere).toEqual({ edges: [], pageInfo: { hasNextPage: false, endCursor: null } });
   });
@@ -172,7 +172,7 @@ describeSqlite('An unexpected error', (rigs) => {
     });
     const key = newKey();
     await rig.create('payment', key);
-    const response = await rig.ask(
+    const response = await rig.send(
       'query ($key: ID!) { attempt(idempotencyKey: $key) { payment { __typename } } }',
       { key },
     );

@@ -15,11 +15,11 @@ import {
   DAY,
   KINDS,
   MINUTE,
-  NOT_KNOWN,
+  UNKNOWN_RESULT,
   SECOND,
   SETTLE,
-  lose,
-  loseHidden,
+  loseResponse,
+  loseHiddenResponse,
   paidBefore,
   repeatFor,
   sent,
@@ -27,7 +27,7 @@ import {
   untilSent,
 } from './support/creates';
 
-/** The machine's clock, whose wall time is ahead by `aheadMs`; timers and the monotonic time go on as they do. */
+/** The system clock with an offset of the wall time; timers and the monotonic time do not change. */
 const steppingClock = () => ({
   ...systemClock,
   aheadMs: 0,
@@ -36,37 +36,38 @@ const steppingClock = () => ({
   },
 });
 
-/** A refusal with 401 and that Date. */
 const refusing =
   (date: string): FaultReply =>
   (connection) =>
     connection.send({ status: 401, json: {}, headers: { date } });
 const dateOf = (ms: number): string => new Date(ms).toUTCString();
 
-describeSqlite('When the clock of the service', (rigs) => {
-  let rig: Rig;
+describeSqlite('When the clock of the service', (harnesses) => {
+  let harness: Rig;
 
   beforeEach(async () => {
-    rig = await rigs.start();
+    harness = await harnesses.start();
   });
 
   const timestamps = (): number[] =>
-    rig.service.requestsTo('create-payment').map(({ headers }) => Number(headers['x-timestamp']) * SECOND);
+    harness.service
+      .requestsTo('create-payment')
+      .map(({ headers }) => Number(headers['x-timestamp']) * SECOND);
 
   describe.each([10, -600])('is %i minutes off', (minutes) => {
     beforeEach(() => {
-      rig.service.clockOffsetMs = minutes * MINUTE;
+      harness.service.clockOffsetMs = minutes * MINUTE;
     });
 
     test.each(KINDS)('a %s is created once, and later ones with one request', async (kind) => {
       const key = newKey();
-      expect(await rig.create(kind, key)).toMatchObject({ replayed: false });
-      expect(rig.service.created(key)).toHaveLength(1);
-      const { length } = rig.service.requests;
-      expect(await rig.create(kind, newKey())).toMatchObject({ replayed: false });
-      expect(rig.service.requests.length - length).toBe(kind === 'payment' ? 1 : 2);
-      rig.service.clockOffsetMs = 0;
-      expect(await rig.create(kind, newKey())).toMatchObject({ replayed: false });
+      expect(await harness.create(kind, key)).toMatchObject({ replayed: false });
+      expect(harness.service.created(key)).toHaveLength(1);
+      const { length } = harness.service.requests;
+      expect(await harness.create(kind, newKey())).toMatchObject({ replayed: false });
+      expect(harness.service.requests.length - length).toBe(kind === 'payment' ? 1 : 2);
+      harness.service.clockOffsetMs = 0;
+      expect(await harness.create(kind, newKey())).toMatchObject({ replayed: false });
     });
 
     test('a payment whose response was lost is found', async () => {
@@ -74,56 +75,57 @@ describeSqlite('When the clock of the service', (rigs) => {
       // The first is refused for its timestamp, the second is carried out.
       const lost: Fault = {
         acts: true,
-        reply: (connection, answer) => (answer.status === 401 ? connection.send(answer) : connection.reset()),
+        reply: (connection, response) =>
+          response.status === 401 ? connection.send(response) : connection.reset(),
       };
-      rig.service.next('create-payment', lost, lost);
-      const { transactionId } = await rig.create('payment', key);
-      expect(rig.service.created(key)).toMatchObject([{ transactionId }]);
-      expect(await rig.create('payment', key)).toMatchObject({ replayed: true, transactionId });
+      harness.service.next('create-payment', lost, lost);
+      const { transactionId } = await harness.create('payment', key);
+      expect(harness.service.created(key)).toMatchObject([{ transactionId }]);
+      expect(await harness.create('payment', key)).toMatchObject({ replayed: true, transactionId });
     });
   });
 
-  test('is forged in the Date of a refusal, one more request is sent and later ones have the right time', async () => {
-    const reply = refusing(dateOf(rig.service.now() + 20 * MINUTE));
-    rig.service.next('create-payment', { acts: false, reply }, { acts: false, reply });
-    expect(await rig.create('payment', newKey())).toMatchObject({ error: 'SERVICE_AUTH_FAILED' });
+  test('is forged in the Date of a 401, one more request is sent and later ones have the right time', async () => {
+    const reply = refusing(dateOf(harness.service.now() + 20 * MINUTE));
+    harness.service.next('create-payment', { acts: false, reply }, { acts: false, reply });
+    expect(await harness.create('payment', newKey())).toMatchObject({ error: 'SERVICE_AUTH_FAILED' });
     expect(timestamps()).toHaveLength(2);
-    expect(await rig.create('payment', newKey())).toMatchObject({ result: 'PaymentSuccess' });
-    expect(Math.abs(timestamps()[2]! - rig.service.now())).toBeLessThan(5 * SECOND);
+    expect(await harness.create('payment', newKey())).toMatchObject({ result: 'PaymentSuccess' });
+    expect(Math.abs(timestamps()[2]! - harness.service.now())).toBeLessThan(5 * SECOND);
   });
 
   test.each([
-    ['is right', () => dateOf(rig.service.now())],
+    ['is right', () => dateOf(harness.service.now())],
     ['is years off', () => dateOf(0)],
-  ])('%s in the Date of a refusal, the create is sent once', async (_name, date) => {
-    rig.service.plan(() => ({ acts: false, reply: refusing(date()) }));
-    expect(await rig.create('payment', newKey())).toMatchObject({ error: 'SERVICE_AUTH_FAILED' });
+  ])('%s in the Date of a 401, the create is sent once', async (_name, date) => {
+    harness.service.plan(() => ({ acts: false, reply: refusing(date()) }));
+    expect(await harness.create('payment', newKey())).toMatchObject({ error: 'SERVICE_AUTH_FAILED' });
     expect(timestamps()).toHaveLength(1);
   });
 });
 
-describeSqlite('A Date header of a proxy before the service', (rigs) => {
+describeSqlite('A Date header of a proxy before the service', (harnesses) => {
   test.each([
     ['an hour ahead', 60 * MINUTE],
     ['a day behind', -DAY],
   ])('that is %s changes nothing about which payments match', async (_name, offsetMs) => {
-    const rig = await rigs.start();
-    await rig.create('payment', newKey());
+    const harness = await harnesses.start();
+    await harness.create('payment', newKey());
     const [lost, reused] = [newKey(), newKey()];
-    paidBefore(rig, reused, 60 * MINUTE);
-    rig.service.next('look-up-payment', {
+    paidBefore(harness, reused, 60 * MINUTE);
+    harness.service.next('look-up-payment', {
       acts: false,
       reply: (connection) => {
-        const date = dateOf(rig.service.now() + offsetMs);
+        const date = dateOf(harness.service.now() + offsetMs);
         const headers = { 'content-type': 'text/html', date };
         connection.send({ status: 404, json: {}, headers }, '<html></html>');
       },
     });
     const lookUp = 'query ($c: UUID!) { payment(channel: $c, externalId: "none") { __typename } }';
-    await rig.ask(lookUp, { c: CHANNEL });
-    rig.service.next('create-payment', { acts: true, reply: reset }, { acts: false, reply: reset });
-    expect(await rig.create('payment', lost)).toMatchObject({ result: 'PaymentSuccess', replayed: true });
-    expect(await rig.create('payment', reused)).toMatchObject({ result: 'OutcomeUnknownError' });
+    await harness.request(lookUp, { c: CHANNEL });
+    harness.service.next('create-payment', { acts: true, reply: reset }, { acts: false, reply: reset });
+    expect(await harness.create('payment', lost)).toMatchObject({ result: 'PaymentSuccess', replayed: true });
+    expect(await harness.create('payment', reused)).toMatchObject({ result: 'OutcomeUnknownError' });
   });
 });
 
@@ -143,144 +145,144 @@ const clockCheck = async ({ parts }: Rig): Promise<unknown> => {
   return checks.clock;
 };
 
-/** Whether the journal has the clock of the gateway's machine, as SQLite does, or one that does not step, as PostgreSQL does. */
+/** Whether the journal shares the clock of the gateway's machine (SQLite) or has one that does not step (PostgreSQL). */
 const JOURNAL_CLOCKS = [true, false];
 
-describeSqlite('After a step of the wall clock', (rigs) => {
+describeSqlite('After a step of the wall clock', (harnesses) => {
   describe.each(JOURNAL_CLOCKS)('(which the journal shares: %s)', (isShared) => {
-    // With a clock that does not step, a small step is like a large one.
+    // With a clock that does not step, a small step has the effect of a large one.
     const steps = isShared ? STEPS : STEPS.slice(1);
 
-    /** A gateway whose wall clock can step. The service has a clock of its own. */
+    /** A gateway whose wall clock can step. The service has its own clock. */
     const start = async ({ aheadMs = 0, ...rest }: { service?: Rig['service']; aheadMs?: number } = {}) => {
       const wall = steppingClock();
       wall.aheadMs = aheadMs;
       const clock = new AdvancingClock(wall);
       const steady = { now: () => systemClock.now() + clock.ahead };
       const service = rest.service ?? (await FakePaymentService.start(steady.now));
-      if (!rest.service) rigs.closeAtEnd(() => service.close());
-      const rig = await rigs.start({ clock, journalClock: isShared ? clock : steady, service });
-      // A response, so that the gateway knows the time of the service.
-      await rig.create('payment', newKey());
-      return { rig, wall };
+      if (!rest.service) harnesses.closeAtEnd(() => service.close());
+      const harness = await harnesses.start({ clock, journalClock: isShared ? clock : steady, service });
+      // A response tells the gateway the time of the service.
+      await harness.create('payment', newKey());
+      return { harness, wall };
     };
 
     test.each(steps)('%s, a create in flight is not sent again', async (_name, stepMs) => {
-      const { rig, wall } = await start();
+      const { harness, wall } = await start();
       const key = newKey();
       const held = gate();
-      rig.service.next('create-payment', { acts: true, first: held.opened });
-      const first = rig.create('payment', key);
-      await untilSent(rig.service, 'payment', key);
+      harness.service.next('create-payment', { acts: true, first: held.opened });
+      const first = harness.create('payment', key);
+      await untilSent(harness.service, 'payment', key);
       wall.aheadMs = stepMs;
-      rig.clock.advance(2000);
+      harness.clock.advance(2000);
       for (let round = 0; round < 5; round += 1) {
-        expect((await rig.create('payment', key)).result).toMatch(NOT_KNOWN);
-        rig.clock.advance(1000);
+        expect((await harness.create('payment', key)).result).toMatch(UNKNOWN_RESULT);
+        harness.clock.advance(1000);
       }
       held.open();
-      const { transactionId } = rig.service.created(key)[0] ?? (await first);
+      const { transactionId } = harness.service.created(key)[0] ?? (await first);
       expect(await first).toMatchObject({ result: 'PaymentSuccess', transactionId });
-      expect(sent(rig.service, 'payment', key)).toBe(1);
+      expect(sent(harness.service, 'payment', key)).toBe(1);
     });
 
     test.each(steps)(
-      '%s, a payment that lookups show late is found and not created anew',
+      '%s, a payment that lookups show late is found and not created again',
       async (_name, stepMs) => {
-        const { rig, wall } = await start();
+        const { harness, wall } = await start();
         const key = newKey();
-        const show = await loseHidden(rig, 'payment', key);
+        const show = await loseHiddenResponse(harness, 'payment', key);
         wall.aheadMs = stepMs;
         for (let round = 0; round < 6; round += 1) {
-          rig.clock.advance(10_000);
-          expect((await rig.create('payment', key)).result).toMatch(NOT_KNOWN);
+          harness.clock.advance(10_000);
+          expect((await harness.create('payment', key)).result).toMatch(UNKNOWN_RESULT);
         }
         const transactionId = show();
-        expect(await untilCreated(rig, 'payment', key)).toMatchObject({ replayed: true, transactionId });
-        expect(sent(rig.service, 'payment', key)).toBe(1);
+        expect(await untilCreated(harness, 'payment', key)).toMatchObject({ replayed: true, transactionId });
+        expect(sent(harness.service, 'payment', key)).toBe(1);
       },
     );
 
     test.each(steps)('%s, of one of two instances, neither sends a create again', async (_name, stepMs) => {
-      const { rig } = await start();
-      const skewed = await start({ service: rig.service, aheadMs: stepMs });
+      const { harness } = await start();
+      const skewed = await start({ service: harness.service, aheadMs: stepMs });
       const key = newKey();
-      rig.service.ledger.lag = { ms: 0, lookups: 1_000_000 };
-      rig.service.next('create-payment', { acts: true, reply: reset });
-      const first = rig.create('payment', key);
-      await untilSent(rig.service, 'payment', key);
+      harness.service.ledger.lag = { ms: 0, lookups: 1_000_000 };
+      harness.service.next('create-payment', { acts: true, reply: reset });
+      const first = harness.create('payment', key);
+      await untilSent(harness.service, 'payment', key);
       for (let round = 0; round < 10; round += 1) {
-        const end = await (round % 2 === 0 ? skewed.rig : rig).create('payment', key);
-        expect(end.result).toMatch(NOT_KNOWN);
+        const end = await (round % 2 === 0 ? skewed.harness : harness).create('payment', key);
+        expect(end.result).toMatch(UNKNOWN_RESULT);
       }
       await first;
-      expect(sent(rig.service, 'payment', key)).toBe(1);
-      expect(rig.service.created(key)).toHaveLength(1);
+      expect(sent(harness.service, 'payment', key)).toBe(1);
+      expect(harness.service.created(key)).toHaveLength(1);
     });
 
     test('the step is reported, and a key is released after the settling time, not before', async () => {
-      const { rig, wall } = await start();
+      const { harness, wall } = await start();
       const key = newKey();
-      await lose(rig, 'payment', key);
-      expect(await clockCheck(rig)).toBe('steady');
+      await loseResponse(harness, 'payment', key);
+      expect(await clockCheck(harness)).toBe('steady');
       wall.aheadMs = 2 * SETTLE;
-      expect(await clockCheck(rig)).toBe('stepped');
-      expect(await stepsOf(rig, 'system')).toBe(1);
-      await repeatFor(rig, key, SETTLE + 4 * MINUTE);
-      expect(sent(rig.service, 'payment', key)).toBe(1);
-      await repeatFor(rig, key, SETTLE + 4 * MINUTE);
-      expect(await clockCheck(rig)).toBe('steady');
-      expect(sent(rig.service, 'payment', key)).toBe(2);
-      expect(rig.service.created(key)).toHaveLength(1);
+      expect(await clockCheck(harness)).toBe('stepped');
+      expect(await stepsOf(harness, 'system')).toBe(1);
+      await repeatFor(harness, key, SETTLE + 4 * MINUTE);
+      expect(sent(harness.service, 'payment', key)).toBe(1);
+      await repeatFor(harness, key, SETTLE + 4 * MINUTE);
+      expect(await clockCheck(harness)).toBe('steady');
+      expect(sent(harness.service, 'payment', key)).toBe(2);
+      expect(harness.service.created(key)).toHaveLength(1);
     });
 
     test('an older payment is not matched with the attempt', async () => {
-      const { rig, wall } = await start();
+      const { harness, wall } = await start();
       const key = newKey();
-      paidBefore(rig, key, DAY);
-      rig.service.next('create-payment', { acts: false, reply: reset });
-      const first = rig.create('payment', key);
-      await untilSent(rig.service, 'payment', key);
+      paidBefore(harness, key, DAY);
+      harness.service.next('create-payment', { acts: false, reply: reset });
+      const first = harness.create('payment', key);
+      await untilSent(harness.service, 'payment', key);
       wall.aheadMs = 3 * DAY;
       expect(await first).toMatchObject({ result: 'OutcomeUnknownError' });
-      expect(await rig.create('payment', key)).toMatchObject({ result: 'OutcomeUnknownError' });
+      expect(await harness.create('payment', key)).toMatchObject({ result: 'OutcomeUnknownError' });
     });
   });
 });
 
-describeSqlite('When the clock of the journal steps', (rigs) => {
+describeSqlite('When the clock of the journal steps', (harnesses) => {
   test('the step is logged, counted and reported, and no lost create is sent again', async () => {
     const journalClock = steppingClock();
     const logLines: string[] = [];
-    const rig = await rigs.start({ journalClock, logLines });
+    const harness = await harnesses.start({ journalClock, logLines });
     const key = newKey();
-    await lose(rig, 'payment', key);
+    await loseResponse(harness, 'payment', key);
     journalClock.aheadMs = 2 * SETTLE;
     await until(
       () => {
-        rig.clock.advance(1000);
-        return stepsOf(rig, 'journal');
+        harness.clock.advance(1000);
+        return stepsOf(harness, 'journal');
       },
       (steps) => steps === 1,
     );
-    expect(await clockCheck(rig)).toBe('stepped');
+    expect(await clockCheck(harness)).toBe('stepped');
     expect(logLines.filter((line) => line.includes('"event":"clock_stepped"'))).toHaveLength(1);
-    for (let round = 0; round < 10; round += 1) await rig.create('payment', key);
-    expect(sent(rig.service, 'payment', key)).toBe(1);
+    for (let round = 0; round < 10; round += 1) await harness.create('payment', key);
+    expect(sent(harness.service, 'payment', key)).toBe(1);
   });
 });
 
-/** Suspends an instance, that is all its further calls of the journal, once it has recorded a create. */
+/** Suspends an instance, that is all its further journal calls, after it has recorded a create. */
 function suspendedAfterBegin(journal: Journal, resumed: Promise<unknown>): Journal {
   const begin = journal.insertAttempt.bind(journal);
   const renew = journal.renew.bind(journal);
   let isSuspended = false;
   return Object.assign(journal, {
     insertAttempt: async (attempt: Parameters<Journal['insertAttempt']>[0]) => {
-      const begun = await begin(attempt);
+      const started = await begin(attempt);
       isSuspended = true;
       await resumed;
-      return begun;
+      return started;
     },
     renew: async (...lease: Parameters<Journal['renew']>) => {
       if (isSuspended) await resumed;
@@ -289,12 +291,12 @@ function suspendedAfterBegin(journal: Journal, resumed: Promise<unknown>): Journ
   });
 }
 
-describeSqlite('A create whose process is suspended before it is sent', (rigs) => {
+describeSqlite('A create whose process is suspended before it is sent', (harnesses) => {
   test('creates nothing if another instance has created the payment meanwhile', async () => {
-    const other = await rigs.start();
+    const other = await harnesses.start();
     const wall = steppingClock();
     const resumed = gate();
-    const suspended = await rigs.start({
+    const suspended = await harnesses.start({
       service: other.service,
       clock: new AdvancingClock(wall),
       journalClock: other.clock,
@@ -315,25 +317,25 @@ describeSqlite('A create whose process is suspended before it is sent', (rigs) =
   });
 });
 
-describeSqlite('Another gateway', (rigs) => {
-  let rig: Rig;
+describeSqlite('Another gateway', (harnesses) => {
+  let harness: Rig;
   let other: Rig;
 
   beforeAll(async () => {
     const env = { SERVICE_TIMEOUT_MS: '20000' };
-    rig = await rigs.start({ env });
-    other = await rigs.start({ env, service: rig.service, clock: rig.clock });
+    harness = await harnesses.start({ env });
+    other = await harnesses.start({ env, service: harness.service, clock: harness.clock });
   });
 
-  /** Moves the clock second by second. After each the leases of what is in flight have been renewed. */
+  /** Advances the clock second by second, so that leases of work in flight are renewed. */
   async function pass(seconds: number): Promise<void> {
     const leases = `SELECT lease_until FROM attempts WHERE outcome = 'in_progress'
       UNION ALL SELECT lease_until FROM confirms WHERE lease_until > 0`;
     for (let second = 0; second < seconds; second += 1) {
-      rig.clock.advance(SECOND);
-      const movedTo = rig.clock.now();
+      harness.clock.advance(SECOND);
+      const movedTo = harness.clock.now();
       await until(
-        () => rig.store.rows(leases),
+        () => harness.store.rows(leases),
         (rows) => rows.every(({ lease_until: end }) => Number(end) > movedTo + 2 * SECOND),
       );
     }
@@ -342,35 +344,35 @@ describeSqlite('Another gateway', (rigs) => {
   test.each(KINDS)('does not take over a %s in flight, however long its requests take', async (kind) => {
     const key = newKey();
     const [preflight, sending] = [gate(), gate()];
-    if (kind === 'payout') rig.service.next('look-up-payout', { acts: true, first: preflight.opened });
-    rig.service.next(`create-${kind}`, { acts: true, first: sending.opened });
-    const lookups = rig.service.requestsTo('look-up-payout').length;
-    const first = rig.create(kind, key);
+    if (kind === 'payout') harness.service.next('look-up-payout', { acts: true, first: preflight.opened });
+    harness.service.next(`create-${kind}`, { acts: true, first: sending.opened });
+    const lookups = harness.service.requestsTo('look-up-payout').length;
+    const first = harness.create(kind, key);
     if (kind === 'payout') {
-      await until(() => rig.service.requestsTo('look-up-payout').length > lookups);
+      await until(() => harness.service.requestsTo('look-up-payout').length > lookups);
       await pass(8);
     }
     preflight.open();
-    await untilSent(rig.service, kind, key);
+    await untilSent(harness.service, kind, key);
     await pass(12);
     expect(await other.attempt(key)).toMatchObject({ outcome: 'IN_PROGRESS' });
     expect(await other.create(kind, key)).toMatchObject({ result: 'RequestInProgressError' });
     sending.open();
     expect(await first).toMatchObject({ replayed: false });
     expect(await other.create(kind, key)).toMatchObject({ replayed: true });
-    expect(rig.service.created(key)).toHaveLength(1);
+    expect(harness.service.created(key)).toHaveLength(1);
   });
 
   test('does not take over a confirm in flight, however long it takes', async () => {
-    const id = (await rig.create('payment', newKey())).transactionId ?? '';
+    const id = (await harness.create('payment', newKey())).transactionId ?? '';
     const hold = gate();
-    rig.service.next('confirm', { acts: true, first: hold.opened });
-    const first = rig.confirm(id);
-    await until(() => rig.service.requestsTo('confirm').length);
+    harness.service.next('confirm', { acts: true, first: hold.opened });
+    const first = harness.confirm(id);
+    await until(() => harness.service.requestsTo('confirm').length);
     await pass(12);
     expect(await other.confirm(id)).toMatchObject({ result: 'RequestInProgressError' });
     hold.open();
     expect(await first).toMatchObject({ replayed: false });
-    expect(rig.service.requestsTo('confirm')).toHaveLength(1);
+    expect(harness.service.requestsTo('confirm')).toHaveLength(1);
   });
 });

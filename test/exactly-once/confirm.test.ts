@@ -1,4 +1,4 @@
-import { CHANNEL, type End, type Json } from '../support/caller';
+import { CHANNEL, type CallResult, type Json } from '../support/caller';
 import { gate, until } from '../support/latch';
 import type { Fault, FaultPlan, FaultReply } from '../support/payment-service/fake-payment-service';
 import { html, reset, status } from '../support/payment-service/faults';
@@ -12,46 +12,50 @@ const CONFIRM = `mutation ($input: ConfirmPaymentInput!) {
 
 const utr = (value: string): Json => ({ upi: { utr: value } });
 
-/** The lookups of payments fail. */
 const lookupsDown: FaultPlan = (endpoint) =>
   endpoint === 'look-up-payment' ? { acts: false, reply: status(503) } : undefined;
 
-describeSqlite('A confirm', (rigs) => {
-  let rig: Rig;
+describeSqlite('A confirm', (harnesses) => {
+  let harness: Rig;
   let other: Rig;
   let id: string;
 
   beforeAll(async () => {
-    rig = await rigs.start();
-    other = await rigs.start({ service: rig.service, clock: rig.clock });
+    harness = await harnesses.start();
+    other = await harnesses.start({ service: harness.service, clock: harness.clock });
   });
 
   beforeEach(async () => {
-    id = (await rig.create('payment', newKey())).transactionId ?? '';
+    id = (await harness.create('payment', newKey())).transactionId ?? '';
   });
 
   afterEach(() => {
-    rig.service.plan(() => undefined);
-    rig.service.ledger.acceptsRepeats = false;
+    harness.service.plan(() => undefined);
+    harness.service.ledger.acceptsRepeats = false;
   });
 
-  const sent = (): number => rig.service.requestsTo('confirm').filter(({ json }) => json['id'] === id).length;
-  /** How often it was sent, and how often the service carried it out. */
-  const counts = (): unknown[] => [sent(), rig.service.ledger.byId('payment', id)?.confirms];
-  const success = (replayed: boolean): End => ({ result: 'PaymentSuccess', replayed, transactionId: id });
+  const sent = (): number =>
+    harness.service.requestsTo('confirm').filter(({ json }) => json['id'] === id).length;
+  /** Confirms that were sent, and that the service carried out. */
+  const counts = (): unknown[] => [sent(), harness.service.ledger.byId('payment', id)?.confirms];
+  const success = (replayed: boolean): CallResult => ({
+    result: 'PaymentSuccess',
+    replayed,
+    transactionId: id,
+  });
   const refused = { result: 'RejectedByServiceError', httpStatus: 400 };
-  const unknown: End = { result: 'OutcomeUnknownError', idempotencyKey: null, externalId: null };
-  const first = (): Promise<End> => rig.confirm(id, utr(UTR));
-  const second = (): Promise<End> => rig.confirm(id, utr(OTHER_UTR));
+  const unknown: CallResult = { result: 'OutcomeUnknownError', idempotencyKey: null, externalId: null };
+  const first = (): Promise<CallResult> => harness.confirm(id, utr(UTR));
+  const second = (): Promise<CallResult> => harness.confirm(id, utr(OTHER_UTR));
   const lost: Fault = { acts: true, reply: reset };
   const dropped: Fault = { acts: false, reply: reset };
 
-  test('is answered with RequestInProgressError while one is in flight, also by another gateway', async () => {
+  test('gets RequestInProgressError while one is in flight, also by another gateway', async () => {
     const hold = gate();
-    rig.service.next('confirm', { acts: true, first: hold.opened });
+    harness.service.next('confirm', { acts: true, first: hold.opened });
     const inFlight = first();
     await until(sent);
-    for (const gateway of [rig, other]) {
+    for (const gateway of [harness, other]) {
       const end = await gateway.confirm(id, utr(UTR));
       expect(end).toMatchObject({ result: 'RequestInProgressError' });
       expect(end.retryAfterMs).toBeGreaterThan(0);
@@ -61,32 +65,29 @@ describeSqlite('A confirm', (rigs) => {
     expect(counts()).toEqual([1, 1]);
   });
 
-  test('is carried out once of 40 concurrent ones through two gateways', async () => {
+  test('is carried out once when 40 are sent through two gateways', async () => {
     const ends = await Promise.all(
-      Array.from({ length: 40 }, (_, place) => (place % 2 ? rig : other).confirm(id, utr(UTR))),
+      Array.from({ length: 40 }, (_, place) => (place % 2 ? harness : other).confirm(id, utr(UTR))),
     );
     expect(counts()).toEqual([1, 1]);
     expect(ends.filter(({ replayed }) => replayed === false)).toHaveLength(1);
     expect(ends.filter(({ error }) => error)).toEqual([]);
   });
 
-  test.each<[string, FaultReply, End]>([
+  test.each<[string, FaultReply, CallResult]>([
     ['400 in HTML', html(400), refused],
     ['401', status(401), { error: 'SERVICE_AUTH_FAILED' }],
     ['429', status(429, { 'retry-after': '3' }), { error: 'SERVICE_UNAVAILABLE', retryAfterMs: 3000 }],
-  ])(
-    'that the service answers with %s was not carried out, and can be repeated',
-    async (_name, reply, end) => {
-      rig.service.next('confirm', { acts: false, reply });
-      expect(await first()).toMatchObject(end);
-      expect(await first()).toMatchObject(success(false));
-      expect(counts()).toEqual([2, 1]);
-    },
-  );
+  ])('with a response of %s was not carried out, and can be repeated', async (_name, reply, end) => {
+    harness.service.next('confirm', { acts: false, reply });
+    expect(await first()).toMatchObject(end);
+    expect(await first()).toMatchObject(success(false));
+    expect(counts()).toEqual([2, 1]);
+  });
 
   test('is not sent when the connection is refused', async () => {
-    await rig.service.close();
-    const end = await first().finally(() => rig.service.listen());
+    await harness.service.close();
+    const end = await first().finally(() => harness.service.listen());
     expect(end).toMatchObject({ error: 'SERVICE_UNAVAILABLE', retryable: true });
     expect(await first()).toMatchObject(success(false));
   });
@@ -95,21 +96,25 @@ describeSqlite('A confirm', (rigs) => {
     ['dcb', { code: '1234' }],
     ['c2c', 'TRANSFER_MADE'],
   ])('by another method (%s) than that of the payment is not sent', async (method, confirmation) => {
-    const end = await rig.confirm(id, { [method]: confirmation });
+    const end = await harness.confirm(id, { [method]: confirmation });
     expect(end).toMatchObject({ result: 'InvalidInputError', fields: [{ path: ['confirmation', method] }] });
     expect(sent()).toBe(0);
   });
 
   test('is sent for a payment that is not in the journal, whatever its method', async () => {
     const body = { external_id: newKey(), payment_method: { type: 'dcb', user_id: 'u' } };
-    const elsewhere = rig.service.ledger.create('payment', { ...body, channel: CHANNEL }, rig.service.now());
+    const elsewhere = harness.service.ledger.create(
+      'payment',
+      { ...body, channel: CHANNEL },
+      harness.service.now(),
+    );
     id = elsewhere.transactionId;
-    expect(await rig.confirm(id, { dcb: { code: '1234' } })).toMatchObject(success(false));
+    expect(await harness.confirm(id, { dcb: { code: '1234' } })).toMatchObject(success(false));
   });
 
   describe('after one of unknown outcome', () => {
     beforeEach(async () => {
-      rig.service.next('confirm', dropped);
+      harness.service.next('confirm', dropped);
       expect(await first()).toMatchObject(unknown);
     });
 
@@ -119,45 +124,45 @@ describeSqlite('A confirm', (rigs) => {
     });
 
     test('is not sent while the payment cannot be looked up, nor if it has moved on', async () => {
-      rig.service.plan(lookupsDown);
+      harness.service.plan(lookupsDown);
       expect(await first()).toMatchObject({ error: 'SERVICE_UNAVAILABLE', retryable: true });
       expect(sent()).toBe(1);
-      rig.service.plan(() => undefined);
-      rig.service.ledger.confirm({ id });
+      harness.service.plan(() => undefined);
+      harness.service.ledger.confirm({ id });
       expect(await other.confirm(id, utr(UTR))).toMatchObject(success(true));
       expect(await first()).toMatchObject(success(true));
       expect(sent()).toBe(1);
     });
 
     test('with another input leaves the first one unknown if it is refused itself', async () => {
-      rig.service.next('confirm', { acts: false, reply: status(400) });
+      harness.service.next('confirm', { acts: false, reply: status(400) });
       expect(await second()).toMatchObject(refused);
-      rig.service.ledger.confirm({ id });
+      harness.service.ledger.confirm({ id });
       expect(await first()).toMatchObject(success(true));
       expect(sent()).toBe(2);
     });
   });
 
   describe('with the input of a successful one', () => {
-    test('is answered with the current state by one lookup, or the last known one, and not sent', async () => {
-      rig.service.ledger.acceptsRepeats = true;
+    test('returns the current state by one lookup, or the last known one, and is not sent', async () => {
+      harness.service.ledger.acceptsRepeats = true;
       expect(await first()).toMatchObject(success(false));
-      rig.service.plan(lookupsDown);
+      harness.service.plan(lookupsDown);
       expect(await first()).toMatchObject({ ...success(true), status: 'PROCESSING' });
-      rig.service.plan(() => undefined);
-      rig.service.ledger.byId('payment', id)!.status = 'completed';
-      const lookups = rig.service.requestsTo('look-up-payment').length;
+      harness.service.plan(() => undefined);
+      harness.service.ledger.byId('payment', id)!.status = 'completed';
+      const lookups = harness.service.requestsTo('look-up-payment').length;
       expect(await first()).toMatchObject({ ...success(true), status: 'COMPLETED' });
-      expect(rig.service.requestsTo('look-up-payment')).toHaveLength(lookups + 1);
+      expect(harness.service.requestsTo('look-up-payment')).toHaveLength(lookups + 1);
       expect(await other.confirm(id, utr(UTR))).toMatchObject(success(true));
       expect(counts()).toEqual([1, 1]);
     });
 
     test('is not sent if the caller of the first one disconnected', async () => {
       const hold = gate();
-      rig.service.next('confirm', { acts: true, first: hold.opened });
+      harness.service.next('confirm', { acts: true, first: hold.opened });
       const input = { channel: CHANNEL, transactionId: id, confirmation: utr(UTR) };
-      await disconnect((signal) => rig.call(CONFIRM, input, signal), sent);
+      await disconnect((signal) => harness.call(CONFIRM, input, signal), sent);
       expect(await first()).toMatchObject({ result: 'RequestInProgressError' });
       hold.open();
       expect(await untilDone(first)).toMatchObject(success(true));
@@ -165,9 +170,9 @@ describeSqlite('A confirm', (rigs) => {
     });
 
     test('is not sent if the response of the first one was lost and its own lookup found it carried out', async () => {
-      rig.service.next('confirm', lost);
+      harness.service.next('confirm', lost);
       expect(await first()).toMatchObject(success(true));
-      rig.service.plan(lookupsDown);
+      harness.service.plan(lookupsDown);
       expect(await first()).toMatchObject(success(true));
       expect(counts()).toEqual([1, 1]);
     });
@@ -175,15 +180,15 @@ describeSqlite('A confirm', (rigs) => {
 
   describe('of which the first one was carried out, unknown to the gateway,', () => {
     beforeEach(async () => {
-      rig.service.plan(lookupsDown);
-      rig.service.next('confirm', lost);
+      harness.service.plan(lookupsDown);
+      harness.service.next('confirm', lost);
       expect(await first()).toMatchObject(unknown);
-      rig.service.plan(() => undefined);
+      harness.service.plan(() => undefined);
     });
 
     test('is not sent again once a later lookup has found it', async () => {
       expect(await first()).toMatchObject(success(true));
-      rig.service.plan(lookupsDown);
+      harness.service.plan(lookupsDown);
       expect(await first()).toMatchObject(success(true));
       expect(counts()).toEqual([1, 1]);
     });
@@ -204,23 +209,23 @@ describeSqlite('A confirm', (rigs) => {
     });
 
     test('is sent, and both inputs are replayed afterwards if the service accepts it', async () => {
-      rig.service.ledger.acceptsRepeats = true;
+      harness.service.ledger.acceptsRepeats = true;
       expect(await second()).toMatchObject(success(false));
       for (const again of [first, second]) expect(await again()).toMatchObject(success(true));
       expect(counts()).toEqual([2, 2]);
     });
 
     test('is unknown if its response is lost although the payment has moved on', async () => {
-      rig.service.next('confirm', dropped);
+      harness.service.next('confirm', dropped);
       for (let times = 0; times < 2; times += 1) expect(await second()).toMatchObject(unknown);
       expect(await first()).toMatchObject(success(true));
       expect(counts()).toEqual([2, 1]);
     });
   });
 
-  describe('that the service refuses with 400', () => {
-    test('succeeds if the payment was confirmed around the gateway', async () => {
-      rig.service.ledger.confirm({ id });
+  describe('that the service rejects with 400', () => {
+    test('succeeds if the payment was confirmed without the gateway', async () => {
+      harness.service.ledger.confirm({ id });
       expect(await first()).toMatchObject(success(true));
       expect(counts()).toEqual([1, 1]);
     });
@@ -230,29 +235,29 @@ describeSqlite('A confirm', (rigs) => {
       ['mispaid', null],
       ['processing', 'a_state_that_the_gateway_does_not_know'],
     ])('is refused if the payment is %s, in the state %s', async (ended, state) => {
-      Object.assign(rig.service.ledger.byId('payment', id)!, { status: ended, state });
+      Object.assign(harness.service.ledger.byId('payment', id)!, { status: ended, state });
       expect(await first()).toMatchObject(refused);
     });
 
     test('is refused if the payment cannot be looked up', async () => {
-      rig.service.ledger.confirm({ id });
-      rig.service.plan(lookupsDown);
+      harness.service.ledger.confirm({ id });
+      harness.service.plan(lookupsDown);
       expect(await first()).toMatchObject(refused);
     });
   });
 
   test('after FINGERPRINT_KEY was changed is sent after a lookup that shows the payment waiting, and only then', async () => {
     const env = { FINGERPRINT_KEY: 'another-key' };
-    const changed = await rigs.start({ env, service: rig.service, clock: rig.clock });
+    const changed = await harnesses.start({ env, service: harness.service, clock: harness.clock });
     await first();
-    rig.service.plan(lookupsDown);
+    harness.service.plan(lookupsDown);
     expect(await changed.confirm(id, utr(UTR))).toMatchObject({ error: 'SERVICE_UNAVAILABLE' });
-    rig.service.plan(() => undefined);
+    harness.service.plan(() => undefined);
     expect(await changed.confirm(id, utr(UTR))).toMatchObject(success(true));
     expect(sent()).toBe(1);
-    id = (await rig.create('payment', newKey())).transactionId ?? '';
+    id = (await harness.create('payment', newKey())).transactionId ?? '';
     await first();
-    rig.service.ledger.byId('payment', id)!.state = 'waiting_for_utr';
+    harness.service.ledger.byId('payment', id)!.state = 'waiting_for_utr';
     expect(await changed.confirm(id, utr(UTR))).toMatchObject(success(false));
     expect(sent()).toBe(2);
   });
@@ -260,37 +265,34 @@ describeSqlite('A confirm', (rigs) => {
   test.each([false, true])(
     'is carried out once and never refused in a storm of retries (service accepts repeats: %s)',
     async (acceptsRepeats) => {
-      rig.service.ledger.acceptsRepeats = acceptsRepeats;
-      const payments = rig.service.ledger.entries.length;
-      const retries = await storm([rig, other], 24);
+      harness.service.ledger.acceptsRepeats = acceptsRepeats;
+      const payments = harness.service.ledger.entries.length;
+      const retries = await storm([harness, other], 24);
       expect(retries.filter(({ result }) => result === 'RejectedByServiceError')).toEqual([]);
-      const confirms = rig.service.ledger.entries.slice(payments).map((entry) => entry.confirms);
+      const confirms = harness.service.ledger.entries.slice(payments).map((entry) => entry.confirms);
       expect(Math.max(...confirms)).toBe(1);
     },
   );
 });
 
-/**
- * Confirms payments with UTRs of their own, each four times: twice concurrently, where half of the first callers disconnect,
- * and twice more; a third of the responses of the service are lost. Returns how the later calls ended.
- */
-async function storm(gateways: readonly [Rig, Rig], payments: number): Promise<End[]> {
+/** Confirms payments with own UTRs, four times each: twice concurrently with some callers disconnecting, then twice more. */
+async function storm(gateways: readonly [Rig, Rig], payments: number): Promise<CallResult[]> {
   const [{ service }] = gateways;
   let count = 0;
   service.plan((endpoint) =>
     endpoint === 'confirm' && (count += 1) % 3 === 0 ? { acts: true, reply: reset } : undefined,
   );
-  const pay = async (_: unknown, place: number): Promise<End[]> => {
+  const pay = async (_: unknown, place: number): Promise<CallResult[]> => {
     const gateway = (turn: number): Rig => gateways[(place + turn) % 2]!;
     const { transactionId } = await until(
       () => gateway(0).create('payment', newKey()),
       ({ result }) => result === 'PaymentSuccess',
     );
     const confirmation = utr(String(100_000_000_000 + place));
-    const call = (turn: number, signal?: AbortSignal): Promise<End> =>
+    const call = (turn: number, signal?: AbortSignal): Promise<CallResult> =>
       gateway(turn)
         .call(CONFIRM, { channel: CHANNEL, transactionId, confirmation }, signal)
-        .catch((): End => ({ result: 'disconnected' }));
+        .catch((): CallResult => ({ result: 'disconnected' }));
     const leaving = new AbortController();
     if (place % 2) setImmediate(() => leaving.abort());
     await Promise.all([call(0, leaving.signal), call(1)]);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { NewAttempt, PurgeStep } from '../../src/datasources/journal/journal';
 import { openJournal } from '../../src/datasources/journal/create-journal';
-import { CHANNEL, createInput, type End } from '../support/caller';
+import { CHANNEL, createInput, type CallResult } from '../support/caller';
 import { gate, until } from '../support/latch';
 import { API_KEY, SECRET_KEY } from '../support/gateway';
 import { OUTAGES, type Outage } from '../support/outage';
@@ -20,111 +20,114 @@ import {
   untilSent,
 } from './support/creates';
 
-/** A refusal comes within half a second; without a deadline a call would take as long as the outage. Allowance for a busy machine. */
+/** A create is refused within half a second; the rest is allowance for a busy machine. */
 const SOON_MS = 5_000;
-/** Longer than that of the gateway, so that a busy machine does not look like an outage before and after it. */
+/** Longer than in production, so that a busy machine does not cause refusals outside the outage. */
 const DEADLINE_MS = 1_000;
 
-async function timed(call: Promise<End>): Promise<End & { ms: number }> {
+async function timed(call: Promise<CallResult>): Promise<CallResult & { ms: number }> {
   const startedAt = performance.now();
   return { ...(await call), ms: performance.now() - startedAt };
 }
 
-describeStores('While the journal is unreachable', (rigs) => {
-  describe.each(Object.entries(OUTAGES[rigs.kind]))('(%s)', (_name, prepare) => {
+describeStores('While the journal is unreachable', (harnesses) => {
+  describe.each(Object.entries(OUTAGES[harnesses.kind]))('(%s)', (_name, prepare) => {
     const logLines: string[] = [];
-    let rig: Rig;
+    let harness: Rig;
     let outage: Outage;
 
     beforeAll(async () => {
-      const store = await openStore(rigs.kind);
-      rigs.closeAtEnd(() => store.drop());
+      const store = await openStore(harnesses.kind);
+      harnesses.closeAtEnd(() => store.drop());
       outage = await prepare(store);
-      rigs.closeAtEnd(() => outage.close());
-      rig = await rigs.start({ store: outage.store, open: (url) => openJournal(url, DEADLINE_MS), logLines });
+      harnesses.closeAtEnd(() => outage.close());
+      harness = await harnesses.start({
+        store: outage.store,
+        open: (url) => openJournal(url, DEADLINE_MS),
+        logLines,
+      });
     });
 
-    const expectRefused = ({ ms, ...end }: End & { ms: number }): void => {
+    const expectRefused = ({ ms, ...end }: CallResult & { ms: number }): void => {
       expect(end).toMatchObject({ error: 'SERVICE_UNAVAILABLE', retryable: true });
       expect(ms).toBeLessThan(SOON_MS);
     };
 
-    /** Repeats a call until the journal is back. */
-    const untilBack = (call: () => Promise<End>): Promise<End> =>
+    const untilBack = (call: () => Promise<CallResult>): Promise<CallResult> =>
       until(
         call,
         ({ error, result }) => error !== 'SERVICE_UNAVAILABLE' && result !== 'RequestInProgressError',
       );
 
-    test('creates and confirms are refused in time and not sent, lookups are answered', async () => {
+    test('creates and confirms are refused in time and not sent, and lookups work', async () => {
       const ids = { payment: '', payout: '' };
-      for (const kind of KINDS) ids[kind] = (await rig.create(kind, newKey())).transactionId ?? '';
+      for (const kind of KINDS) ids[kind] = (await harness.create(kind, newKey())).transactionId ?? '';
       const refused = { payment: newKey(), payout: newKey() };
       const requests = ['create-payment', 'create-payout', 'confirm'] as const;
-      const counts = (): number[] => requests.map((endpoint) => rig.service.requestsTo(endpoint).length);
+      const counts = (): number[] => requests.map((endpoint) => harness.service.requestsTo(endpoint).length);
       const before = counts();
       await outage.down();
 
       const calls = [
-        ...KINDS.flatMap((kind) => [1, 2].map(() => rig.create(kind, refused[kind]))),
-        ...Array.from({ length: 30 }, () => rig.create('payment', newKey())),
-        rig.confirm(ids.payment),
+        ...KINDS.flatMap((kind) => [1, 2].map(() => harness.create(kind, refused[kind]))),
+        ...Array.from({ length: 30 }, () => harness.create('payment', newKey())),
+        harness.confirm(ids.payment),
       ];
       (await Promise.all(calls.map(timed))).forEach(expectRefused);
-      expectRefused(await timed(rig.create('payment', refused.payment)));
+      expectRefused(await timed(harness.create('payment', refused.payment)));
       expect(counts()).toEqual(before);
       const lookUp = `query ($channel: UUID!, $payment: UUID!, $payout: UUID!) {
         payment(channel: $channel, transactionId: $payment) { ... on PaymentResource { transactionId } }
         payout(channel: $channel, transactionId: $payout) { ... on PayoutResource { transactionId } } }`;
-      expect(await rig.ask(lookUp, { channel: CHANNEL, ...ids })).toEqual({
+      expect(await harness.request(lookUp, { channel: CHANNEL, ...ids })).toEqual({
         data: { payment: { transactionId: ids.payment }, payout: { transactionId: ids.payout } },
       });
 
       await outage.up();
       for (const kind of KINDS) {
-        const end = await untilBack(() => rig.create(kind, refused[kind]));
+        const end = await untilBack(() => harness.create(kind, refused[kind]));
         expect(end).toMatchObject({ result: SUCCESS[kind], replayed: false });
-        expect(rig.service.created(refused[kind])).toHaveLength(1);
+        expect(harness.service.created(refused[kind])).toHaveLength(1);
       }
-      expect(await untilBack(() => rig.confirm(ids.payment))).toMatchObject({ result: 'PaymentSuccess' });
-      expect(rig.service.requestsTo('confirm')).toHaveLength(1);
+      expect(await untilBack(() => harness.confirm(ids.payment))).toMatchObject({ result: 'PaymentSuccess' });
+      expect(harness.service.requestsTo('confirm')).toHaveLength(1);
     });
 
-    test('a create in flight is answered, and found afterwards, also if its response was lost', async () => {
+    test('a create in flight completes, and is found afterwards, also if its response was lost', async () => {
       const hold = gate();
-      const answered = KINDS.map((kind) => ({ kind, key: newKey(), reply: undefined }));
+      const responded = KINDS.map((kind) => ({ kind, key: newKey(), reply: undefined }));
       const lost = KINDS.map((kind) => ({ kind, key: newKey(), reply: reset }));
-      const creates = [...answered, ...lost];
-      const calls: Promise<End>[] = [];
+      const creates = [...responded, ...lost];
+      const calls: Promise<CallResult>[] = [];
       for (const { kind, key, reply } of creates) {
-        rig.service.next(`create-${kind}`, { acts: true, first: hold.opened, ...(reply && { reply }) });
-        calls.push(rig.create(kind, key));
-        await untilSent(rig.service, kind, key);
+        harness.service.next(`create-${kind}`, { acts: true, first: hold.opened, ...(reply && { reply }) });
+        calls.push(harness.create(kind, key));
+        await untilSent(harness.service, kind, key);
       }
       await outage.down();
       hold.open();
       const ends = await Promise.all(calls);
       expect(ends.slice(0, 2)).toMatchObject(
-        answered.map(({ kind }) => ({ result: SUCCESS[kind], replayed: false })),
+        responded.map(({ kind }) => ({ result: SUCCESS[kind], replayed: false })),
       );
       for (const { result } of ends.slice(2)) expect(result).toMatch(/Success|OutcomeUnknownError/);
       await outage.up();
       for (const { kind, key } of creates) {
-        const { replayed, transactionId } = await untilCreated(rig, kind, key);
+        const { replayed, transactionId } = await untilCreated(harness, kind, key);
         expect(replayed).toBe(true);
-        expect(rig.service.created(key)).toMatchObject([{ transactionId }]);
+        expect(harness.service.created(key)).toMatchObject([{ transactionId }]);
       }
     });
 
-    test('a confirm in flight is answered, and recorded once the journal is back', async () => {
-      const { transactionId } = await rig.create('payment', newKey());
-      const confirm = (): Promise<End> => rig.confirm(transactionId ?? '');
-      const before = rig.service.requestsTo('confirm').length;
-      const sent = (): number => rig.service.requestsTo('confirm').length - before;
-      const confirmed = (): Promise<unknown[]> => rig.store.rows('SELECT * FROM confirmed');
+    test('a confirm in flight completes, and is recorded once the journal is back', async () => {
+      const { transactionId } = await harness.create('payment', newKey());
+      const confirm = (): Promise<CallResult> => harness.confirm(transactionId ?? '');
+      const before = harness.service.requestsTo('confirm').length;
+      const sent = (): number => harness.service.requestsTo('confirm').length - before;
+      const confirmed = (): Promise<unknown[]> => harness.store.rows('SELECT * FROM confirmed');
       const recorded = (await confirmed()).length;
       const hold = gate();
-      rig.service.next('confirm', { acts: true, first: hold.opened });
+      harness.service.next('confirm', { acts: true, first: hold.opened });
       const first = confirm();
       await until(sent);
       await outage.down();
@@ -133,34 +136,37 @@ describeStores('While the journal is unreachable', (rigs) => {
       await until(() => logLines.some((line) => line.includes('"event":"confirm_not_recorded"')));
       await outage.up();
       await until(confirmed, ({ length }) => length === recorded + 1);
-      rig.service.plan((endpoint) =>
+      harness.service.plan((endpoint) =>
         endpoint === 'look-up-payment' ? { acts: false, reply: status(503) } : undefined,
       );
-      const again = await confirm().finally(() => rig.service.plan(() => undefined));
+      const again = await confirm().finally(() => harness.service.plan(() => undefined));
       expect(again).toMatchObject({ result: 'PaymentSuccess', replayed: true, status: 'PROCESSING' });
       expect(sent()).toBe(1);
     });
   });
 
-  if (rigs.kind === 'SQLite') return;
+  if (harnesses.kind === 'SQLite') return;
   test('a gateway starts, and creates as soon as the journal is reachable', async () => {
-    const store = await openStore(rigs.kind);
-    rigs.closeAtEnd(() => store.drop());
+    const store = await openStore(harnesses.kind);
+    harnesses.closeAtEnd(() => store.drop());
     const outage = await OUTAGES.PostgreSQL['the database refuses connections'](store);
-    rigs.closeAtEnd(() => outage.close());
+    harnesses.closeAtEnd(() => outage.close());
     await outage.down();
-    const rig = await rigs.start({ store: outage.store, open: (url) => openJournal(url, DEADLINE_MS) });
+    const harness = await harnesses.start({
+      store: outage.store,
+      open: (url) => openJournal(url, DEADLINE_MS),
+    });
     const key = newKey();
-    expect(await rig.create('payment', key)).toMatchObject({ error: 'SERVICE_UNAVAILABLE' });
+    expect(await harness.create('payment', key)).toMatchObject({ error: 'SERVICE_UNAVAILABLE' });
     await outage.up();
-    expect(await untilCreated(rig, 'payment', key)).toMatchObject({ replayed: false });
+    expect(await untilCreated(harness, 'payment', key)).toMatchObject({ replayed: false });
   });
 });
 
-describeSqlite('A create that the journal records only after it was refused', (rigs) => {
+describeSqlite('A create that the journal records only after it was refused', (harnesses) => {
   test('is withdrawn, so that its key is free', async () => {
     const late = gate();
-    const rig = await rigs.start({
+    const harness = await harnesses.start({
       wrap: (journal) => {
         const begin = journal.insertAttempt.bind(journal);
         return Object.assign(journal, {
@@ -169,21 +175,21 @@ describeSqlite('A create that the journal records only after it was refused', (r
       },
     });
     const key = newKey();
-    expect(await rig.create('payout', key)).toMatchObject({ error: 'SERVICE_UNAVAILABLE' });
+    expect(await harness.create('payout', key)).toMatchObject({ error: 'SERVICE_UNAVAILABLE' });
     late.open();
     // A payout that is not withdrawn would stay unknown.
-    expect(await untilOutcome(rig, key, 'NOT_SENT')).toMatchObject({ payout: null });
-    expect(await rig.create('payout', key)).toMatchObject({ replayed: false });
+    expect(await untilOutcome(harness, key, 'NOT_SENT')).toMatchObject({ payout: null });
+    expect(await harness.create('payout', key)).toMatchObject({ replayed: false });
   });
 });
 
-describeSqlite('The purge of the journal', (rigs) => {
+describeSqlite('The purge of the journal', (harnesses) => {
   const count = async ({ store }: Rig, table: string): Promise<number> =>
     (await store.rows(`SELECT 1 FROM ${table}`)).length;
 
-  /** Starts a gateway that calls `before` before each step of its purge, and whose payout was settled long ago. */
+  /** Starts a gateway that calls `before` before each purge step, and whose payout was settled long ago. */
   async function startWithOld(before?: (step: PurgeStep) => Promise<unknown>): Promise<Rig> {
-    const rig = await rigs.start({
+    const harness = await harnesses.start({
       env: { JOURNAL_RETENTION_DAYS: '30' },
       store: await openStore('SQLite'),
       wrap: (journal) => {
@@ -196,64 +202,63 @@ describeSqlite('The purge of the journal', (rigs) => {
         });
       },
     });
-    rigs.closeAtEnd(() => rig.store.drop());
-    await rig.create('payout', newKey());
-    await rig.store.rows("UPDATE attempts SET settled_at = 1 WHERE outcome = 'succeeded'");
-    return rig;
+    harnesses.closeAtEnd(() => harness.store.drop());
+    await harness.create('payout', newKey());
+    await harness.store.rows("UPDATE attempts SET settled_at = 1 WHERE outcome = 'succeeded'");
+    return harness;
   }
 
   test('deletes what is older than JOURNAL_RETENTION_DAYS: attempts, their reservations, and confirms', async () => {
-    const rig = await startWithOld();
-    const { transactionId } = await rig.create('payment', newKey());
-    await rig.confirm(transactionId ?? '');
-    rig.clock.advance(MINUTE);
-    await until(async () => (await count(rig, 'attempts')) === 1);
-    expect(await count(rig, 'reservations')).toBe(0);
-    rig.clock.advance(20 * DAY);
+    const harness = await startWithOld();
+    const { transactionId } = await harness.create('payment', newKey());
+    await harness.confirm(transactionId ?? '');
+    harness.clock.advance(MINUTE);
+    await until(async () => (await count(harness, 'attempts')) === 1);
+    expect(await count(harness, 'reservations')).toBe(0);
+    harness.clock.advance(20 * DAY);
     const key = newKey();
-    await rig.create('payout', key);
-    expect(await count(rig, 'confirmed')).toBe(1);
-    rig.clock.advance(11 * DAY);
+    await harness.create('payout', key);
+    expect(await count(harness, 'confirmed')).toBe(1);
+    harness.clock.advance(11 * DAY);
     await until(async () => {
-      rig.clock.advance(60 * MINUTE);
-      return (await count(rig, 'confirmed')) + (await count(rig, 'attempts')) === 1;
+      harness.clock.advance(60 * MINUTE);
+      return (await count(harness, 'confirmed')) + (await count(harness, 'attempts')) === 1;
     });
-    expect(await rig.create('payout', key)).toMatchObject({ result: 'PayoutSuccess', replayed: true });
+    expect(await harness.create('payout', key)).toMatchObject({ result: 'PayoutSuccess', replayed: true });
   });
 
   test('continues within a minute of a failure', async () => {
     let steps = 0;
-    const rig = await startWithOld(async () => {
+    const harness = await startWithOld(async () => {
       if ((steps += 1) <= 3) throw new Error('The journal does not answer.');
     });
-    rig.clock.advance(10 * SECOND);
+    harness.clock.advance(10 * SECOND);
     for (let failures = 1; failures <= 3; failures += 1) {
       await until(() => steps >= failures);
-      // The timer is set after the step has failed.
       await new Promise(setImmediate);
-      rig.clock.advance(MINUTE);
+      harness.clock.advance(MINUTE);
     }
-    await until(async () => (await count(rig, 'attempts')) === 0);
+    await until(async () => (await count(harness, 'attempts')) === 0);
   });
 
   test('stops after the current step when the gateway stops', async () => {
-    const [begun, held] = [gate(), gate()];
+    const [started, held] = [gate(), gate()];
     let steps = 0;
-    const rig = await startWithOld(async () => {
+    const harness = await startWithOld(async () => {
       steps += 1;
-      begun.open();
+      started.open();
       await held.opened;
     });
-    rig.clock.advance(MINUTE);
-    await begun.opened;
+    harness.clock.advance(MINUTE);
+    await started.opened;
     let isClosed = false;
-    const closed = rig.close().finally(() => (isClosed = true));
+    const closed = harness.close().finally(() => (isClosed = true));
     await new Promise(setImmediate);
     expect(isClosed).toBe(false);
     held.open();
     await closed;
     expect(steps).toBe(1);
-    expect(await count(rig, 'attempts')).toBe(0);
+    expect(await count(harness, 'attempts')).toBe(0);
   });
 });
 
@@ -262,7 +267,6 @@ const CVC = '8417';
 const UTR = '749302847561';
 const ACCOUNT = '000987612345';
 
-/** The spellings, encodings and hashes of a text. */
 const spellings = (text: string): string[] => [
   text,
   text.replace(/(.{4})(?=.)/g, '$1 '),
@@ -275,10 +279,10 @@ const spellings = (text: string): string[] => [
   ]),
 ];
 
-describeSqlite('The journal and the log', (rigs) => {
+describeSqlite('The journal and the log', (harnesses) => {
   test('contain no card number, security code, account number, confirmation or credential', async () => {
     const logLines: string[] = [];
-    const rig = await rigs.start({ logLines });
+    const harness = await harnesses.start({ logLines });
     const card = {
       amount: { currency: 'EUR', value: '10.00' },
       method: {
@@ -291,37 +295,38 @@ describeSqlite('The journal and the log', (rigs) => {
     for (const [place, reply] of replies.entries()) {
       const key = keys[place]!;
       for (const acts of [true, false]) {
-        if (reply) rig.service.next('create-payment', { acts, reply });
-        if (reply) rig.service.next('create-payout', { acts, reply });
-        await rig.create('payment', `${key} payment ${acts}`, card);
-        await rig.create('payout', `${key} payout ${acts}`, paidCard);
+        if (reply) harness.service.next('create-payment', { acts, reply });
+        if (reply) harness.service.next('create-payout', { acts, reply });
+        await harness.create('payment', `${key} payment ${acts}`, card);
+        await harness.create('payout', `${key} payout ${acts}`, paidCard);
       }
     }
     const { method } = createInput('payout', '') as { method: { imps: object } };
     const imps = { ...method.imps, accountNumber: ACCOUNT };
-    await rig.create('payout', newKey(), { method: { imps } });
+    await harness.create('payout', newKey(), { method: { imps } });
     const confirms = [['PaymentSuccess'], ['OutcomeUnknownError', 'PaymentSuccess'], ['OutcomeUnknownError']];
     for (const results of confirms) {
-      const { transactionId } = await rig.create('payment', newKey());
+      const { transactionId } = await harness.create('payment', newKey());
       for (const result of results) {
-        if (result === 'OutcomeUnknownError') rig.service.next('confirm', { acts: false, reply: reset });
-        expect(await rig.confirm(transactionId ?? '', { upi: { utr: UTR } })).toMatchObject({ result });
+        if (result === 'OutcomeUnknownError') harness.service.next('confirm', { acts: false, reply: reset });
+        expect(await harness.confirm(transactionId ?? '', { upi: { utr: UTR } })).toMatchObject({ result });
       }
     }
     // The same input has another hash for another payment.
-    const hashes = (await rig.store.rows('SELECT input_hash FROM confirmed')).map((row) => row['input_hash']);
+    const hashes = (await harness.store.rows('SELECT input_hash FROM confirmed')).map(
+      (row) => row['input_hash'],
+    );
     expect(new Set(hashes).size).toBe(2);
 
-    const written = `${(await rig.store.bytes()).toString('latin1')}${logLines.join('')}`;
+    const written = `${(await harness.store.bytes()).toString('latin1')}${logLines.join('')}`;
     expect(written).toContain(`${keys[0]} payment true`);
     expect(written).toContain('BANK01');
     for (const secret of [PAN, ACCOUNT, API_KEY, SECRET_KEY, UTR]) {
       expect(spellings(secret).filter((spelling) => written.includes(spelling))).toEqual([]);
     }
-    const rows = JSON.stringify(await rig.store.rows('SELECT * FROM attempts'));
+    const rows = JSON.stringify(await harness.store.rows('SELECT * FROM attempts'));
     expect(rows).not.toMatch(new RegExp(`\\b${CVC}\\b`));
     expect(logLines.join('')).not.toMatch(new RegExp(`\\b${CVC}\\b`));
-    // The last four digits are shown.
     expect(rows).toContain(PAN.slice(-4));
   });
 });

@@ -1,4 +1,4 @@
-import { CHANNEL, type End, type Json } from '../support/caller';
+import { CHANNEL, type CallResult, type Json } from '../support/caller';
 import { validCall } from '../support/calls';
 import { gate, until } from '../support/latch';
 import type { FaultReply } from '../support/payment-service/fake-payment-service';
@@ -6,8 +6,8 @@ import { html, reset, status } from '../support/payment-service/faults';
 import { describeSqlite, newKey, type Rig } from '../support/harness';
 import { KINDS, OTHER_AMOUNT, SUCCESS, disconnect, sent, untilSent } from './support/creates';
 
-/** Responses after which it is certain that nothing was created. */
-const REFUSALS: [string, FaultReply, End, string][] = [
+/** Responses that prove that nothing was created. */
+const REFUSALS: [string, FaultReply, CallResult, string][] = [
   ['400 in HTML', html(400), { result: 'RejectedByServiceError', httpStatus: 400 }, 'REJECTED'],
   ['422', status(422), { result: 'RejectedByServiceError', httpStatus: 422 }, 'REJECTED'],
   ['401', status(401), { error: 'SERVICE_AUTH_FAILED', retryable: false }, 'NOT_SENT'],
@@ -22,75 +22,77 @@ const REFUSALS: [string, FaultReply, End, string][] = [
 /** For many concurrent calls on a busy machine. */
 const PATIENT = { env: { SERVICE_TIMEOUT_MS: '20000' } };
 
-describeSqlite('A key', (rigs) => {
-  let rig: Rig;
+describeSqlite('A key', (harnesses) => {
+  let harness: Rig;
 
   beforeAll(async () => {
-    rig = await rigs.start();
+    harness = await harnesses.start();
   });
 
   describe.each(KINDS)('of a %s', (kind) => {
-    test('creates once, and is then answered with the current state, or the last known one', async () => {
+    test('creates once, and then returns the current state, or the last known one', async () => {
       const key = newKey();
-      const first = await rig.create(kind, key);
+      const first = await harness.create(kind, key);
       expect(first).toMatchObject({ result: SUCCESS[kind], replayed: false });
       const down = { acts: false, reply: status(503) };
-      rig.service.plan((endpoint) => (endpoint === `look-up-${kind}` ? down : undefined));
-      const again = await rig.create(kind, key).finally(() => rig.service.plan(() => undefined));
+      harness.service.plan((endpoint) => (endpoint === `look-up-${kind}` ? down : undefined));
+      const again = await harness.create(kind, key).finally(() => harness.service.plan(() => undefined));
       expect(again).toMatchObject({ ...first, replayed: true });
-      rig.service.created(key)[0]!.status = 'completed';
-      expect(await rig.create(kind, key)).toEqual({ ...first, replayed: true, status: 'COMPLETED' });
-      expect(rig.service.created(key)).toHaveLength(1);
+      harness.service.created(key)[0]!.status = 'completed';
+      expect(await harness.create(kind, key)).toEqual({ ...first, replayed: true, status: 'COMPLETED' });
+      expect(harness.service.created(key)).toHaveLength(1);
     });
 
     test('is in progress during its first call, and conflicts with another input', async () => {
       const key = newKey();
       const hold = gate();
-      rig.service.next(`create-${kind}`, { acts: true, first: hold.opened });
-      const first = rig.create(kind, key);
-      await untilSent(rig.service, kind, key);
-      const second = await rig.create(kind, key);
+      harness.service.next(`create-${kind}`, { acts: true, first: hold.opened });
+      const first = harness.create(kind, key);
+      await untilSent(harness.service, kind, key);
+      const second = await harness.create(kind, key);
       expect(second).toMatchObject({ result: 'RequestInProgressError' });
       expect(second.retryAfterMs).toBeGreaterThan(0);
-      expect(await rig.create(kind, key, OTHER_AMOUNT)).toMatchObject({ result: 'IdempotencyConflictError' });
-      expect(await rig.attempt(key)).toMatchObject({ outcome: 'IN_PROGRESS' });
+      expect(await harness.create(kind, key, OTHER_AMOUNT)).toMatchObject({
+        result: 'IdempotencyConflictError',
+      });
+      expect(await harness.attempt(key)).toMatchObject({ outcome: 'IN_PROGRESS' });
       hold.open();
       const { transactionId } = await first;
       expect(await first).toMatchObject({ result: SUCCESS[kind], replayed: false });
-      expect(await rig.create(kind, key)).toMatchObject({ replayed: true, transactionId });
+      expect(await harness.create(kind, key)).toMatchObject({ replayed: true, transactionId });
     });
 
     test.each(REFUSALS)('is free after %s, also for another input', async (_name, reply, end, outcome) => {
       const key = newKey();
-      rig.service.next(`create-${kind}`, { acts: false, reply });
-      expect(await rig.create(kind, key)).toMatchObject(end);
-      expect(sent(rig.service, kind, key)).toBe(1);
-      expect(await rig.attempt(key)).toMatchObject({ outcome, settledAt: expect.any(String) as unknown });
-      const again = await rig.create(kind, key, OTHER_AMOUNT);
+      harness.service.next(`create-${kind}`, { acts: false, reply });
+      expect(await harness.create(kind, key)).toMatchObject(end);
+      expect(sent(harness.service, kind, key)).toBe(1);
+      expect(await harness.attempt(key)).toMatchObject({ outcome, settledAt: expect.any(String) as unknown });
+      const again = await harness.create(kind, key, OTHER_AMOUNT);
       expect(again).toMatchObject({ result: SUCCESS[kind], replayed: false });
-      expect(rig.service.created(key)).toMatchObject([OTHER_AMOUNT]);
-      expect(await rig.create(kind, key)).toMatchObject({ result: 'IdempotencyConflictError' });
+      expect(harness.service.created(key)).toMatchObject([OTHER_AMOUNT]);
+      expect(await harness.create(kind, key)).toMatchObject({ result: 'IdempotencyConflictError' });
     });
 
     test('is free after a refused connection', async () => {
       const key = newKey();
-      await rig.service.close();
-      const refused = await rig.create(kind, key).finally(() => rig.service.listen());
+      await harness.service.close();
+      const refused = await harness.create(kind, key).finally(() => harness.service.listen());
       expect(refused).toMatchObject({ error: 'SERVICE_UNAVAILABLE', retryable: true });
-      expect(await rig.create(kind, key)).toMatchObject({ result: SUCCESS[kind], replayed: false });
-      expect(rig.service.created(key)).toHaveLength(1);
+      expect(await harness.create(kind, key)).toMatchObject({ result: SUCCESS[kind], replayed: false });
+      expect(harness.service.created(key)).toHaveLength(1);
     });
 
     test('creates once if the service answers 200', async () => {
       const key = newKey();
-      const ok: FaultReply = (connection, answer) => connection.send({ ...answer, status: 200 });
-      rig.service.next(`create-${kind}`, { acts: true, reply: ok });
-      expect(await rig.create(kind, key)).toMatchObject({ result: SUCCESS[kind], replayed: false });
+      const ok: FaultReply = (connection, response) => connection.send({ ...response, status: 200 });
+      harness.service.next(`create-${kind}`, { acts: true, reply: ok });
+      expect(await harness.create(kind, key)).toMatchObject({ result: SUCCESS[kind], replayed: false });
     });
 
-    test('whose caller disconnected creates once, which is recorded before its gateway has closed', async () => {
+    test('creates once when its caller disconnects, which is recorded before the gateway has closed', async () => {
       const key = newKey();
-      const closing = await rigs.start(PATIENT);
+      const closing = await harnesses.start(PATIENT);
       const hold = gate();
       closing.service.next(`create-${kind}`, { acts: true, first: hold.opened });
       await disconnect(
@@ -98,83 +100,80 @@ describeSqlite('A key', (rigs) => {
         () => sent(closing.service, kind, key),
       );
       const closed = closing.close();
-      const answers = () => fetch(closing.url).then(Boolean, () => false);
-      await until(answers, (does) => !does);
+      const responses = () => fetch(closing.url).then(Boolean, () => false);
+      await until(responses, (does) => !does);
       hold.open();
       await closed;
-      const next = await rigs.start({ service: closing.service, clock: closing.clock });
+      const next = await harnesses.start({ service: closing.service, clock: closing.clock });
       expect(await next.attempt(key)).toMatchObject({ outcome: 'SUCCEEDED' });
       expect(await next.create(kind, key)).toMatchObject({ result: SUCCESS[kind], replayed: true });
       expect(closing.service.created(key)).toHaveLength(1);
     });
   });
 
-  test('of a payment without external id gets a unique one, in order of time, kept in a replay and found by', async () => {
+  test('of a payment without external id gets a unique one in order of time, which replays and lookups use', async () => {
     const ids: string[] = [];
     for (const isLost of [false, true, false]) {
       const key = newKey();
-      if (isLost) rig.service.next('create-payment', { acts: true, reply: reset });
-      const first = await rig.create('payment', key, { externalId: undefined });
-      const [created] = rig.service.created(key);
+      if (isLost) harness.service.next('create-payment', { acts: true, reply: reset });
+      const first = await harness.create('payment', key, { externalId: undefined });
+      const [created] = harness.service.created(key);
       const { externalId, transactionId } = created!;
       expect(first).toMatchObject({ replayed: isLost, transactionId });
-      const again = await rig.create('payment', key, { externalId: undefined });
+      const again = await harness.create('payment', key, { externalId: undefined });
       expect(again).toMatchObject({ externalId, transactionId, replayed: true });
-      expect(await rig.attempt(key)).toMatchObject({ externalId });
+      expect(await harness.attempt(key)).toMatchObject({ externalId });
       ids.push(externalId);
-      rig.clock.advance(2);
+      harness.clock.advance(2);
     }
     expect(ids.join('')).toMatch(/^[\x21-\x7e]+$/);
     expect(new Set(ids).size).toBe(3);
     expect([...ids].sort()).toEqual(ids);
   });
 
-  test('is independent of the same key before another service', async () => {
+  test('is independent of the same key for another service', async () => {
     const key = newKey();
-    await rig.create('payment', key);
-    const other = await rigs.start();
+    await harness.create('payment', key);
+    const other = await harnesses.start();
     expect(await other.attempt(key)).toBeNull();
     expect(await other.create('payment', key, OTHER_AMOUNT)).toMatchObject({ replayed: false });
   });
 });
 
-describeSqlite('One transaction in the responses to several creates', (rigs) => {
-  let rig: Rig;
+describeSqlite('One transaction in the responses to several creates', (harnesses) => {
+  let harness: Rig;
   beforeAll(async () => {
-    rig = await rigs.start({ env: { PAYOUT_PREFLIGHT: 'off', SERVICE_TIMEOUT_MS: '2000' } });
+    harness = await harnesses.start({ env: { PAYOUT_PREFLIGHT: 'off', SERVICE_TIMEOUT_MS: '2000' } });
   });
 
-  test.each(KINDS)(
-    'is reported as the success of one key, and as unknown to the others: %s',
-    async (kind) => {
-      const externalId = newKey();
-      const keys = [1, 2, 3].map(() => newKey());
-      const arrived = gate();
-      rig.service.plan((endpoint) => {
-        if (endpoint !== `create-${kind}`) return undefined;
-        const isFirst = rig.service.requestsTo(`create-${kind}`).length === 1;
-        if (rig.service.requestsTo(`create-${kind}`).length === keys.length) arrived.open();
-        // Like a service that deduplicates by external id.
-        return {
-          acts: isFirst,
-          first: arrived.opened,
-          reply: (connection, { json, ...answer }) => {
-            const transactionId = rig.service.created(externalId)[0]?.transactionId;
-            connection.send({ ...answer, json: { ...(json as object), transaction_id: transactionId } });
-          },
-        };
-      });
-      rig.service.requests.length = 0;
-      const ends = await Promise.all(keys.map((key) => rig.create(kind, key, { externalId })));
-      rig.service.plan(() => undefined);
-      expect(ends.map(({ result }) => result).sort()).toEqual(
-        ['OutcomeUnknownError', 'OutcomeUnknownError', SUCCESS[kind]].sort(),
-      );
-      const attempts = await Promise.all(keys.map((key) => rig.attempt(key)));
-      expect(attempts.filter((attempt) => attempt?.transactionId !== null)).toHaveLength(1);
-      expect(rig.service.created(externalId)).toHaveLength(1);
-    },
-  );
+  test.each(KINDS)('is the success of one key, and leaves the others unknown: %s', async (kind) => {
+    const externalId = newKey();
+    const keys = [1, 2, 3].map(() => newKey());
+    const arrived = gate();
+    harness.service.plan((endpoint) => {
+      if (endpoint !== `create-${kind}`) return undefined;
+      const isFirst = harness.service.requestsTo(`create-${kind}`).length === 1;
+      if (harness.service.requestsTo(`create-${kind}`).length === keys.length) arrived.open();
+      // Like a service that deduplicates by external id.
+      return {
+        acts: isFirst,
+        first: arrived.opened,
+        reply: (connection, { json, ...response }) => {
+          const transactionId = harness.service.created(externalId)[0]?.transactionId;
+          connection.send({ ...response, json: { ...(json as object), transaction_id: transactionId } });
+        },
+      };
+    });
+    harness.service.requests.length = 0;
+    const ends = await Promise.all(keys.map((key) => harness.create(kind, key, { externalId })));
+    harness.service.plan(() => undefined);
+    expect(ends.map(({ result }) => result).sort()).toEqual(
+      ['OutcomeUnknownError', 'OutcomeUnknownError', SUCCESS[kind]].sort(),
+    );
+    const attempts = await Promise.all(keys.map((key) => harness.attempt(key)));
+    expect(attempts.filter((attempt) => attempt?.transactionId !== null)).toHaveLength(1);
+    expect(harness.service.created(externalId)).toHaveLength(1);
+  });
 });
 
 const { input: CARD_PAYMENT } = validCall('createPayment', 'card');
@@ -184,7 +183,6 @@ const card = (over: Json = {}): Json => ({
   method: { card: { ...CARD, ...over } },
 });
 
-/** Changes that make it another input. */
 const OTHER_INPUTS: [string, Json, Json][] = [
   ['another amount', {}, { amount: { currency: 'INR', value: '10.01' } }],
   ['an external id, where there was none', { externalId: undefined }, { externalId: 'order 1' }],
@@ -203,7 +201,7 @@ const NAMES_TURNED = Object.fromEntries(Object.entries(NAMES).reverse());
 
 const money = (value: string): Json => ({ amount: { currency: 'INR', value } });
 
-/** Changes of notation, which leave it the same input. */
+/** Changes of notation that leave the input the same. */
 const OTHER_NOTATIONS: [string, Json, Json][] = [
   ['a UUID in upper case', {}, { channel: CHANNEL.toUpperCase() }],
   ['5.5 for 5.50', money('5.50'), money('5.5')],
@@ -218,11 +216,11 @@ const OTHER_NOTATIONS: [string, Json, Json][] = [
   ['another security code, which is not kept', card(), card({ cvc: '838' })],
 ];
 
-describeSqlite('A key that is used again', (rigs) => {
-  let rig: Rig;
+describeSqlite('A key that is used again', (harnesses) => {
+  let harness: Rig;
 
   beforeAll(async () => {
-    rig = await rigs.start();
+    harness = await harnesses.start();
   });
 
   test.each([
@@ -230,42 +228,45 @@ describeSqlite('A key that is used again', (rigs) => {
     ['externalId', 'payment', { externalId: 'another order' }],
     ['method', 'payment', { method: { redirect: 'HAVALE' } }],
     ['operation', 'payout', {}],
-  ] as const)('names what differs in a conflict, and not its value: %s', async (part, kind, other) => {
-    const key = newKey();
-    await rig.create('payment', key);
-    const { result, message } = await rig.create(kind, key, other);
-    expect(result).toBe('IdempotencyConflictError');
-    expect(message).toContain(part);
-    expect(message).not.toMatch(/77\.70|another order/);
-  });
+  ] as const)(
+    'gets a conflict that names the different field without its value: %s',
+    async (part, kind, other) => {
+      const key = newKey();
+      await harness.create('payment', key);
+      const { result, message } = await harness.create(kind, key, other);
+      expect(result).toBe('IdempotencyConflictError');
+      expect(message).toContain(part);
+      expect(message).not.toMatch(/77\.70|another order/);
+    },
+  );
 
   test.each(OTHER_INPUTS)('conflicts with %s', async (_name, input, other) => {
     const key = newKey();
-    expect(await rig.create('payment', key, input)).toMatchObject({ result: 'PaymentSuccess' });
-    expect(await rig.create('payment', key, { ...input, ...other })).toMatchObject({
+    expect(await harness.create('payment', key, input)).toMatchObject({ result: 'PaymentSuccess' });
+    expect(await harness.create('payment', key, { ...input, ...other })).toMatchObject({
       result: 'IdempotencyConflictError',
     });
-    expect(rig.service.created(key)).toHaveLength(1);
+    expect(harness.service.created(key)).toHaveLength(1);
   });
 
   test.each(OTHER_NOTATIONS)('is replayed with %s', async (_name, input, other) => {
     const key = newKey();
-    const { transactionId } = await rig.create('payment', key, input);
-    const again = await rig.create('payment', key, { ...input, ...other });
+    const { transactionId } = await harness.create('payment', key, input);
+    const again = await harness.create('payment', key, { ...input, ...other });
     expect(again).toMatchObject({ result: 'PaymentSuccess', replayed: true, transactionId });
-    expect(rig.service.created(key)).toHaveLength(1);
+    expect(harness.service.created(key)).toHaveLength(1);
   });
 });
 
-describeSqlite('An input that was accepted and breaks a rule after a change of settings', (rigs) => {
+describeSqlite('An input that was accepted and breaks a rule after a change of settings', (harnesses) => {
   const INPUT = { returnUrl: 'https://shop.example/back' };
   let before: Rig;
   let now: Rig;
 
   beforeAll(async () => {
-    before = await rigs.start();
+    before = await harnesses.start();
     const { clock, service } = before;
-    now = await rigs.start({ clock, service, env: { ALLOWED_URL_HOSTS: 'other.example' } });
+    now = await harnesses.start({ clock, service, env: { ALLOWED_URL_HOSTS: 'other.example' } });
   });
 
   test.each(KINDS)('is replayed with the %s that it created', async (kind) => {

@@ -1,6 +1,6 @@
 import { gate } from '../support/latch';
 import type { Endpoint, Fault, FaultReply } from '../support/payment-service/fake-payment-service';
-import { LOST_ANSWERS, altered, status } from '../support/payment-service/faults';
+import { LOST_RESPONSES, altered, status } from '../support/payment-service/faults';
 import { describeSqlite, newKey, type Rig } from '../support/harness';
 import {
   KINDS,
@@ -8,8 +8,8 @@ import {
   SETTLE,
   SUCCESS,
   forEveryFault,
-  lose,
-  loseHidden,
+  loseResponse,
+  loseHiddenResponse,
   repeatFor,
   sent,
   untilDone,
@@ -17,22 +17,22 @@ import {
   untilSent,
 } from './support/creates';
 
-const FAULTS = Object.entries(LOST_ANSWERS);
+const FAULTS = Object.entries(LOST_RESPONSES);
 /** A confirm has no amount and no external id that its response could contradict. */
 const CONFIRM_FAULTS = FAULTS.filter(([name]) => !/currency|value|external id/.test(name));
 
 const TIMEOUT_MS = 2000;
-/** Allowance for a busy machine. Without its deadlines a call would take much longer. */
+/** Allowance for a busy machine. */
 const SLACK_MS = 5000;
 
-describeSqlite('When the response of the service is lost in any way', (rigs) => {
+describeSqlite('When the response of the service is lost in any way', (harnesses) => {
   /** The fault of a create by its key, and of a confirm by its payment. */
   const faultOf = new Map<unknown, Fault>();
-  let rig: Rig;
+  let harness: Rig;
 
   beforeAll(async () => {
-    rig = await rigs.start({ env: { SERVICE_TIMEOUT_MS: String(TIMEOUT_MS) } });
-    rig.service.plan((endpoint, { json }) =>
+    harness = await harnesses.start({ env: { SERVICE_TIMEOUT_MS: String(TIMEOUT_MS) } });
+    harness.service.plan((endpoint, { json }) =>
       faultOf.get(endpoint === 'confirm' ? json['id'] : json['description']),
     );
   });
@@ -42,13 +42,13 @@ describeSqlite('When the response of the service is lost in any way', (rigs) => 
       const key = newKey();
       faultOf.set(key, { acts: true, reply });
       const startedAt = performance.now();
-      const first = await rig.create(kind, key);
+      const first = await harness.create(kind, key);
       expect(performance.now() - startedAt).toBeLessThan(2 * TIMEOUT_MS + SLACK_MS);
-      const { transactionId } = rig.service.created(key)[0] ?? {};
+      const { transactionId } = harness.service.created(key)[0] ?? {};
       const found = { result: SUCCESS[kind], replayed: true, transactionId };
-      expect([first, await rig.create(kind, key)]).toMatchObject([found, found]);
-      expect(await rig.attempt(key)).toMatchObject({ outcome: 'SUCCEEDED', [kind]: { transactionId } });
-      expect([rig.service.created(key).length, sent(rig.service, kind, key)]).toEqual([1, 1]);
+      expect([first, await harness.create(kind, key)]).toMatchObject([found, found]);
+      expect(await harness.attempt(key)).toMatchObject({ outcome: 'SUCCEEDED', [kind]: { transactionId } });
+      expect([harness.service.created(key).length, sent(harness.service, kind, key)]).toEqual([1, 1]);
     });
   });
 
@@ -62,24 +62,24 @@ describeSqlite('When the response of the service is lost in any way', (rigs) => 
         externalId: `order ${key}`,
         transactionId: null,
       };
-      const first = await rig.create(kind, key);
-      expect([first, await rig.create(kind, key)]).toMatchObject([unknown, unknown]);
-      expect(await rig.attempt(key)).toMatchObject({ outcome: 'UNKNOWN', settledAt: null, [kind]: null });
-      expect([rig.service.created(key).length, sent(rig.service, kind, key)]).toEqual([0, 1]);
+      const first = await harness.create(kind, key);
+      expect([first, await harness.create(kind, key)]).toMatchObject([unknown, unknown]);
+      expect(await harness.attempt(key)).toMatchObject({ outcome: 'UNKNOWN', settledAt: null, [kind]: null });
+      expect([harness.service.created(key).length, sent(harness.service, kind, key)]).toEqual([0, 1]);
     });
   });
 
   test.each([true, false])(
-    'a confirm answers the state that it led to, or is unknown (carried out: %s)',
+    'a confirm returns the resulting state, or is unknown (carried out: %s)',
     async (acts) => {
       await forEveryFault(CONFIRM_FAULTS, async (reply) => {
-        const id = (await rig.create('payment', newKey())).transactionId ?? '';
+        const id = (await harness.create('payment', newKey())).transactionId ?? '';
         faultOf.set(id, { acts, reply });
         const success = { result: 'PaymentSuccess', replayed: true };
         const unknown = { result: 'OutcomeUnknownError', idempotencyKey: null, externalId: null };
-        expect(await rig.confirm(id)).toMatchObject({ ...(acts ? success : unknown), transactionId: id });
-        const requests = rig.service.requestsTo('confirm').filter(({ json }) => json['id'] === id);
-        const confirms = rig.service.ledger.byId('payment', id)?.confirms;
+        expect(await harness.confirm(id)).toMatchObject({ ...(acts ? success : unknown), transactionId: id });
+        const requests = harness.service.requestsTo('confirm').filter(({ json }) => json['id'] === id);
+        const confirms = harness.service.ledger.byId('payment', id)?.confirms;
         expect([requests.length, confirms]).toEqual([1, Number(acts)]);
       });
     },
@@ -87,50 +87,47 @@ describeSqlite('When the response of the service is lost in any way', (rigs) => 
 
   test.each(KINDS)('a %s that lookups show later is found in the background', async (kind) => {
     const key = newKey();
-    const show = await loseHidden(rig, kind, key);
+    const show = await loseHiddenResponse(harness, kind, key);
     const transactionId = show();
-    expect(await untilOutcome(rig, key, 'SUCCEEDED')).toMatchObject({ [kind]: { transactionId } });
-    expect(rig.service.created(key)).toHaveLength(1);
+    expect(await untilOutcome(harness, key, 'SUCCEEDED')).toMatchObject({ [kind]: { transactionId } });
+    expect(harness.service.created(key)).toHaveLength(1);
   });
 
-  test.each(KINDS)(
-    'a response with the id of another transaction finds the %s under its own',
-    async (kind) => {
-      const [key, other] = [newKey(), newKey()];
-      const { transactionId } = await rig.create(kind, other);
-      rig.service.next(`create-${kind}`, { acts: true, reply: altered({ transaction_id: transactionId }) });
-      await rig.create(kind, key);
-      const end = await untilDone(() => rig.create(kind, key));
-      expect(end).toMatchObject({
-        replayed: true,
-        transactionId: rig.service.created(key)[0]?.transactionId,
-      });
-    },
-  );
+  test.each(KINDS)('a %s is found by its own id after a response with another id', async (kind) => {
+    const [key, other] = [newKey(), newKey()];
+    const { transactionId } = await harness.create(kind, other);
+    harness.service.next(`create-${kind}`, { acts: true, reply: altered({ transaction_id: transactionId }) });
+    await harness.create(kind, key);
+    const end = await untilDone(() => harness.create(kind, key));
+    expect(end).toMatchObject({
+      replayed: true,
+      transactionId: harness.service.created(key)[0]?.transactionId,
+    });
+  });
 });
 
-describeSqlite('A connection to the service', (rigs) => {
-  let rig: Rig;
+describeSqlite('A connection to the service', (harnesses) => {
+  let harness: Rig;
 
   beforeEach(async () => {
-    rig = await rigs.start({ env: { PAYOUT_PREFLIGHT: 'off' } });
+    harness = await harnesses.start({ env: { PAYOUT_PREFLIGHT: 'off' } });
   });
 
-  test('that the service closes after its response loses no create: each create opens its own', async () => {
+  test('that the service closes after its response loses no create, as each create opens a new one', async () => {
     const reply: FaultReply = (connection, response) => {
       connection.send(response);
       connection.end();
     };
-    rig.service.plan((endpoint) => (endpoint.startsWith('create') ? { acts: true, reply } : undefined));
+    harness.service.plan((endpoint) => (endpoint.startsWith('create') ? { acts: true, reply } : undefined));
     for (let round = 0; round < 20; round += 1)
-      expect(await rig.create(KINDS[round % 2]!, newKey())).toMatchObject({ replayed: false });
-    expect(rig.service.connections).toBe(20);
+      expect(await harness.create(KINDS[round % 2]!, newKey())).toMatchObject({ replayed: false });
+    expect(harness.service.connections).toBe(20);
   });
 
-  test.each(KINDS)('with a late second response does not answer the next %s with it', async (kind) => {
+  test.each(KINDS)('does not use a late second response for the next %s', async (kind) => {
     const [key, next] = [newKey(), newKey()];
     const [late, written] = [gate(), gate()];
-    rig.service.next(
+    harness.service.next(
       `create-${kind}`,
       {
         acts: true,
@@ -144,16 +141,15 @@ describeSqlite('A connection to the service', (rigs) => {
       },
       { acts: true, first: written.opened },
     );
-    const first = await rig.create(kind, key);
-    const second = rig.create(kind, next);
-    await untilSent(rig.service, kind, next);
+    const first = await harness.create(kind, key);
+    const second = harness.create(kind, next);
+    await untilSent(harness.service, kind, next);
     late.open();
-    expect(first.transactionId).toBe(rig.service.created(key)[0]?.transactionId);
-    expect((await second).transactionId).toBe(rig.service.created(next)[0]?.transactionId);
+    expect(first.transactionId).toBe(harness.service.created(key)[0]?.transactionId);
+    expect((await second).transactionId).toBe(harness.service.created(next)[0]?.transactionId);
   });
 });
 
-/** A 404 with that content type and body. */
 const notFound =
   (type: string, body: string): FaultReply =>
   (connection) =>
@@ -168,55 +164,60 @@ const FOREIGN: [string, FaultReply][] = [
   ['as JSON that is cut short', notFound('application/json', '{"message":"no')],
 ];
 
-/** Lookups get that response in place of the ledger's. */
 const lookupsAnswer =
   (reply: FaultReply) =>
   (endpoint: Endpoint): Fault | undefined =>
     endpoint.startsWith('look-up') ? { acts: true, reply } : undefined;
 
-describeSqlite('A 404 to a lookup that the service itself did not send', (rigs) => {
+describeSqlite('A 404 to a lookup that the service itself did not send', (harnesses) => {
   test.each(FOREIGN)('never releases a lost payment, and no payout is sent: %s', async (_name, reply) => {
-    const rig = await rigs.start();
+    const harness = await harnesses.start();
     const [payment, payout] = [newKey(), newKey()];
-    rig.service.plan(lookupsAnswer(reply));
-    await lose(rig, 'payment', payment, true);
-    await repeatFor(rig, payment, 2 * SETTLE);
-    expect(sent(rig.service, 'payment', payment)).toBe(1);
-    expect(await rig.attempt(payment)).toMatchObject({ outcome: 'UNKNOWN' });
-    const refused = await rig.create('payout', payout);
+    harness.service.plan(lookupsAnswer(reply));
+    await loseResponse(harness, 'payment', payment, true);
+    await repeatFor(harness, payment, 2 * SETTLE);
+    expect(sent(harness.service, 'payment', payment)).toBe(1);
+    expect(await harness.attempt(payment)).toMatchObject({ outcome: 'UNKNOWN' });
+    const refused = await harness.create('payout', payout);
     expect(refused).toMatchObject({ error: 'SERVICE_UNAVAILABLE', retryable: true });
-    expect(sent(rig.service, 'payout', payout)).toBe(0);
-    rig.service.plan(() => undefined);
-    rig.clock.advance(MINUTE);
-    expect(await rig.create('payment', payment)).toMatchObject({ result: 'PaymentSuccess', replayed: true });
-    expect(rig.service.created(payment)).toHaveLength(1);
-    expect(await rig.create('payout', payout)).toMatchObject({ result: 'PayoutSuccess', replayed: false });
+    expect(sent(harness.service, 'payout', payout)).toBe(0);
+    harness.service.plan(() => undefined);
+    harness.clock.advance(MINUTE);
+    expect(await harness.create('payment', payment)).toMatchObject({
+      result: 'PaymentSuccess',
+      replayed: true,
+    });
+    expect(harness.service.created(payment)).toHaveLength(1);
+    expect(await harness.create('payout', payout)).toMatchObject({
+      result: 'PayoutSuccess',
+      replayed: false,
+    });
   });
 
   test.each<[fields: string, env: Record<string, string>]>([
     ['any', {}],
     ['other', { SERVICE_NOT_FOUND_FIELDS: 'code,message' }],
   ])('never releases it if it is JSON of another backend, with %s fields', async (fields, env) => {
-    const rig = await rigs.start({ env });
-    // Only without fields an earlier transaction is needed, which the other backend does not know.
-    if (fields === 'any') await rig.create('payment', newKey());
+    const harness = await harnesses.start({ env });
+    // Without fields an earlier transaction is required, which the other backend does not know.
+    if (fields === 'any') await harness.create('payment', newKey());
     const key = newKey();
-    rig.service.plan(lookupsAnswer(KONG));
-    await lose(rig, 'payment', key, true);
-    await repeatFor(rig, key, 2 * SETTLE);
-    expect(sent(rig.service, 'payment', key)).toBe(1);
+    harness.service.plan(lookupsAnswer(KONG));
+    await loseResponse(harness, 'payment', key, true);
+    await repeatFor(harness, key, 2 * SETTLE);
+    expect(sent(harness.service, 'payment', key)).toBe(1);
   });
 
-  test('does not release it if the service sent many, but only for a moment', async () => {
-    const rig = await rigs.start();
+  test('does not release it if the service sent many within a moment', async () => {
+    const harness = await harnesses.start();
     const key = newKey();
-    await loseHidden(rig, 'payment', key);
-    rig.clock.advance(MINUTE);
-    for (let round = 0; round < 20; round += 1) await rig.create('payment', key);
-    rig.service.plan(lookupsAnswer(status(503)));
-    await repeatFor(rig, key, 2 * SETTLE);
-    rig.service.plan(() => undefined);
-    await rig.create('payment', key);
-    expect(sent(rig.service, 'payment', key)).toBe(1);
+    await loseHiddenResponse(harness, 'payment', key);
+    harness.clock.advance(MINUTE);
+    for (let round = 0; round < 20; round += 1) await harness.create('payment', key);
+    harness.service.plan(lookupsAnswer(status(503)));
+    await repeatFor(harness, key, 2 * SETTLE);
+    harness.service.plan(() => undefined);
+    await harness.create('payment', key);
+    expect(sent(harness.service, 'payment', key)).toBe(1);
   });
 });

@@ -1,8 +1,8 @@
-import type { End, Kind } from '../support/caller';
+import type { CallResult, Kind } from '../support/caller';
 import { gate, until } from '../support/latch';
 import { OUTAGES } from '../support/outage';
 import { FakePaymentService, type Fault } from '../support/payment-service/fake-payment-service';
-import { silence } from '../support/payment-service/faults';
+import { noResponse } from '../support/payment-service/faults';
 import { Program, type ProgramOptions } from '../support/program';
 import { describeStores, newKey } from '../support/harness';
 import { openStore, type Store } from '../support/stores';
@@ -10,17 +10,17 @@ import { KINDS, SUCCESS, sent, untilSent } from './support/creates';
 
 jest.setTimeout(120_000);
 
-/** Longest wait for what a process finds after another one was killed: lease, request timeout and settling time, and slack. */
+/** Longest wait after a process was killed: lease, request timeout, settling time, and slack. */
 const TAKE_OVER_MS = 60_000;
 
-describeStores('Two processes on one journal', (rigs) => {
+describeStores('Two processes on one journal', (harnesses) => {
   let service: FakePaymentService;
   let programs: Program[];
 
   beforeAll(async () => {
-    const [store, started] = await Promise.all([openStore(rigs.kind), FakePaymentService.start()]);
-    rigs.closeAtEnd(() => store.drop());
-    rigs.closeAtEnd(() => started.close());
+    const [store, started] = await Promise.all([openStore(harnesses.kind), FakePaymentService.start()]);
+    harnesses.closeAtEnd(() => store.drop());
+    harnesses.closeAtEnd(() => started.close());
     service = started;
     const options = {
       serviceUrl: service.url,
@@ -54,7 +54,7 @@ describeStores('Two processes on one journal', (rigs) => {
     const before = service.requests.length;
     const creates = Array.from({ length: 80 }, (_, place) => ({ key: newKey(), kind: KINDS[place % 2]! }));
     const calls = creates.map(({ kind, key }) =>
-      stopping.create(kind, key).catch((): End => ({ error: 'REFUSED' })),
+      stopping.create(kind, key).catch((): CallResult => ({ error: 'REFUSED' })),
     );
     await until(() => service.requests.length > before + 5);
     stopping.signal('SIGTERM');
@@ -75,10 +75,9 @@ describeStores('Two processes on one journal', (rigs) => {
   });
 });
 
-/** The points of a create at which a process is killed. */
 type Point = 'received' | 'carried out' | 'not carried out' | 'not recorded';
 
-describeStores('After a process was killed', (rigs) => {
+describeStores('After a process was killed', (harnesses) => {
   let store: Store;
   let service: FakePaymentService;
   let successor: Program;
@@ -95,39 +94,38 @@ describeStores('After a process was killed', (rigs) => {
 
   async function start(options: Partial<ProgramOptions> = {}): Promise<Program> {
     const program = await Program.start({ serviceUrl: service.url, databaseUrl: store.url, ...options });
-    rigs.closeAtEnd(() => program.kill());
+    harnesses.closeAtEnd(() => program.kill());
     return program;
   }
 
-  /** Kills a process that is at every point of a create and of a confirm at once, and starts another one. */
   beforeAll(async () => {
-    [store, service] = await Promise.all([openStore(rigs.kind), FakePaymentService.start()]);
-    rigs.closeAtEnd(() => store.drop());
-    rigs.closeAtEnd(() => service.close());
-    const [prepare] = Object.values(OUTAGES[rigs.kind]);
+    [store, service] = await Promise.all([openStore(harnesses.kind), FakePaymentService.start()]);
+    harnesses.closeAtEnd(() => store.drop());
+    harnesses.closeAtEnd(() => service.close());
+    const [prepare] = Object.values(OUTAGES[harnesses.kind]);
     const outage = await prepare!(store);
-    rigs.closeAtEnd(() => outage.close());
+    harnesses.closeAtEnd(() => outage.close());
     const victim = await start({ databaseUrl: outage.store.url, env: { SERVICE_TIMEOUT_MS: '6000' } });
     const cut: Promise<unknown>[] = [];
-    const begin = (call: Promise<End>): void => void cut.push(call.catch(() => 'cut'));
+    const begin = (call: Promise<CallResult>): void => void cut.push(call.catch(() => 'cut'));
 
     confirmed = (await victim.create('payment', newKey())).transactionId ?? '';
-    service.next('confirm', { acts: true, reply: silence });
+    service.next('confirm', { acts: true, reply: noResponse });
     begin(victim.confirm(confirmed));
     await until(() => service.requestsTo('confirm').length);
 
     const [received, unrecorded] = [gate(), gate()];
     const faults: Record<Point, Fault> = {
       received: { acts: true, first: received.opened },
-      'carried out': { acts: true, reply: silence },
-      'not carried out': { acts: false, reply: silence },
+      'carried out': { acts: true, reply: noResponse },
+      'not carried out': { acts: false, reply: noResponse },
       'not recorded': { acts: true, first: unrecorded.opened },
     };
-    const answered: Promise<End>[] = [];
+    const responded: Promise<CallResult>[] = [];
     const beginAt = async (kind: Kind, point: Point, key: string): Promise<void> => {
       service.next(`create-${kind}`, faults[point]);
       const call = victim.create(kind, key);
-      if (point === 'not recorded') answered.push(call);
+      if (point === 'not recorded') responded.push(call);
       else begin(call);
       await untilSent(service, kind, key);
     };
@@ -144,7 +142,7 @@ describeStores('After a process was killed', (rigs) => {
 
     await outage.down();
     unrecorded.open();
-    const ends = await Promise.all(answered);
+    const ends = await Promise.all(responded);
     expect(ends).toMatchObject(KINDS.map((kind) => ({ result: SUCCESS[kind], replayed: false })));
     await victim.kill();
     expect(new Set(await Promise.all(cut))).toEqual(new Set(['cut']));
@@ -154,8 +152,7 @@ describeStores('After a process was killed', (rigs) => {
     preflight.open();
   });
 
-  /** Repeats a create until it succeeds. */
-  const untilCreated = (program: Program, kind: Kind, key: string): Promise<End> =>
+  const untilCreated = (program: Program, kind: Kind, key: string): Promise<CallResult> =>
     until(
       () => program.create(kind, key),
       ({ result }) => result === SUCCESS[kind],
@@ -191,14 +188,13 @@ describeStores('After a process was killed', (rigs) => {
     expect(service.created(unasked)).toMatchObject([{ transactionId: attempt?.payout?.transactionId }]);
   });
 
-  test('a payment that was not carried out is created anew, once, after the settling time', async () => {
+  test('a payment that was not carried out is created again, once, after the settling time', async () => {
     const key = keyAt['payment not carried out']!;
     const { transactionId } = await untilCreated(successor, 'payment', key);
     expect(service.created(key)).toMatchObject([{ transactionId }]);
     expect(sent(service, 'payment', key)).toBe(2);
   });
 
-  // The payment above was released at the same time: the settling time is over.
   test('a payout that was not carried out stays unknown and is not sent again', async () => {
     const key = keyAt['payout not carried out']!;
     const end = await until(

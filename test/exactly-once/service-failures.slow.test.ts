@@ -1,4 +1,4 @@
-import { reset, silence, status } from '../support/payment-service/faults';
+import { reset, noResponse, status } from '../support/payment-service/faults';
 import type { Fault, Endpoint } from '../support/payment-service/fake-payment-service';
 import { CHANNEL } from '../support/caller';
 import { gate, until } from '../support/latch';
@@ -14,142 +14,145 @@ interface LookupEnd {
   retryAfterMs?: number;
 }
 
-async function lookUp(rig: Rig, externalId = newKey()): Promise<LookupEnd> {
+async function lookUp(harness: Rig, externalId = newKey()): Promise<LookupEnd> {
   const startedAt = performance.now();
-  const { errors = [] } = await rig.ask(LOOK_UP, { channel: CHANNEL, externalId });
+  const { errors = [] } = await harness.request(LOOK_UP, { channel: CHANNEL, externalId });
   return { ...errors[0]?.extensions, ms: performance.now() - startedAt };
 }
 
-/** Sets the fault of all later requests to endpoints that start so. */
+/** Sets the fault of all later requests to endpoints with this prefix. */
 const always = ({ service }: Rig, starts: string, fault: Fault): void =>
   service.plan((endpoint: Endpoint) => (endpoint.startsWith(starts) ? fault : undefined));
 
 const recovered = ({ service }: Rig): void => service.plan(() => undefined);
 
-describeSqlite('A lookup', (rigs) => {
-  let rig: Rig;
+describeSqlite('A lookup', (harnesses) => {
+  let harness: Rig;
 
   beforeEach(async () => {
-    rig = await rigs.start({ env: { SERVICE_TIMEOUT_MS: '2000' } });
+    harness = await harnesses.start({ env: { SERVICE_TIMEOUT_MS: '2000' } });
   });
 
-  const lookups = (): number => rig.service.requestsTo('look-up-payment').length;
+  const lookups = (): number => harness.service.requestsTo('look-up-payment').length;
 
-  test.each([503, 429])('is sent three times if the service answers %i', async (code) => {
-    always(rig, 'look-up', { acts: false, reply: status(code) });
-    expect(await lookUp(rig)).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+  test.each([503, 429])('is sent three times if the service responds with %i', async (code) => {
+    always(harness, 'look-up', { acts: false, reply: status(code) });
+    expect(await lookUp(harness)).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     expect(lookups()).toBe(3);
   });
 
   test('is retried after a reset connection and after 502', async () => {
-    rig.service.next('look-up-payment', { acts: false, reply: reset }, { acts: false, reply: status(502) });
-    expect(await lookUp(rig)).not.toHaveProperty('code');
+    harness.service.next(
+      'look-up-payment',
+      { acts: false, reply: reset },
+      { acts: false, reply: status(502) },
+    );
+    expect(await lookUp(harness)).not.toHaveProperty('code');
     expect(lookups()).toBe(3);
   });
 
-  test.each([400, 401])('is sent once if the service answers %i', async (code) => {
-    always(rig, 'look-up', { acts: false, reply: status(code) });
-    await lookUp(rig);
+  test.each([400, 401])('is sent once if the service responds with %i', async (code) => {
+    always(harness, 'look-up', { acts: false, reply: status(code) });
+    await lookUp(harness);
     expect(lookups()).toBe(1);
   });
 
-  test('is retried after the time of Retry-After', async () => {
-    rig.service.next('look-up-payment', { acts: false, reply: status(503, { 'retry-after': '1' }) });
-    const { ms, code } = await lookUp(rig);
+  test('is retried after Retry-After', async () => {
+    harness.service.next('look-up-payment', { acts: false, reply: status(503, { 'retry-after': '1' }) });
+    const { ms, code } = await lookUp(harness);
     expect(code).toBeUndefined();
     expect(ms).toBeGreaterThanOrEqual(990);
     expect(lookups()).toBe(2);
   });
 
-  test('is not retried if Retry-After is beyond its deadline, which retryAfterMs reports', async () => {
-    rig.service.next('look-up-payment', { acts: false, reply: status(503, { 'retry-after': '60' }) });
-    expect(await lookUp(rig)).toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryAfterMs: 60_000 });
+  test('is not retried if Retry-After is beyond its deadline, and retryAfterMs reports it', async () => {
+    harness.service.next('look-up-payment', { acts: false, reply: status(503, { 'retry-after': '60' }) });
+    expect(await lookUp(harness)).toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryAfterMs: 60_000 });
     expect(lookups()).toBe(1);
   });
 
   test('ends at its deadline, retries included', async () => {
-    rig.service.next('look-up-payment', { acts: false, reply: reset });
-    always(rig, 'look-up', { acts: false, reply: silence });
-    const { ms, code } = await lookUp(rig);
+    harness.service.next('look-up-payment', { acts: false, reply: reset });
+    always(harness, 'look-up', { acts: false, reply: noResponse });
+    const { ms, code } = await lookUp(harness);
     expect(code).toBe('SERVICE_TIMEOUT');
     expect(ms).toBeLessThan(2 * 2000);
   });
 
   test('is retried within a budget while all lookups fail', async () => {
-    always(rig, 'look-up', { acts: false, reply: status(503) });
-    await Promise.all(Array.from({ length: 40 }, () => lookUp(rig)));
+    always(harness, 'look-up', { acts: false, reply: status(503) });
+    await Promise.all(Array.from({ length: 40 }, () => lookUp(harness)));
     // Ten retries, and a tenth of the calls.
     expect(lookups()).toBeLessThanOrEqual(40 + 10 + 4);
   });
 });
 
-describeSqlite('The circuit breaker', (rigs) => {
-  /** Starts a gateway whose breaker has opened because the service was silent. */
+describeSqlite('The circuit breaker', (harnesses) => {
   async function silenced(): Promise<Rig> {
-    const rig = await rigs.start({ env: { SERVICE_TIMEOUT_MS: '200' } });
-    rig.service.plan(() => ({ acts: false, reply: silence }));
-    await Promise.all(Array.from({ length: 25 }, () => lookUp(rig)));
-    return rig;
+    const harness = await harnesses.start({ env: { SERVICE_TIMEOUT_MS: '200' } });
+    harness.service.plan(() => ({ acts: false, reply: noResponse }));
+    await Promise.all(Array.from({ length: 25 }, () => lookUp(harness)));
+    return harness;
   }
 
   test('refuses calls at once while it is open, and sends nothing', async () => {
-    const rig = await silenced();
-    const { length } = rig.service.requests;
+    const harness = await silenced();
+    const { length } = harness.service.requests;
     const ends = await Promise.all([
-      lookUp(rig).then(({ code }) => ({ error: code })),
-      rig.create('payment', newKey()),
-      rig.create('payout', newKey()),
+      lookUp(harness).then(({ code }) => ({ error: code })),
+      harness.create('payment', newKey()),
+      harness.create('payout', newKey()),
     ]);
     expect(ends.map(({ error }) => error)).toEqual(ends.map(() => 'SERVICE_UNAVAILABLE'));
-    expect(rig.service.requests).toHaveLength(length);
+    expect(harness.service.requests).toHaveLength(length);
   });
 
-  test('sends one request after a while, and closes when it is answered', async () => {
-    const rig = await silenced();
-    recovered(rig);
+  test('sends one probe after a while, and closes when it gets a response', async () => {
+    const harness = await silenced();
+    recovered(harness);
     const hold = gate();
-    rig.service.next('look-up-payment', { acts: false, first: hold.opened });
-    const before = rig.service.requests.length;
+    harness.service.next('look-up-payment', { acts: false, first: hold.opened });
+    const before = harness.service.requests.length;
     const probing = until(
-      () => Promise.all(Array.from({ length: 20 }, () => lookUp(rig))),
+      () => Promise.all(Array.from({ length: 20 }, () => lookUp(harness))),
       (ends) => ends.some(({ code }) => code === undefined || code === 'SERVICE_TIMEOUT'),
     );
     await until(
-      () => rig.service.requests.length,
+      () => harness.service.requests.length,
       (count) => count > before,
     );
-    expect(rig.service.requests).toHaveLength(before + 1);
+    expect(harness.service.requests).toHaveLength(before + 1);
     hold.open();
     const ends = await probing;
     expect(ends.filter(({ code }) => code === undefined)).not.toEqual([]);
     await until(
-      () => rig.create('payment', newKey()),
+      () => harness.create('payment', newKey()),
       ({ replayed }) => replayed === false,
     );
   });
 });
 
-describeSqlite('When the service stalls', (rigs) => {
+describeSqlite('When the service stalls', (harnesses) => {
   test.each([
     ['payout', 'payment', 32],
     ['payment', 'payout', 96],
   ] as const)(
-    'on creates of a %s, lookups, replays and creates of a %s go on, and only %i are in the journal',
+    'on creates of a %s, lookups, replays and creates of a %s still work, and only %i are in the journal',
     async (stalled, other, slots) => {
       const env = { SERVICE_TIMEOUT_MS: '20000', PAYOUT_PREFLIGHT: 'off', RATE_LIMIT_PER_MINUTE: '0' };
-      const rig = await rigs.start({ env, store: await openStore('SQLite') });
-      rigs.closeAtEnd(() => rig.store.drop());
+      const harness = await harnesses.start({ env, store: await openStore('SQLite') });
+      harnesses.closeAtEnd(() => harness.store.drop());
       const earlier = newKey();
-      await rig.create(stalled, earlier);
+      await harness.create(stalled, earlier);
       const hold = gate();
-      always(rig, `create-${stalled}`, { acts: true, first: hold.opened });
-      const held = Array.from({ length: slots + 40 }, () => rig.create(stalled, newKey()));
-      await until(() => rig.service.requestsTo(`create-${stalled}`).length === 1 + slots);
-      const begun = await rig.store.rows("SELECT id FROM attempts WHERE outcome = 'in_progress'");
-      expect(begun).toHaveLength(slots);
-      expect(await rig.create(stalled, earlier)).toMatchObject({ replayed: true });
-      expect(await lookUp(rig)).not.toHaveProperty('code');
-      expect(await rig.create(other, newKey())).toMatchObject({ replayed: false });
+      always(harness, `create-${stalled}`, { acts: true, first: hold.opened });
+      const held = Array.from({ length: slots + 40 }, () => harness.create(stalled, newKey()));
+      await until(() => harness.service.requestsTo(`create-${stalled}`).length === 1 + slots);
+      const started = await harness.store.rows("SELECT id FROM attempts WHERE outcome = 'in_progress'");
+      expect(started).toHaveLength(slots);
+      expect(await harness.create(stalled, earlier)).toMatchObject({ replayed: true });
+      expect(await lookUp(harness)).not.toHaveProperty('code');
+      expect(await harness.create(other, newKey())).toMatchObject({ replayed: false });
       hold.open();
       for (const end of await Promise.all(held)) expect(end).toMatchObject({ replayed: false });
     },

@@ -6,12 +6,12 @@ import { describeSqlite, newKey, type Rig } from '../support/harness';
 import {
   DAY,
   MINUTE,
-  NOT_KNOWN,
+  UNKNOWN_RESULT,
   OTHER_AMOUNT,
   SECOND,
   SETTLE,
-  lose,
-  loseHidden,
+  loseResponse,
+  loseHiddenResponse,
   paidBefore,
   repeatFor,
   sent,
@@ -19,56 +19,56 @@ import {
   untilOutcome,
 } from './support/creates';
 
-describeSqlite('An unknown payment', (rigs) => {
-  let rig: Rig;
+describeSqlite('An unknown payment', (harnesses) => {
+  let harness: Rig;
 
   beforeEach(async () => {
-    rig = await rigs.start();
+    harness = await harnesses.start();
   });
 
-  test('is created anew under the same key after UNKNOWN_SETTLE_SECONDS, not before', async () => {
+  test('is created again under the same key after UNKNOWN_SETTLE_SECONDS, not before', async () => {
     const key = newKey();
-    await lose(rig, 'payment', key);
-    await repeatFor(rig, key, SETTLE - 2 * MINUTE);
-    expect(await rig.attempt(key)).toMatchObject({ outcome: 'UNKNOWN' });
-    expect(sent(rig.service, 'payment', key)).toBe(1);
-    await repeatFor(rig, key, 6 * MINUTE);
-    expect(sent(rig.service, 'payment', key)).toBe(2);
-    expect(rig.service.created(key)).toHaveLength(1);
-    const { transactionId } = rig.service.created(key)[0]!;
-    expect(await rig.create('payment', key)).toMatchObject({ replayed: true, transactionId });
+    await loseResponse(harness, 'payment', key);
+    await repeatFor(harness, key, SETTLE - 2 * MINUTE);
+    expect(await harness.attempt(key)).toMatchObject({ outcome: 'UNKNOWN' });
+    expect(sent(harness.service, 'payment', key)).toBe(1);
+    await repeatFor(harness, key, 6 * MINUTE);
+    expect(sent(harness.service, 'payment', key)).toBe(2);
+    expect(harness.service.created(key)).toHaveLength(1);
+    const { transactionId } = harness.service.created(key)[0]!;
+    expect(await harness.create('payment', key)).toMatchObject({ replayed: true, transactionId });
   });
 
   test('may be created with another input once its key is released', async () => {
     const key = newKey();
-    await lose(rig, 'payment', key);
-    await untilOutcome(rig, key, 'NOT_SENT', MINUTE);
-    expect(await rig.create('payment', key, OTHER_AMOUNT)).toMatchObject({ replayed: false });
-    expect(rig.service.created(key)).toMatchObject([OTHER_AMOUNT]);
+    await loseResponse(harness, 'payment', key);
+    await untilOutcome(harness, key, 'NOT_SENT', MINUTE);
+    expect(await harness.create('payment', key, OTHER_AMOUNT)).toMatchObject({ replayed: false });
+    expect(harness.service.created(key)).toMatchObject([OTHER_AMOUNT]);
   });
 
-  test('is not created anew while lookups fail, however long', async () => {
+  test('is not created again while lookups fail, however long', async () => {
     const key = newKey();
-    rig.service.plan((endpoint) =>
+    harness.service.plan((endpoint) =>
       endpoint === 'look-up-payment' ? { acts: false, reply: status(503) } : undefined,
     );
-    await lose(rig, 'payment', key, true);
+    await loseResponse(harness, 'payment', key, true);
     for (let day = 0; day < 3; day += 1) {
-      rig.clock.advance(DAY);
-      expect((await rig.create('payment', key)).result).not.toBe('PaymentSuccess');
+      harness.clock.advance(DAY);
+      expect((await harness.create('payment', key)).result).not.toBe('PaymentSuccess');
     }
-    expect(sent(rig.service, 'payment', key)).toBe(1);
-    rig.service.plan(() => undefined);
-    const { transactionId } = rig.service.created(key)[0]!;
-    expect(await untilCreated(rig, 'payment', key)).toMatchObject({ replayed: true, transactionId });
+    expect(sent(harness.service, 'payment', key)).toBe(1);
+    harness.service.plan(() => undefined);
+    const { transactionId } = harness.service.created(key)[0]!;
+    expect(await untilCreated(harness, 'payment', key)).toMatchObject({ replayed: true, transactionId });
   });
 
-  test('is found although the service creates it only after the gateway gave up', async () => {
+  test('is found although the service creates it only after the request timed out', async () => {
     const key = newKey();
-    await lose(rig, 'payment', key);
-    const [request] = rig.service.requestsTo('create-payment');
-    const { transactionId } = rig.service.ledger.create('payment', request!.json, rig.service.now());
-    expect(await untilCreated(rig, 'payment', key)).toMatchObject({ replayed: true, transactionId });
+    await loseResponse(harness, 'payment', key);
+    const [request] = harness.service.requestsTo('create-payment');
+    const { transactionId } = harness.service.ledger.create('payment', request!.json, harness.service.now());
+    expect(await untilCreated(harness, 'payment', key)).toMatchObject({ replayed: true, transactionId });
   });
 
   test.each([
@@ -78,116 +78,116 @@ describeSqlite('An unknown payment', (rigs) => {
     ['by another method', 0, { payment_method: { type: 'card' } }],
   ])('is not matched with a payment of the same external id that is %s', async (_name, ago, over) => {
     const key = newKey();
-    paidBefore(rig, key, ago, over);
-    await lose(rig, 'payment', key);
-    expect(await rig.create('payment', key)).toMatchObject({ result: 'OutcomeUnknownError' });
-    expect(await rig.attempt(key)).toMatchObject({ outcome: 'UNKNOWN', payment: null });
+    paidBefore(harness, key, ago, over);
+    await loseResponse(harness, 'payment', key);
+    expect(await harness.create('payment', key)).toMatchObject({ result: 'OutcomeUnknownError' });
+    expect(await harness.attempt(key)).toMatchObject({ outcome: 'UNKNOWN', payment: null });
   });
 
   test('is not created twice if an older payment with the same external id hides it from lookups', async () => {
     const key = newKey();
-    paidBefore(rig, key, 10 * MINUTE);
-    rig.service.ledger.shows = 'oldest';
-    await lose(rig, 'payment', key, true);
-    await repeatFor(rig, key, 2 * SETTLE);
-    expect(rig.service.created(key)).toHaveLength(1);
+    paidBefore(harness, key, 10 * MINUTE);
+    harness.service.ledger.shows = 'oldest';
+    await loseResponse(harness, 'payment', key, true);
+    await repeatFor(harness, key, 2 * SETTLE);
+    expect(harness.service.created(key)).toHaveLength(1);
   });
 
-  test('is followed up by another instance after its own has stopped', async () => {
+  test('is recovered by another instance after its own has stopped', async () => {
     const key = newKey();
-    const other = await rigs.start({ service: rig.service, clock: rig.clock });
-    const show = await loseHidden(rig, 'payment', key);
-    await rig.close();
+    const other = await harnesses.start({ service: harness.service, clock: harness.clock });
+    const show = await loseHiddenResponse(harness, 'payment', key);
+    await harness.close();
     const transactionId = show();
     expect(await untilOutcome(other, key, 'SUCCEEDED')).toMatchObject({ payment: { transactionId } });
   });
 
   test('is looked up by one instance at a time', async () => {
     const key = newKey();
-    const other = await rigs.start({ service: rig.service, clock: rig.clock });
-    await lose(rig, 'payment', key);
+    const other = await harnesses.start({ service: harness.service, clock: harness.clock });
+    await loseResponse(harness, 'payment', key);
     for (let round = 0; round < 3; round += 1) {
       const hold = gate();
       let inFlight = 0;
       let most = 0;
-      rig.service.plan((endpoint, { parameters }) => {
+      harness.service.plan((endpoint, { parameters }) => {
         if (endpoint !== 'look-up-payment' || parameters.get('external_id') !== `order ${key}`)
           return undefined;
         inFlight += 1;
         most = Math.max(most, inFlight);
         return { acts: true, first: hold.opened.then(() => (inFlight -= 1)) };
       });
-      // Shorter than a lease, which an instance renews during a lookup.
-      rig.clock.advance(SECOND);
-      const calls = [rig, other].map((gateway) => gateway.create('payment', key));
+      // Shorter than a lease, which is renewed during a lookup.
+      harness.clock.advance(SECOND);
+      const calls = [harness, other].map((gateway) => gateway.create('payment', key));
       await Promise.race(calls);
       hold.open();
-      for (const { result } of await Promise.all(calls)) expect(result).toMatch(NOT_KNOWN);
+      for (const { result } of await Promise.all(calls)) expect(result).toMatch(UNKNOWN_RESULT);
       expect(most).toBe(1);
     }
   });
 });
 
-describeSqlite('An unknown payout', (rigs) => {
-  let rig: Rig;
+describeSqlite('An unknown payout', (harnesses) => {
+  let harness: Rig;
 
   beforeEach(async () => {
-    rig = await rigs.start();
+    harness = await harnesses.start();
   });
 
   test('stays unknown and is never sent again, however long lookups find nothing', async () => {
     const key = newKey();
-    await lose(rig, 'payout', key);
+    await loseResponse(harness, 'payout', key);
     for (let round = 0; round < 5; round += 1) {
-      rig.clock.advance(10 * DAY);
-      expect((await rig.create('payout', key)).result).toMatch(NOT_KNOWN);
+      harness.clock.advance(10 * DAY);
+      expect((await harness.create('payout', key)).result).toMatch(UNKNOWN_RESULT);
     }
-    expect(await rig.attempt(key)).toMatchObject({ outcome: 'UNKNOWN' });
-    expect(sent(rig.service, 'payout', key)).toBe(1);
+    expect(await harness.attempt(key)).toMatchObject({ outcome: 'UNKNOWN' });
+    expect(sent(harness.service, 'payout', key)).toBe(1);
   });
 
   test('is found as soon as lookups show it, also after weeks', async () => {
     const key = newKey();
-    rig.service.ledger.lag = { ms: 20 * DAY, lookups: 0 };
-    await lose(rig, 'payout', key, true);
-    rig.clock.advance(21 * DAY);
-    const { transactionId } = rig.service.created(key)[0]!;
-    expect(await untilCreated(rig, 'payout', key)).toMatchObject({ replayed: true, transactionId });
+    harness.service.ledger.lag = { ms: 20 * DAY, lookups: 0 };
+    await loseResponse(harness, 'payout', key, true);
+    harness.clock.advance(21 * DAY);
+    const { transactionId } = harness.service.created(key)[0]!;
+    expect(await untilCreated(harness, 'payout', key)).toMatchObject({ replayed: true, transactionId });
   });
 
   test('is not matched with a failed payout of another method', async () => {
     const key = newKey();
-    await lose(rig, 'payout', key);
+    await loseResponse(harness, 'payout', key);
     const json = { status: 'failed', method: 'bkash', transaction_id: randomUUID() };
     const reply: Fault['reply'] = (connection) => connection.send({ status: 200, json });
-    rig.service.plan((endpoint) => (endpoint === 'look-up-payout' ? { acts: false, reply } : undefined));
-    expect(await rig.create('payout', key)).toMatchObject({ result: 'OutcomeUnknownError' });
+    harness.service.plan((endpoint) => (endpoint === 'look-up-payout' ? { acts: false, reply } : undefined));
+    expect(await harness.create('payout', key)).toMatchObject({ result: 'OutcomeUnknownError' });
   });
 });
 
-describeSqlite('A create', (rigs) => {
+describeSqlite('A create', (harnesses) => {
   test('that was refused for its timestamp is not sent again if another instance has taken it over', async () => {
-    const rig = await rigs.start();
+    const harness = await harnesses.start();
     const taken = (): Promise<unknown> =>
-      rig.store.rows("UPDATE attempts SET outcome = 'unknown', owner = 'another' RETURNING id");
+      harness.store.rows("UPDATE attempts SET outcome = 'unknown', owner = 'another' RETURNING id");
     const stale: Fault = {
       acts: false,
       get first() {
         return taken();
       },
       reply: (connection) => {
-        const date = new Date(rig.service.now() + 20 * MINUTE).toUTCString();
+        const date = new Date(harness.service.now() + 20 * MINUTE).toUTCString();
         connection.send({ status: 401, json: {}, headers: { date } });
       },
     };
-    rig.service.next('create-payment', stale);
-    expect(await rig.create('payment', newKey())).toMatchObject({ error: 'SERVICE_AUTH_FAILED' });
-    expect(rig.service.requestsTo('create-payment')).toHaveLength(1);
+    harness.service.next('create-payment', stale);
+    expect(await harness.create('payment', newKey())).toMatchObject({ error: 'SERVICE_AUTH_FAILED' });
+    expect(harness.service.requestsTo('create-payment')).toHaveLength(1);
   });
 
-  test('of unknown outcome is not matched with the payment of another key, whether its success is recorded or not', async () => {
+  test('of unknown outcome is not matched with the payment of another key, recorded or not', async () => {
     let isRecording = false;
-    const rig = await rigs.start({
+    const harness = await harnesses.start({
       wrap: (journal) => {
         const settle = journal.recordOutcome.bind(journal);
         return Object.assign(journal, {
@@ -198,13 +198,13 @@ describeSqlite('A create', (rigs) => {
     });
     const [one, other] = [newKey(), newKey()];
     const same = { externalId: `order ${one}` };
-    const { transactionId } = await rig.create('payment', one, same);
-    expect(rig.service.created(one)).toMatchObject([{ transactionId }]);
-    rig.service.next('create-payment', { acts: false, reply: reset });
-    expect(await rig.create('payment', other, same)).toMatchObject({ result: 'OutcomeUnknownError' });
+    const { transactionId } = await harness.create('payment', one, same);
+    expect(harness.service.created(one)).toMatchObject([{ transactionId }]);
+    harness.service.next('create-payment', { acts: false, reply: reset });
+    expect(await harness.create('payment', other, same)).toMatchObject({ result: 'OutcomeUnknownError' });
     isRecording = true;
-    await untilOutcome(rig, one, 'SUCCEEDED');
-    expect(await rig.create('payment', one, same)).toMatchObject({ replayed: true, transactionId });
-    expect((await rig.create('payment', other, same)).result).not.toBe('PaymentSuccess');
+    await untilOutcome(harness, one, 'SUCCEEDED');
+    expect(await harness.create('payment', one, same)).toMatchObject({ replayed: true, transactionId });
+    expect((await harness.create('payment', other, same)).result).not.toBe('PaymentSuccess');
   });
 });

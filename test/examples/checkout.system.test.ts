@@ -19,7 +19,7 @@ jest.setTimeout(120_000);
 /** Longer than any real wait: only advancing the sandbox's clock lets it pass. */
 const HOUR_MS = 3_600_000;
 
-/** A text that says that nobody was charged, which is true of few outcomes. */
+/** A claim that nobody was charged, which only few outcomes prove. */
 const CLAIM = /nothing (was|has been|is) (charged|paid)|not (been )?(charged|paid)\b/i;
 
 interface Texts {
@@ -29,7 +29,7 @@ interface Texts {
   troubleText(trouble: object): string;
   declineText(error: { reason: string | null }): string;
 }
-// Compiled with the TypeScript settings of the example, which are not those of the tests.
+// Compiled with the example's TypeScript settings, which differ from those of the tests.
 const texts = jest.requireActual<Texts>('../../examples/checkout/src/texts.ts');
 
 const thrownWith = (code: string) => ({
@@ -38,7 +38,6 @@ const thrownWith = (code: string) => ({
 const UNAVAILABLE = { thrown: thrownWith('SERVICE_UNAVAILABLE') };
 const failure = (__typename: string) => ({ failure: { __typename } });
 
-/** The input of a create. */
 const inputOf = (request: Request) =>
   (request.postDataJSON() as { variables: { input: { idempotencyKey: string } } }).variables.input;
 
@@ -64,16 +63,15 @@ inBrowser('The checkout', (browser) => {
 
   afterEach(() => browser.closePages());
 
-  /** The page in a context of its own, and the creates that it sends. */
   async function openPage() {
-    const { page, faults } = await browser.open();
+    const { page, problems } = await browser.open();
     const creates: Request[] = [];
     page.on('request', (request) => {
       if (request.method() === 'POST' && request.postData()?.includes('mutation CreatePayment'))
         creates.push(request);
     });
     await page.goto(url);
-    return { page, faults, creates };
+    return { page, problems, creates };
   }
 
   async function order(page: Page, way: string, amount: string, phone?: string): Promise<void> {
@@ -97,7 +95,6 @@ inBrowser('The checkout', (browser) => {
     page.getByRole('alert').getByText(text).waitFor();
   const created = (): number => sandbox.control.counts().payment.created;
   const createRequests = (): number => sandbox.control.counts().payment.creates;
-  /** Looks the newest payment up, as another caller. */
   const lookUp = (): Promise<Response> =>
     fetch(`${gateway.url}/graphql`, {
       method: 'POST',
@@ -110,7 +107,7 @@ inBrowser('The checkout', (browser) => {
   const newest = (): string => sandbox.control.transactions(1)[0]!.transactionId;
 
   test('shows a card payment as paid after the hosted page', async () => {
-    const { page, faults } = await openPage();
+    const { page, problems } = await openPage();
     expect(await tooFaint(page)).toEqual([]);
     await order(page, 'Card', '10.00');
     await shows(page, '€10.00 to pay');
@@ -118,11 +115,11 @@ inBrowser('The checkout', (browser) => {
     await press(page, 'Pay 10.00 EUR');
     await showsPaid(page, '€10.00');
     expect(page.url()).toBe(url);
-    expect(faults).toEqual([]);
+    expect(problems).toEqual([]);
   });
 
   test('shows a QR code, and the payment as paid without a reload', async () => {
-    const { page, faults } = await openPage();
+    const { page, problems } = await openPage();
     await order(page, 'QRIS', '50000.00');
     await page.getByRole('img', { name: /QR code/ }).waitFor();
     await page.waitForFunction('document.querySelector("img").naturalWidth > 0');
@@ -130,10 +127,10 @@ inBrowser('The checkout', (browser) => {
     sandbox.control.settle(newest());
     await showsPaid(page, '50,000.00');
     expect(await page.evaluate('globalThis.isSamePage')).toBe(true);
-    expect(faults).toEqual([]);
+    expect(problems).toEqual([]);
   });
 
-  test('marks the field of a typo, and takes a UTR again after a refused and a failed confirm', async () => {
+  test('marks an invalid field, and accepts a UTR again after a rejected and a failed confirm', async () => {
     const { page, creates } = await openPage();
     await order(page, 'UPI', '499.00', '12');
     await alerts(page, texts.troubleText({ operation: 'create', ...failure('InvalidInputError') }));
@@ -144,7 +141,7 @@ inBrowser('The checkout', (browser) => {
     await phone.fill('+919876543210');
     await press(page, 'Pay');
     await page.getByText(/Pay to .*@/).waitFor();
-    // The sandbox refuses this one.
+    // The sandbox refuses this code.
     await confirm(page, '000000');
     await alerts(page, texts.troubleText({ operation: 'confirm', ...failure('RejectedByServiceError') }));
     sandbox.control.inject({ operation: 'confirm', fault: 'status', status: 429, times: 1 });
@@ -155,10 +152,10 @@ inBrowser('The checkout', (browser) => {
     expect(new Set(creates.map((request) => inputOf(request).idempotencyKey)).size).toBe(1);
   });
 
-  test('claims nothing about a paid payment while lookups fail', async () => {
+  test('shows no status of a paid payment while lookups fail', async () => {
     const { page } = await openPage();
     await order(page, 'UPI', '78.00', '+919876543210');
-    // With this one the sandbox lets the payment wait for the provider.
+    // With this code the sandbox lets the payment wait for the provider.
     await confirm(page, '111111');
     await shows(page, '₹78.00: being checked');
     sandbox.control.inject({ operation: 'lookup', fault: 'status', status: 429, times: 20 });
@@ -170,7 +167,7 @@ inBrowser('The checkout', (browser) => {
     await showsPaid(page, '₹78.00');
   });
 
-  test('shows the reason of a decline, and sends another way as another order', async () => {
+  test('shows the reason of a decline, and sends another payment method as a new order', async () => {
     const { page, creates } = await openPage();
     await order(page, 'Card', '25.51');
     await shows(page, texts.declineText({ reason: 'INSUFFICIENT_FUNDS' }));
@@ -218,10 +215,10 @@ inBrowser('The checkout', (browser) => {
     expect(inputs).toEqual(Array(3).fill(inputs[0]));
   });
 
-  test('follows an unknown outcome by itself, and one payment is created', async () => {
+  test('resolves an unknown outcome by itself, and one payment is created', async () => {
     const { page } = await openPage();
     const before = created();
-    // Its response is lost, and so is that of its lookup; with these cents later lookups miss it for a while.
+    // With these cents lookups do not find the payment for a while.
     sandbox.control.inject({ operation: 'create', fault: 'cut_after', times: 1 });
     sandbox.control.inject({ operation: 'lookup', fault: 'delay', ms: HOUR_MS, times: 1 });
     await order(page, 'Card', '13.83');
@@ -289,18 +286,17 @@ describe('The texts of the checkout', () => {
   };
   const OPERATIONS = { create: 'CreatePaymentResult', confirm: 'ConfirmPaymentResult', watch: '' };
 
-  /** Every operation with each of its failures, each code, no response, and a code that is not known. */
+  /** Every operation with each of its error types, each code, no response, and an unknown code. */
   const PAIRS = Object.entries(OPERATIONS).flatMap(([operation, union]) => [
     ...failuresOf(union).map((name) => [operation, name, { failure: { __typename: name } }] as const),
     ...PUBLIC_CODES.map((code) => [operation, code, { thrown: thrownWith(code) }] as const),
     [operation, 'no answer', { thrown: new TypeError('fetch failed') }] as const,
     [operation, 'a code of a newer gateway', { thrown: thrownWith('NEW') }] as const,
   ]);
-  /** Outcomes in which nothing was created (docs/results.md). */
   const NOTHING_CREATED = ['create InvalidInputError', 'create RejectedByServiceError'];
 
   test.each(PAIRS)(
-    'claim that nothing was charged only if so, for %s and %s',
+    'claim that nothing was charged only if it is certain, for %s and %s',
     (operation, outcome, trouble) => {
       const text = troubleText({ operation, ...trouble });
       expect(text).toEqual(expect.any(String));

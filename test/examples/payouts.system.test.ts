@@ -24,11 +24,9 @@ interface Line {
   method: object;
 }
 
-/** A gateway that does not time out on a busy machine. */
 const PATIENT = { env: { SERVICE_TIMEOUT_MS: '60000' } };
 
 let counted = 0;
-/** A payout to a mobile wallet, with a new reference. */
 const line = (over: Partial<Line> = {}): Line => ({
   reference: `ref-${(counted += 1)}`,
   currency: 'BDT',
@@ -44,7 +42,6 @@ function listOf(...lines: Line[]): string {
   return file;
 }
 
-/** Starts the example as `npm run example:payouts` does, with the test client's key. */
 const runPayouts = (url: string, ...args: string[]): Run =>
   run(
     [path.join(EXAMPLES, 'payouts/main.ts'), ...args],
@@ -55,7 +52,6 @@ const runPayouts = (url: string, ...args: string[]): Run =>
 const prints = ({ output }: Run, text: string | RegExp): Promise<string> =>
   until(output, (printed) => printed.search(text) >= 0, 60_000);
 
-/** The exit code, and the result of each line by its reference. */
 const endOf = async ({ exited, output }: Run) => {
   const code = await exited;
   const lines = output().matchAll(/^(paid|under way|declined|refused|unknown) +(\S+)/gm);
@@ -65,7 +61,7 @@ const endOf = async ({ exited, output }: Run) => {
 const all = (result: string, lines: readonly Line[]) =>
   Object.fromEntries(lines.map(({ reference }) => [reference, result]));
 
-describe('The payouts example before the sandbox', () => {
+describe('The payouts example with the sandbox', () => {
   let sandbox: Sandbox;
   let url: string;
   beforeAll(async () => {
@@ -83,7 +79,6 @@ describe('The payouts example before the sandbox', () => {
     const again = await endOf(runPayouts(url, SAMPLE, '--wait', '100'));
     expect({ code: again.code, results: again.results }).toEqual({ code: 0, results: first.results });
     expect(sandbox.control.counts().payout).toMatchObject({ creates: 3, created: 3 });
-    // The report holds no personal data.
     expect(first.output + again.output).not.toMatch(/01712345678|Payee|example\.com/);
   });
 
@@ -107,7 +102,7 @@ describe('The payouts example before the sandbox', () => {
     expect(sandbox.control.counts().payout.created).toBe(2);
   });
 
-  test('sends nothing of a list that cannot be used', async () => {
+  test('sends nothing of an invalid list', async () => {
     const twice = line();
     const csv = path.join(folder, 'broken.csv');
     writeFileSync(csv, readFileSync(SAMPLE, 'utf8').replace('BDT', ''));
@@ -117,7 +112,7 @@ describe('The payouts example before the sandbox', () => {
   });
 });
 
-describe('The payouts example before a failing service', () => {
+describe('The payouts example with a failing service', () => {
   let service: FakePaymentService;
   let url: string;
   beforeAll(async () => {
@@ -183,7 +178,7 @@ describe('The payouts example before a failing service', () => {
     });
   });
 
-  test('reports payouts as unknown when the responses are none of a gateway', async () => {
+  test('reports payouts as unknown when responses do not come from a gateway', async () => {
     const responses = ['null', '{"data":{}}', '{"errors":[{"message":"x"}]}', '<html>'];
     let requests = 0;
     const url = await serverOf((_, response) => response.end(responses[requests++ % responses.length]));
@@ -193,7 +188,6 @@ describe('The payouts example before a failing service', () => {
   });
 });
 
-/** Runs Python, and returns what it prints. */
 async function python(url: string, ...args: string[]): Promise<string> {
   const { PATH = '', HOME = '' } = process.env;
   const env = {
@@ -234,9 +228,9 @@ const LOSSES: Record<string, Loss> = {
     return { sandbox, gateway, proxy: await startLossyProxy(gateway.url, losses) };
   };
 
-  test('pays, confirms, watches and reconciles once each when responses are lost', async () => {
+  test('pays, confirms, subscribes and reconciles once each when responses are lost', async () => {
     const { sandbox, proxy } = await start();
-    // Of this amount the sandbox pays out, and cuts the connection before its response.
+    // The sandbox carries out payouts of this amount, and cuts the connection before the response.
     const steps = await tour(proxy.url, 'salary-1', '1500.80');
     expect(proxy.lost.sort()).toEqual(Object.keys(LOSSES).sort());
     const [paidOut] = called(steps, 'createPayout');
@@ -262,7 +256,7 @@ const LOSSES: Record<string, Loss> = {
 
   test('never sends a payout of unknown outcome twice', async () => {
     const { sandbox, gateway } = await start({});
-    // Of this amount the sandbox cuts the connection and creates nothing.
+    // The sandbox cuts the connection for this amount, and creates nothing.
     const program = `import sys, paygraph, tour
 gateway = paygraph.Gateway(sys.argv[1], open("key").read().strip())
 for patience in (0, 1):

@@ -1,21 +1,18 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { CLIENT_KEY } from '../support/credentials';
 import { until } from '../support/latch';
-import { closeAfterTests } from '../support/gateway';
+import { closeAfterTests, temporaryFolder } from '../support/cleanup';
 
 export const EXAMPLES = path.resolve(__dirname, '../../examples');
 
-/** A run of an example as a process of its own, ended when the test file ends. */
 export interface Run {
-  /** Everything that it has printed. */
   output(): string;
-  /** Resolves with its exit code when all its output has been read; null when it was killed. */
+  /** Resolves with the exit code when all output has been read; null when it was killed. */
   exited: Promise<number | null>;
   kill(): Promise<void>;
 }
@@ -36,12 +33,12 @@ export function run(args: readonly string[], env: Record<string, string>, cwd = 
     child.kill(signal);
     await exited;
   };
-  // With SIGTERM, the checkout ends the gateway that it has started.
+  // On SIGTERM, the checkout ends the gateway that it has started.
   closeAfterTests({ close: () => end('SIGTERM') });
   return { output: () => text, exited, kill: () => end('SIGKILL') };
 }
 
-/** Starts the checkout as `npm run example:checkout` does, and resolves with its addresses when it is served. */
+/** Starts the checkout as `npm run example:checkout` does, and resolves with its addresses. */
 export async function serveCheckout(env: Record<string, string>): Promise<{ url: string; gateway: string }> {
   const { output, exited } = run([path.join(EXAMPLES, 'checkout/serve.mjs')], env);
   const served = /is at (\S+) and talks to (\S+)\.\n/;
@@ -53,15 +50,13 @@ export async function serveCheckout(env: Record<string, string>): Promise<{ url:
   return { url, gateway };
 }
 
-/** A folder for lists, with a file `key` that holds the test client's key; removed when the test file ends. */
+/** A folder with a file `key` that holds the test client's key. */
 export function newFolder(): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-payouts-'));
-  closeAfterTests({ close: () => Promise.resolve(rmSync(folder, { recursive: true, force: true })) });
+  const folder = temporaryFolder();
   writeFileSync(path.join(folder, 'key'), `${CLIENT_KEY}\n`);
   return folder;
 }
 
-/** The URL of a server, closed when the test file ends. */
 export async function serverOf(listener: RequestListener): Promise<string> {
   const server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -83,10 +78,7 @@ export type Loss =
   /** It is refused with 503 and Retry-After. */
   | 'refused';
 
-/**
- * Starts a proxy before a gateway that spoils the first request of each kind.
- * @param losses by the name of the root field that a request selects
- */
+/** A proxy in front of a gateway that spoils the first request of each kind. `losses` is keyed by root field. */
 export async function startLossyProxy(
   gateway: string,
   losses: Readonly<Record<string, Loss>>,

@@ -24,7 +24,6 @@ import { gate } from '../support/latch';
 import { CHANNEL, closeAfterTests, testGateway, testSandbox, type TestClient } from '../support/gateway';
 import { movedClock } from '../support/fake-clock';
 
-/** What the build made for browsers. */
 const BUILT = path.resolve(__dirname, '../../dist/explorer');
 
 interface Answer {
@@ -33,18 +32,18 @@ interface Answer {
   body: Buffer;
 }
 
-/** Requests exactly that path, which fetch would normalise, and returns the bytes as they are sent. */
+/** Requests exactly this path, which fetch would normalise, and returns the raw bytes. */
 const get = (base: string, path: string, headers = {}, method = 'GET'): Promise<Answer> =>
   new Promise((resolve, reject) => {
-    const asked = request(base, { path, headers, method, agent: false }, (response) => {
+    const sent = request(base, { path, headers, method, agent: false }, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('end', () =>
         resolve({ status: response.statusCode, headers: response.headers, body: Buffer.concat(chunks) }),
       );
     });
-    asked.on('error', reject);
-    asked.end();
+    sent.on('error', reject);
+    sent.end();
   });
 
 let sandboxUrl: string;
@@ -61,14 +60,14 @@ beforeAll(async () => {
 });
 
 describe('The page of the explorer', () => {
-  test('exists when nothing is configured, and names the sandbox as its service', async () => {
+  test('exists without configuration, and names the sandbox as its service', async () => {
     const { status, headers, body } = await get(url, '/explorer');
     expect(status).toBe(200);
     expect(headers['content-type']).toBe('text/html; charset=utf-8');
     expect(String(body)).toContain('data-service="sandbox" data-callers="anybody"');
   });
 
-  test('has a content policy that allows this gateway alone, and no eval', async () => {
+  test('has a content policy that allows this gateway only, and no eval', async () => {
     const { headers } = await get(url, '/explorer');
     const policy = String(headers['content-security-policy']).split(';');
     expect(policy).toEqual(
@@ -180,7 +179,6 @@ describe('The setting EXPLORER', () => {
 });
 
 describe('The storage of the explorer', () => {
-  /** A browser's storage, as far as the page uses it. */
   function browserStorage() {
     const kept: Record<string, string> = {};
     const methods = {
@@ -213,7 +211,6 @@ describe('The storage of the explorer', () => {
   });
 });
 
-/** The ready operations of a page that was just loaded. */
 const load = () =>
   createExamples({ channel: CHANNEL, externalId: `order ${randomUUID()}`, fresh: () => randomUUID() });
 
@@ -227,14 +224,14 @@ const definitionOf = ({ query }: Example): OperationDefinitionNode => {
   return found as OperationDefinitionNode;
 };
 
-/** The arms of an input of which exactly one is given. */
-function arms(schema: GraphQLSchema, name: string): string[] {
+/** The fields of a @oneOf input. */
+function variants(schema: GraphQLSchema, name: string): string[] {
   const type = schema.getType(name);
   if (isEnumType(type)) return type.getValues().map((value) => value.name);
   return isInputObjectType(type) ? Object.keys(type.getFields()) : [];
 }
 
-/** What stands below that name in any of the variables. */
+/** The fields below that name in all variables. */
 const chosen = (name: 'method' | 'confirmation'): Record<string, unknown> =>
   Object.fromEntries(
     all.flatMap(({ variables }) =>
@@ -260,17 +257,17 @@ describe('Every ready operation', () => {
     expect(operation.query).not.toMatch(/\d{8}/);
   });
 
-  test('reaches, with the others, every method of payments, payouts and confirmations', () => {
+  test('covers, with the others, every method of payments, payouts and confirmations', () => {
     const { redirect, ...methods } = chosen('method');
     expect(redirect).toBeDefined();
-    const ways = [...arms(schema, 'PaymentMethodInput'), ...arms(schema, 'PayoutMethodInput')];
+    const ways = [...variants(schema, 'PaymentMethodInput'), ...variants(schema, 'PayoutMethodInput')];
     expect(Object.keys({ redirect, ...methods }).sort()).toEqual([...new Set(ways)].sort());
-    expect(Object.keys(chosen('confirmation')).sort()).toEqual(arms(schema, 'ConfirmationInput').sort());
+    expect(Object.keys(chosen('confirmation')).sort()).toEqual(variants(schema, 'ConfirmationInput').sort());
     const redirects = all.flatMap(({ variables }) => {
       const { method } = (variables as { input?: { method?: { redirect?: string } } }).input ?? {};
       return method?.redirect ?? [];
     });
-    expect([...new Set(redirects)].sort()).toEqual(arms(schema, 'RedirectPaymentMethod').sort());
+    expect([...new Set(redirects)].sort()).toEqual(variants(schema, 'RedirectPaymentMethod').sort());
   });
 
   test('has a new idempotency key in each load', () => {
@@ -293,7 +290,7 @@ interface Shown {
   nextAction?: { __typename: string; url?: string } | null;
 }
 
-describe('The ready operations, before the sandbox', () => {
+describe('The ready operations with the sandbox', () => {
   let sandbox: Sandbox;
   let gateway: TestClient;
 
@@ -302,7 +299,7 @@ describe('The ready operations, before the sandbox', () => {
     gateway = await testGateway(sandbox.url, { inSandbox: true });
   });
 
-  /** Runs an operation as the page does, and returns what its one root field holds. */
+  /** Runs an operation like the page, and returns the value of its root field. */
   async function run({ name, query, variables }: Example, ids: KnownIds): Promise<Record<string, unknown>> {
     const { data, text } = await gateway.ask<Record<string, Record<string, unknown>> | null>(
       query,
@@ -314,16 +311,16 @@ describe('The ready operations, before the sandbox', () => {
   }
 
   const shownBy = async (operation: Example, ids: KnownIds): Promise<Shown> => {
-    const answer = await run(operation, ids);
-    const shown = answer['payment'] ?? answer['payout'];
-    if (!shown) throw new Error(JSON.stringify(answer));
+    const response = await run(operation, ids);
+    const shown = response['payment'] ?? response['payout'];
+    if (!shown) throw new Error(JSON.stringify(response));
     return shown as Shown;
   };
 
-  /** Watches as the page does, over the gateway's own WebSocket, until that status has come. */
+  /** Subscribes like the page, over a WebSocket, until this status arrives. */
   async function watch({ query, variables }: Example, ids: KnownIds, status: string): Promise<Shown> {
     const there = gate();
-    const leave = graphqlWsClient(gateway.url).subscribe<Record<string, Shown>>(
+    const disconnect = graphqlWsClient(gateway.url).subscribe<Record<string, Shown>>(
       { query, variables: ids.fillIn(variables) as Record<string, unknown> },
       {
         next: ({ data, errors }) => {
@@ -337,7 +334,7 @@ describe('The ready operations, before the sandbox', () => {
     );
     let last: Shown | undefined;
     await there.opened;
-    leave();
+    disconnect();
     if (last?.status !== status) throw new Error(`Watched in vain: ${JSON.stringify(last)}`);
     return last;
   }
@@ -410,7 +407,6 @@ describe('The ready operations, before the sandbox', () => {
             operation.name.startsWith('Confirm') ? /COMPLETED|PROCESSING/ : /PENDING|PROCESSING/,
           ),
         ]);
-        // The next action has fields beside its type.
         if (nextAction) expect(nextAction).not.toEqual({ __typename: nextAction.__typename });
       }
     },

@@ -23,17 +23,14 @@ beforeAll(async () => {
   const env = { SUBGRAPH: 'on', INTROSPECTION: 'off', CLIENT_KEYS_FILE: clientKeysFile(ELSEWHERE) };
   [payments, orders] = await Promise.all([testGateway(service.url, { env, logLines }), ordersSubgraph()]);
   router = await startRouter({ payments: payments.url, orders: orders.url });
-  // Two programs are started one after the other, on a machine that may be busy.
 }, 120_000);
 
-/** Asks the router as a frontend would. */
 const ask = (
   query: string,
   variables: object = {},
   headers: Record<string, string> = AUTHORIZED,
 ): Promise<RawResult> => post(router, JSON.stringify({ query, variables }), headers);
 
-/** The global id of a payment that the service has made. */
 function payment(method: Json = { type: 'card' }): string {
   const body = { channel: CHANNEL, external_id: 'x', amount: { currency: 'EUR', value: '10.00' } };
   const { transactionId } = service.ledger.create('payment', { ...body, payment_method: method }, Date.now());
@@ -43,11 +40,11 @@ function payment(method: Json = { type: 'card' }): string {
 const order = (id: string, paymentId: string | null) => ({ id, paymentId });
 const codesOf = ({ errors = [] }: RawResult): unknown[] => errors.map(({ extensions }) => extensions['code']);
 
-/** What the gateway was asked since then: one line of its log for each operation. */
+/** The gateway's log lines of operations after the first `lines`. */
 const operationsSince = (lines: number): string[] =>
   logLines.slice(lines).filter((line) => line.includes('"msg":"operation"'));
 
-test('an order of another subgraph shows its payment, whatever its method, with one call and one lookup each', async () => {
+test('Orders of another subgraph show their payments of any method, with one call and one lookup each', async () => {
   const [card, upi] = [payment(), payment({ type: 'upi', email: 'ann@example.com' })];
   orders.orders = [order('1', card), order('2', upi), order('3', card), order('4', null), order('5', upi)];
   const [lines, lookups] = [logLines.length, service.requestsTo('look-up-payment').length];
@@ -70,7 +67,7 @@ test('an order of another subgraph shows its payment, whatever its method, with 
   expect(service.requestsTo('look-up-payment').length - lookups).toBe(2);
 });
 
-test('a payment shows what another subgraph adds to payments', async () => {
+test('A payment shows the fields that another subgraph adds', async () => {
   const id = payment();
   orders.orders = [order('order 8731', id)];
   const { data, errors } = await ask(
@@ -83,7 +80,7 @@ test('a payment shows what another subgraph adds to payments', async () => {
   });
 });
 
-test('money moves once for a key, and the payment shows its order at once', async () => {
+test('A key creates one payment, which shows its order at once', async () => {
   const { input } = validCall('createPayment', 'card');
   const create = DOCUMENTS.createPayment.replace('transactionId', 'id order { id } transactionId');
   const first = await ask(create, { input });
@@ -97,17 +94,17 @@ test('money moves once for a key, and the payment shows its order at once', asyn
   expect(first.text + logLines.join('')).not.toContain('4111111111111111');
 });
 
-test('two arms of a @oneOf input are refused through a router too, and nothing is sent', async () => {
+test('Two fields of a @oneOf input are refused through a router too, and nothing is sent', async () => {
   const { input } = redirectCall('CARD');
   const creates = service.requestsTo('create-payment').length;
   const both = { ...input, method: { redirect: 'CARD', upi: { email: 'ann@example.com' } } };
-  const answer = await ask(DOCUMENTS.createPayment, { input: both });
-  expect(codesOf(answer)).toEqual(['BAD_USER_INPUT']);
-  expect(answer.text).not.toMatch(/ann@example\.com|127\.0\.0\.1/);
+  const response = await ask(DOCUMENTS.createPayment, { input: both });
+  expect(codesOf(response)).toEqual(['BAD_USER_INPUT']);
+  expect(response.text).not.toMatch(/ann@example\.com|127\.0\.0\.1/);
   expect(service.requestsTo('create-payment')).toHaveLength(creates);
 });
 
-test('a payment that cannot be looked up is null beside the others, and its error keeps its code', async () => {
+test('A payment whose lookup fails is null next to the others, and its error keeps its code', async () => {
   const [good, bad] = [payment(), payment()];
   orders.orders = [order('1', good), order('2', bad)];
   const failing = service.ledger.entries.at(-1)?.transactionId ?? '';
@@ -116,17 +113,17 @@ test('a payment that cannot be looked up is null beside the others, and its erro
       ? { acts: false, reply: (connection) => connection.send({ status: 403, json: {} }) }
       : undefined,
   );
-  const answer = await ask('{ orders { payment { status } } }');
+  const response = await ask('{ orders { payment { status } } }');
   service.plan(() => undefined);
-  expect(answer.data).toEqual({
+  expect(response.data).toEqual({
     orders: [{ payment: { status: 'PENDING' } }, { payment: null }],
   });
-  expect(answer.errors).toMatchObject([
+  expect(response.errors).toMatchObject([
     { extensions: { code: 'SERVICE_AUTH_FAILED', retryable: false, requestId: expect.any(String) } },
   ]);
 });
 
-test('who asks is decided by the Authorization that the router forwards', async () => {
+test('The Authorization that the router forwards determines the caller', async () => {
   orders.orders = [order('1', payment())];
   const lookups = service.requestsTo('look-up-payment').length;
   const question = '{ orders { payment { status } } }';

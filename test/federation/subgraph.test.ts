@@ -1,8 +1,8 @@
 import { composeServices } from '@apollo/composition';
 import { buildSchema, parse } from 'graphql';
 import { parse as parseYaml } from 'yaml';
-import { BothWays } from '../compiled/support/differential';
-import { FOUND, FAILING, MISSING, nodeId, tellTransaction } from '../compiled/support/transactions';
+import { DifferentialHarness } from '../compiled/support/differential';
+import { FOUND, FAILING, MISSING, nodeId, lookupReply } from '../compiled/support/transactions';
 import { expectForbidden, expectUnauthenticated } from '../auth/support/responses';
 import { bearer, clientOf, keyOf, OURS } from '../auth/support/harness';
 import { clientKeysFile } from '../support/credentials';
@@ -36,7 +36,7 @@ const start = (env: Record<string, string> = {}): Promise<TestClient> =>
   });
 
 beforeAll(async () => {
-  service = await testService(tellTransaction);
+  service = await testService(lookupReply);
   client = await start();
 });
 
@@ -60,7 +60,7 @@ const [first = '', second = ''] = FOUND.payment;
 const [payout = ''] = FOUND.payout;
 const [failing = ''] = FAILING;
 
-/** Which error stands at which place. */
+/** The code of each error by its path. */
 const faultsOf = ({ errors = [] }: Awaited<ReturnType<typeof ask>>) =>
   errors.map(({ path, extensions }) => [path?.join('.'), extensions['code']]);
 
@@ -73,7 +73,7 @@ describe('_service', () => {
       {},
       bearer(keyOf('creates-only')),
     );
-    // The order of the methods is that of the exports, which the compiler of the tests sorts.
+    // The order of the methods is that of the exports, which the test compiler sorts.
     const wordsOf = (sdl: string): string[] => sdl.split(/\s+/).sort();
     expect(wordsOf(data._service.sdl)).toEqual(wordsOf(subgraphText()));
     expect((await client.ask('{ __schema { queryType { name } } }')).status).toBe(400);
@@ -94,14 +94,14 @@ describe('_entities', () => {
     const { data: known } = await ask([ofPayment(first)]);
     const typename = known?._entities[0]?.__typename ?? '';
     service.requests.length = 0;
-    const asked = [
+    const request = [
       ofPayout(payout),
       ofPayment(MISSING),
       ofPayment(second),
       ofPayment(first, typename),
       ofPayment(first),
     ];
-    const { data, errors } = await ask(asked);
+    const { data, errors } = await ask(request);
     expect(errors).toBeUndefined();
     const found = [payout, undefined, second, first, first];
     expect(data?._entities.map((entity) => entity?.transactionId)).toEqual(found);
@@ -109,9 +109,13 @@ describe('_entities', () => {
   });
 
   test('has one null and one error with its path when one fails', async () => {
-    const answer = await ask([ofPayment(first), ofPayment(failing), ofPayment(second)]);
-    expect(answer.data?._entities.map((entity) => entity?.transactionId)).toEqual([first, undefined, second]);
-    expect(faultsOf(answer)).toEqual([['_entities.1', 'SERVICE_AUTH_FAILED']]);
+    const response = await ask([ofPayment(first), ofPayment(failing), ofPayment(second)]);
+    expect(response.data?._entities.map((entity) => entity?.transactionId)).toEqual([
+      first,
+      undefined,
+      second,
+    ]);
+    expect(faultsOf(response)).toEqual([['_entities.1', 'SERVICE_AUTH_FAILED']]);
   });
 
   test.each([
@@ -120,21 +124,21 @@ describe('_entities', () => {
     ['an id that is an object', { __typename: 'PaymentResource', id: { toString: 1, toJSON: 1 } }],
     ['a payment as a payout', { __typename: 'PayoutResource', id: nodeId('payment', first) }],
     ['a payment of another method', { __typename: 'HavalePayment', id: nodeId('payment', first) }],
-  ])('has an error that does not quote for %s', async (_about, representation) => {
-    const answer = await ask([ofPayment(second), representation]);
-    expect(faultsOf(answer)).toEqual([['_entities.1', 'BAD_USER_INPUT']]);
-    expect(answer.data?._entities).toEqual([expect.objectContaining({ transactionId: second }), null]);
-    expect(answer.text + logLines.join('')).not.toMatch(/GARBAGE|4111111111111111|unexpected error/);
+  ])('has an error that does not repeat the value for %s', async (_about, representation) => {
+    const response = await ask([ofPayment(second), representation]);
+    expect(faultsOf(response)).toEqual([['_entities.1', 'BAD_USER_INPUT']]);
+    expect(response.data?._entities).toEqual([expect.objectContaining({ transactionId: second }), null]);
+    expect(response.text + logLines.join('')).not.toMatch(/GARBAGE|4111111111111111|unexpected error/);
   });
 
   test.each([
     ['an object without __typename', { id: 'CANARY-4111111111111111', pan: '4111111111111111' }],
     ['an object with another __typename', { __typename: { CANARY: '4111111111111111' } }],
     ['null', null],
-  ])('refuses a representation that is %s, without quoting it', async (_about, representation) => {
-    const answer = await ask([ofPayment(first), representation]);
-    expect(answer.errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
-    expect(answer.text + logLines.join('')).not.toMatch(/CANARY|4111111111111111/);
+  ])('refuses a representation that is %s, without repeating it', async (_about, representation) => {
+    const response = await ask([ofPayment(first), representation]);
+    expect(response.errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
+    expect(response.text + logLines.join('')).not.toMatch(/CANARY|4111111111111111/);
     expect(service.requests).toHaveLength(0);
   });
 
@@ -153,25 +157,25 @@ describe('_entities', () => {
     expect(bad.text).not.toContain('CANARY');
   });
 
-  test('refuses more than 100, and looks nothing up', async () => {
-    const answer = await ask(Array.from({ length: 101 }, () => ofPayment(first)));
-    expect(faultsOf(answer)).toEqual([['_entities', 'BAD_USER_INPUT']]);
+  test('refuses more than 100, without lookups', async () => {
+    const response = await ask(Array.from({ length: 101 }, () => ofPayment(first)));
+    expect(faultsOf(response)).toEqual([['_entities', 'BAD_USER_INPUT']]);
     expect(service.requests).toHaveLength(0);
   });
 });
 
-describe('The rules of the gateway hold for entities', () => {
-  test('scopes: an entity of the other kind is refused beside the own', async () => {
-    const answer = await ask([ofPayment(first), ofPayout(payout)], bearer(keyOf('payouts-only')));
-    expect(faultsOf(answer)).toEqual([['_entities.0', 'FORBIDDEN']]);
-    expect(answer.data?._entities).toEqual([null, expect.objectContaining({ transactionId: payout })]);
+describe('The rules of the gateway apply to entities', () => {
+  test('scopes: an entity of the other kind is refused', async () => {
+    const response = await ask([ofPayment(first), ofPayout(payout)], bearer(keyOf('payouts-only')));
+    expect(faultsOf(response)).toEqual([['_entities.0', 'FORBIDDEN']]);
+    expect(response.data?._entities).toEqual([null, expect.objectContaining({ transactionId: payout })]);
     expectForbidden(await ask([ofPayment(first)], bearer(keyOf('creates-only'))), '_entities');
   });
 
-  test("channels: another merchant's transaction is refused, whether it is there or not", async () => {
+  test("channels: another merchant's transaction is refused, whether it exists or not", async () => {
     const representations = [ofPayment(first), ofPayment(MISSING), ofPayout(payout)];
-    const answer = await ask(representations, bearer(keyOf('elsewhere')));
-    expect(faultsOf(answer)).toEqual([0, 1, 2].map((place) => [`_entities.${place}`, 'FORBIDDEN']));
+    const response = await ask(representations, bearer(keyOf('elsewhere')));
+    expect(faultsOf(response)).toEqual([0, 1, 2].map((place) => [`_entities.${place}`, 'FORBIDDEN']));
     expect(service.requests).toHaveLength(0);
   });
 
@@ -179,12 +183,12 @@ describe('The rules of the gateway hold for entities', () => {
     const limited = await start({ RATE_LIMIT_PER_MINUTE: '10' });
     const six = Array.from({ length: 6 }, () => ofPayment(first));
     expect((await ask(six, undefined, limited)).errors).toBeUndefined();
-    const answer = await ask(six, undefined, limited);
-    expect(answer.status).toBe(429);
-    expect(answer.errors).toMatchObject([{ extensions: { code: 'RATE_LIMITED' } }]);
+    const response = await ask(six, undefined, limited);
+    expect(response.status).toBe(429);
+    expect(response.errors).toMatchObject([{ extensions: { code: 'RATE_LIMITED' } }]);
   });
 
-  test('cost: what all aliases of an operation look up is bounded', async () => {
+  test('cost: the lookups of all aliases of an operation are limited', async () => {
     const aliased = Array.from(
       { length: 6 },
       (_, place) => `e${place}: _entities(representations: $r) { __typename }`,
@@ -196,7 +200,7 @@ describe('The rules of the gateway hold for entities', () => {
     expect(service.requests).toHaveLength(0);
   });
 
-  test('persisted operations: who is bound to a manifest asks no entities that are not in it', async () => {
+  test('persisted operations: a caller that is bound to a manifest gets no entities outside it', async () => {
     const PERSISTED_OPERATIONS = fileOf(apolloManifest({ name: 'Entities', body: ENTITIES }));
     const bound = await start({ PERSISTED_OPERATIONS, PERSISTED_OPERATIONS_SERVICES: 'require' });
     expect((await ask([ofPayment(first)], undefined, bound)).data?._entities).toHaveLength(1);
@@ -206,7 +210,6 @@ describe('The rules of the gateway hold for entities', () => {
 });
 
 describe('The composition with subgraph.graphql', () => {
-  /** Composes this gateway's subgraph with another. */
   const composed = (orders: string) =>
     composeServices([
       { name: 'payments', url: 'http://payments.example', typeDefs: parse(subgraphText()) },
@@ -234,7 +237,7 @@ describe('The composition with subgraph.graphql', () => {
     expect(errors).toBeUndefined();
   });
 
-  test('succeeds for a subgraph with nodes and pages of its own', () => {
+  test('succeeds for a subgraph with its own nodes and pages', () => {
     const { errors } = composed(`${LINK}
       type Query { customers: [Customer!]! page: PageInfo! }
       interface Node { id: ID! }
@@ -243,7 +246,7 @@ describe('The composition with subgraph.graphql', () => {
     expect(errors).toBeUndefined();
   });
 
-  test('has all of the schema but @oneOf', () => {
+  test('contains the whole schema except @oneOf', () => {
     const published = subgraphText();
     expect(published).not.toContain('@oneOf');
     const types = Object.keys(
@@ -255,7 +258,7 @@ describe('The composition with subgraph.graphql', () => {
     expect(types).toEqual(expect.arrayContaining(['CardNumber', 'PaymentMethodInput', 'Subscription']));
   });
 
-  test("the sample of a router's configuration forwards what the gateway needs, under the name that was composed", () => {
+  test('uses a subgraph name for which the sample configuration of a router forwards the required headers', () => {
     expect(sample('compose.mjs')).toContain("name: 'payments'");
     expect(parseYaml(sample('router.yaml'))).toEqual({
       headers: { subgraphs: { payments: { request: [{ propagate: { named: 'authorization' } }] } } },
@@ -264,7 +267,7 @@ describe('The composition with subgraph.graphql', () => {
   });
 });
 
-describe('A prepared operation', () => {
+describe('A compiled operation', () => {
   const PREPARED_ENTITIES = `query Entities__payments__1($representations: [_Any!]!) {
     _entities(representations: $representations) {
       ... on PaymentResource { __typename id status amount { currency value } nextAction { __typename } }
@@ -273,10 +276,10 @@ describe('A prepared operation', () => {
     }
   }`;
 
-  let prepared: BothWays;
+  let prepared: DifferentialHarness;
 
   beforeAll(async () => {
-    prepared = await BothWays.start({ SUBGRAPH: 'on' });
+    prepared = await DifferentialHarness.start({ SUBGRAPH: 'on' });
   });
 
   test.each([
@@ -285,12 +288,12 @@ describe('A prepared operation', () => {
     ['what is not there beside what is', [MISSING, first, second].map((id) => ofPayment(id))],
     ['what fails beside what does not', [...FAILING, first, second].map((id) => ofPayment(id))],
     ['what is no entity', [{ __typename: 'Query', id: 'x' }]],
-  ])('responds as Apollo does to _entities of %s', async (_about, representations) => {
+  ])('returns the same as Apollo for _entities of %s', async (_about, representations) => {
     const { body } = await prepared.expectSame({ query: PREPARED_ENTITIES, variables: { representations } });
     expect(body).toContain('"_entities":[');
   });
 
-  test('responds as Apollo does to _service', async () => {
+  test('returns the same as Apollo for _service', async () => {
     const { body } = await prepared.expectSame({ query: '{ _service { sdl } }' });
     expect(body).toContain('extend schema @link');
   });

@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { inspect } from 'node:util';
 import { ConfigError, readConfig, readSandboxConfig, type Config } from '../../src/config';
 import { SETTINGS } from '../../src/config/env-vars';
+import { temporaryFolder } from '../support/cleanup';
 
 const REAL = {
   CLIENT_KEYS_FILE: 'clients.json',
@@ -30,7 +30,7 @@ function faultsOf(env: Record<string, string>): readonly string[] {
   return [];
 }
 
-test('With nothing set there is a sandbox, on loopback, and everything may be seen', () => {
+test('Without settings the gateway runs with a sandbox on loopback, and shows everything', () => {
   const config = readConfig({});
   expect(config).toMatchObject({
     host: '127.0.0.1',
@@ -53,7 +53,7 @@ test('With nothing set there is a sandbox, on loopback, and everything may be se
   expect(config.journal.url.reveal()).toBe('file:data/paygraph.db');
 });
 
-test('With a real service there is no sandbox, and no introspection unless it is asked for', () => {
+test('With a real service there is no sandbox, and no introspection unless it is switched on', () => {
   const config = readConfig(REAL);
   expect(config).toMatchObject({
     sandbox: null,
@@ -146,7 +146,7 @@ const TAKEN: [Record<string, string>, (config: Config) => unknown, unknown][] = 
   ]),
 ];
 
-test.each(TAKEN)('%j is taken', (env, of, value) => {
+test.each(TAKEN)('%j is accepted', (env, of, value) => {
   expect(of(readConfig(env))).toEqual(value);
 });
 
@@ -221,7 +221,7 @@ const WRONG: [string, string[]][] = [
     ['2', '2s/2m', '99ms', '2s/2m 5s/1m 15s', '2s,5s', '5s 15s', '2s/2m  5s', 'seldom'],
   ],
   ['POLL_INTERVALS_PROVIDER', ['0s', '1s/30s 2s/30s 5s', '1s/30s/60s 2s', '-1s']],
-  ['POLL_INTERVALS_MISPAID', ['1.5s', '1d', '15s/0s 60s']],
+  ['POLL_INTERVALS_MISPAID', ['1.5s', '1d', '15s/0s 60s', '1s/1h 999h']],
   ['SUBSCRIPTION_OUTAGE_SECONDS', ['-1', '86401', '5m', 'never']],
   ['SUBSCRIPTION_PING_SECONDS', ['0', '-1', '3601', '15s']],
   ['METRICS_TOKEN', ['with blank', 'line\nbreak', 'x'.repeat(1025)]],
@@ -286,7 +286,7 @@ test('DATABASE_URL: names an unknown parameter or value, and the known ones', ()
   expect(faultOf('target_session_attrs=any')).toMatch(/\btarget_session_attrs\b.*\bread-write\b/);
 });
 
-test('DATABASE_URL: names unencoded reserved characters of a password as the fault', () => {
+test('DATABASE_URL: names unencoded reserved characters of a password as the mistake', () => {
   for (const text of ['#', '/', '?'])
     expect(faultsOf({ ...REAL, DATABASE_URL: `postgres://u:se${text}cret@db.example/paygraph` })).toEqual([
       expect.stringContaining('%2F'),
@@ -303,18 +303,18 @@ test.each(WRONG)('%s is refused without its value being printed: %j', (name, val
   }
 });
 
-test.each(['file:', 'postgres://'])('A DATABASE_URL that says no more than %s is refused', (value) => {
+test.each(['file:', 'postgres://'])('A DATABASE_URL with no more than %s is refused', (value) => {
   expect(faultsOf({ ...REAL, DATABASE_URL: value })).toEqual([expect.stringMatching(/^DATABASE_URL: /)]);
 });
 
-test('Every fault is reported at once, in one error', () => {
+test('All mistakes are reported at once, in one error', () => {
   const env = Object.fromEntries(WRONG.map(([name, [value = '']]) => [name, value]));
   const faults = faultsOf(env);
   expect(faults.map((fault) => fault.split(':')[0]).sort()).toEqual(Object.keys(env).sort());
   expect(Object.keys(env).sort()).toEqual(Object.keys(SETTINGS).sort());
 });
 
-test('A real service needs both keys, which are reported at once', () => {
+test('A real service requires both keys, which are reported at once', () => {
   const { SERVICE_BASE_URL, CLIENT_KEYS_FILE } = REAL;
   const faults = faultsOf({ SERVICE_BASE_URL, CLIENT_KEYS_FILE });
   expect(faults.map((fault) => fault.split(':')[0])).toEqual(['SERVICE_API_KEY', 'SERVICE_SECRET_KEY']);
@@ -323,7 +323,7 @@ test('A real service needs both keys, which are reported at once', () => {
 describe('A real service', () => {
   const { CLIENT_KEYS_FILE, ...unguarded } = REAL;
   test.each<Record<string, string>>([{}, { CLIENT_KEYS_FILE: '' }, { HOST: '127.0.0.1' }])(
-    'needs client keys or tokens: %j is not enough',
+    'requires client keys or tokens: %j is not enough',
     (more) => {
       const faults = faultsOf({ ...unguarded, ...more });
       expect(faults).toEqual([expect.stringMatching(/^CLIENT_KEYS_FILE: /)]);
@@ -332,12 +332,12 @@ describe('A real service', () => {
   );
 
   test.each<Record<string, string>>([{ CLIENT_KEYS_FILE }, TOKENS, { CLIENT_KEYS_FILE, ...TOKENS }])(
-    'takes client keys, tokens or both: %j',
+    'accepts client keys, tokens or both: %j',
     (more) => expect(faultsOf({ ...unguarded, ...more })).toEqual([]),
   );
 
   test.each([[['AUTH_JWKS_URL']], [['AUTH_ISSUER', 'AUTH_AUDIENCE']]] as (keyof typeof TOKENS)[][][])(
-    'needs all settings of tokens: with %j the others are named',
+    'requires all settings of tokens: with %j the others are named',
     (given) => {
       const some = Object.fromEntries(given.map((name) => [name, TOKENS[name]]));
       const faults = faultsOf({ ...REAL, ...some });
@@ -348,7 +348,7 @@ describe('A real service', () => {
   );
 });
 
-test('Credentials per channel stand in for the two keys, but not for the key of the fingerprints', () => {
+test('Credentials per channel replace the two keys, but not the key of the fingerprints', () => {
   const { SERVICE_API_KEY: _a, SERVICE_SECRET_KEY: _s, ...rest } = REAL;
   const env = { ...rest, SERVICE_CREDENTIALS_FILE: 'credentials.json' };
   expect(faultsOf(env)).toEqual([expect.stringMatching(/^FINGERPRINT_KEY: /)]);
@@ -357,7 +357,7 @@ test('Credentials per channel stand in for the two keys, but not for the key of 
 
 describe('HOST', () => {
   test.each(['0.0.0.0', '::', '10.0.0.1', '127.0.0.1.example', 'localhost.example'])(
-    'may be reachable for others only with client keys or tokens: %s',
+    'may be a public address only with client keys or tokens: %s',
     (HOST) => {
       const faults = faultsOf({ HOST });
       expect(faults).toEqual([expect.stringMatching(/^HOST: .*CLIENT_KEYS_FILE or AUTH_JWKS_URL/)]);
@@ -367,12 +367,12 @@ describe('HOST', () => {
   );
 
   test.each(['127.0.0.1', '127.8.9.10', '::1', 'localhost'])(
-    'may be loopback without client keys and tokens: %s',
+    'may be a loopback address without client keys and tokens: %s',
     (HOST) => expect(faultsOf({ HOST })).toEqual([]),
   );
 });
 
-test('Limits differ before a real service and before the sandbox', () => {
+test('Limits differ with a real service and with the sandbox', () => {
   expect(readConfig(REAL).limits).toMatchObject({
     corsOrigins: [],
     ratePerMinute: 60_000,
@@ -386,13 +386,11 @@ test('Limits differ before a real service and before the sandbox', () => {
 });
 
 describe('A credential in a file', () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-config-'));
+  const folder = temporaryFolder();
   const file = (name: string, text: string): string => {
     writeFileSync(path.join(folder, name), text);
     return path.join(folder, name);
   };
-
-  afterAll(() => rmSync(folder, { recursive: true }));
 
   const fromFile = (SERVICE_SECRET_KEY_FILE: string) => ({
     ...REAL,
@@ -421,7 +419,7 @@ describe('A credential in a file', () => {
   });
 });
 
-test('However the settings are printed, no credential shows', () => {
+test('No way to print the settings reveals a credential', () => {
   const config = readConfig({
     ...REAL,
     SERVICE_API_KEY: 'hidden-key-1',
@@ -444,13 +442,13 @@ test.each([
   ['METRIC_PORT', 'METRICS_PORT'],
   ['SERVICE_TIMOUT_MS', 'SERVICE_TIMEOUT_MS'],
   ['SUBSCRIPTION_SOMETHING_ELSE', 'docs/configuration.md'],
-])('A misspelt setting is warned of with the nearest name, and nothing else is: %s, %s', (name, hint) => {
+])('A misspelt setting causes one warning with the nearest name: %s, %s', (name, hint) => {
   const others = { HOSTNAME: 'pod-1', PATH: '/bin', LOGNAME: 'root', PORTS: '1', HOSTS: 'a' };
   const { warnings } = readConfig({ ...others, [name]: 'x' });
   expect(warnings).toEqual([expect.stringMatching(new RegExp(`^${name} .*\\b${hint}\\b`))]);
 });
 
-/** A name with one letter left out, doubled, exchanged with the next, or replaced, at every fourth of its places. */
+/** Misspellings at every fourth letter: left out, doubled, swapped with the next, or replaced. */
 const misspelt = (name: string): string[] =>
   [...name].flatMap((letter, place) => {
     if (place % 4 !== 0) return [];
@@ -467,13 +465,13 @@ test('Every setting is suggested for names that are one letter off', () => {
   expect(warnings.map((warning) => warning.split(' ')[0]).sort()).toEqual(typos.sort());
 });
 
-test('A misspelt name is named beside the faults of the settings', () => {
+test('A misspelt name is reported with the mistakes of the settings', () => {
   expect(() => readConfig({ ...REAL, PORT: 'any', SHUTDWN_DELAY_MS: '5' })).toThrow(
     /PORT: [^]*SHUTDOWN_DELAY_MS\?/,
   );
 });
 
-/** What shells, containers and build machines set, as far as it looks like one of ours. */
+/** Variables that shells, containers and build machines set and that resemble settings. */
 const FOREIGN =
   `PATH HOME LANG TZ LOGNAME MAIL HOSTNAME HOSTTYPE CI DEBUG VERSION NODE NODE_ENV NODE_OPTIONS npm_package_name
   http_proxy NO_PROXY SSL_CERT_FILE PGHOST PGPORT POSTGRES_DB REDIS_URL REDIS_HOST REDIS_PORT MYSQL_PORT DB_URL DB_HOST
@@ -490,7 +488,7 @@ test('Variables of other programs cause no warning', () => {
   expect(readConfig({ ...env, ...links }).warnings).toEqual([]);
 });
 
-test('The sandbox as a program of its own takes none of the settings of a gateway before it', () => {
+test('The sandbox as a separate program ignores the settings of a gateway', () => {
   const { sandbox } = readSandboxConfig({
     ...REAL,
     PORT: 'any',

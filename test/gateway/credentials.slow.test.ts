@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { ConfigError } from '../../src/config';
+import { temporaryFolder } from '../support/cleanup';
 import { gate, until } from '../support/latch';
 import { CHANNEL, testGateway, testSandbox, testService, type TestClient } from '../support/gateway';
-import { make, validCall, type Json, type MoneyCall, type Mutation } from '../support/calls';
+import { sendCall, validCall, type Json, type MutationCall, type Mutation } from '../support/calls';
 import { Credentials } from '../../src/datasources/payment-service/credentials';
 import type {
   FakePaymentService,
@@ -17,7 +17,7 @@ import type {
 const A = 'aaaaaaaa-1111-4111-8111-aaaaaaaaaaaa';
 const B = 'bbbbbbbb-2222-4222-8222-bbbbbbbbbbbb';
 
-/** Part of every secret of this file, so that one search finds each of them. */
+/** Part of every secret of this file, so that one search finds all of them. */
 const CANARY = 'CANARY';
 const secretOf = (name: string): string => `${CANARY}-secret-${name}`;
 const keyOf = (name: string): string => `${CANARY}-key-${name}`;
@@ -35,18 +35,10 @@ const NO_SETTINGS = {
 };
 const SETTINGS = { SERVICE_API_KEY: keyOf('env'), SERVICE_SECRET_KEY: secretOf('env') };
 
-const folders: string[] = [];
-
-function newFolder(): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-credentials-'));
-  folders.push(folder);
-  return folder;
-}
-
 const textOf = (content: unknown): string =>
   typeof content === 'string' ? content : JSON.stringify(content);
 
-/** Files are polled every second: here more often, so that no test waits for it. */
+/** Files are polled every second; here more often. */
 beforeAll(() => {
   const original = setTimeout;
   const POLLS: Record<number, number> = { 1000: 30, 100: 10 };
@@ -57,9 +49,8 @@ beforeAll(() => {
 
 afterAll(() => jest.restoreAllMocks());
 
-/** A gateway with a file of credentials, before a service that checks signatures and knows every merchant. */
-class Bench {
-  /** Every response of the gateway. */
+/** A gateway with a credentials file, and a service that checks signatures and knows every merchant. */
+class Harness {
   readonly texts: string[] = [];
   readonly logLines: string[] = [];
   client!: TestClient;
@@ -69,30 +60,25 @@ class Bench {
     readonly file: string,
   ) {}
 
-  /** @param options.beside other files in the folder of the file */
   static async start(
     content: unknown,
-    {
-      env = NO_SETTINGS,
-      beside = {},
-    }: { env?: Record<string, string>; beside?: Record<string, string> } = {},
-  ): Promise<Bench> {
+    { env = NO_SETTINGS, files = {} }: { env?: Record<string, string>; files?: Record<string, string> } = {},
+  ): Promise<Harness> {
     const service = await testService(respond);
     service.knownSecretKeys = SECRETS;
     service.secretKeys = new Map(NAMES.map((name) => [keyOf(name), [secretOf(name)]]));
-    const bench = new Bench(service, path.join(newFolder(), 'credentials.json'));
-    for (const [name, text] of Object.entries(beside)) writeFileSync(bench.beside(name), text);
-    bench.write(content);
-    bench.client = await testGateway(service.url, {
-      logLines: bench.logLines,
-      env: { SERVICE_CREDENTIALS_FILE: bench.file, SERVICE_TIMEOUT_MS: '30000', ...env },
+    const harness = new Harness(service, path.join(temporaryFolder(), 'credentials.json'));
+    for (const [name, text] of Object.entries(files)) writeFileSync(harness.pathOf(name), text);
+    harness.write(content);
+    harness.client = await testGateway(service.url, {
+      logLines: harness.logLines,
+      env: { SERVICE_CREDENTIALS_FILE: harness.file, SERVICE_TIMEOUT_MS: '30000', ...env },
     });
-    benches.push(bench);
-    return bench;
+    benches.push(harness);
+    return harness;
   }
 
-  /** The path of a file in the folder of the file. */
-  beside(name: string): string {
+  pathOf(name: string): string {
     return path.join(path.dirname(this.file), name);
   }
 
@@ -100,7 +86,7 @@ class Bench {
     writeFileSync(this.file, textOf(content));
   }
 
-  /** Sets which secret keys the service accepts with an API key, that of the default entry unless another is given. */
+  /** Sets the secret keys that the service accepts with an API key (default: that of the default entry). */
   accept(secretKeys: readonly string[], apiKey = keyOf('default')): void {
     this.service.secretKeys?.set(apiKey, secretKeys);
   }
@@ -109,7 +95,7 @@ class Bench {
     return this.logLines.map((line) => JSON.parse(line) as Json).filter((line) => line['event'] === event);
   }
 
-  /** Changes files, and waits until the gateway has logged that it took them over, or refused them. */
+  /** Changes files, and waits until the gateway has logged the reload or its failure. */
   async reloaded(change: () => void, event = 'credentials_reloaded'): Promise<void> {
     const before = this.logged(event).length;
     change();
@@ -119,13 +105,13 @@ class Bench {
     );
   }
 
-  /**
-   * Makes a call for a channel, and returns a typename or the code of an error. While an earlier call is being
-   * recorded it is repeated, as a caller would.
-   */
-  async money({ mutation, input }: MoneyCall, channel = CHANNEL): Promise<string | undefined> {
+  /** Makes a call for a channel, and returns a typename or an error code. Repeated while an earlier call is being recorded. */
+  async money({ mutation, input }: MutationCall, channel = CHANNEL): Promise<string | undefined> {
     const call = async () => {
-      const { result, errors, text } = await make(this.client, { mutation, input: { ...input, channel } });
+      const { result, errors, text } = await sendCall(this.client, {
+        mutation,
+        input: { ...input, channel },
+      });
       this.texts.push(text);
       return { end: result?.__typename ?? String(errors?.[0]?.extensions['code']), text };
     };
@@ -150,14 +136,12 @@ class Bench {
     return errors ? String(errors[0]?.extensions['code']) : data?.[field] ? 'found' : 'nothing';
   }
 
-  /** Whether each request since the last call was refused, and the secret key that signed it. */
   attempts(): [secretKey: string | undefined, isRefused: boolean][] {
     return this.service
       .takeRequests()
       .map(({ secretKey, isRefused = false }): [string | undefined, boolean] => [secretKey, isRefused]);
   }
 
-  /** The credentials of the requests since the last call. */
   credentials(): Set<string> {
     return credentialsIn(this.service.takeRequests());
   }
@@ -172,7 +156,7 @@ const respond = ({ method, endpoint, parameters, json }: ReceivedRequest): Reply
   return id === null ? { status: 404 } : { status: 200, json: { status: 'completed', transaction_id: id } };
 };
 
-const benches: Bench[] = [];
+const benches: Harness[] = [];
 
 afterEach(() => {
   for (const { texts, logLines } of benches.splice(0)) {
@@ -181,9 +165,7 @@ afterEach(() => {
   }
 });
 
-afterAll(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => {});
 
 const CALLS: [string, Mutation, string][] = [
   ['a create of a payment', 'createPayment', 'other'],
@@ -191,15 +173,14 @@ const CALLS: [string, Mutation, string][] = [
   ['a confirm', 'confirmPayment', 'upi'],
 ];
 
-/** Every kind of call once, for a channel. */
-async function everyCall(bench: Bench, channel: string): Promise<(string | undefined)[]> {
+async function everyCall(harness: Harness, channel: string): Promise<(string | undefined)[]> {
   const ends: (string | undefined)[] = [];
-  for (const [, mutation, arm] of CALLS) {
-    const call = validCall(mutation, arm);
+  for (const [, mutation, variant] of CALLS) {
+    const call = validCall(mutation, variant);
     const input = mutation === 'confirmPayment' ? { ...call.input, transactionId: randomUUID() } : call.input;
-    ends.push(await bench.money({ mutation, input }, channel));
+    ends.push(await harness.money({ mutation, input }, channel));
   }
-  for (const field of ['payment', 'payout'] as const) ends.push(await bench.lookUp(field, channel));
+  for (const field of ['payment', 'payout'] as const) ends.push(await harness.lookUp(field, channel));
   return ends;
 }
 
@@ -213,8 +194,8 @@ const credentialsIn = (requests: readonly ReceivedRequest[]): Set<string> =>
   new Set(requests.map(({ headers, secretKey }) => pair(headers['x-api-key'], secretKey)));
 
 describe('A channel', () => {
-  test('has its calls signed with its own key and secret, or with the default', async () => {
-    const bench = await Bench.start({
+  test('signs its calls with its own key and secret, or with the default', async () => {
+    const harness = await Harness.start({
       default: entry('default'),
       channels: { [A]: entry('a'), [B.toUpperCase()]: entry('b') },
     });
@@ -224,69 +205,71 @@ describe('A channel', () => {
       [CHANNEL, 'default'],
       [A.toUpperCase(), 'a'],
     ] as const) {
-      expect(await everyCall(bench, channel)).toEqual(ALL_WELL);
-      const sent = bench.service.takeRequests();
+      expect(await everyCall(harness, channel)).toEqual(ALL_WELL);
+      const sent = harness.service.takeRequests();
       // Three creates and confirms, the lookup before the payout, two lookups.
       expect(sent).toHaveLength(6);
       expect(credentialsIn(sent)).toEqual(only(name));
     }
   });
 
-  test('may have its key and secrets in files of their own', async () => {
-    const elsewhere = path.join(newFolder(), 'key');
+  test('may have its key and secrets in separate files', async () => {
+    const elsewhere = path.join(temporaryFolder(), 'key');
     writeFileSync(elsewhere, keyOf('a'));
-    const bench = await Bench.start(
+    const harness = await Harness.start(
       { channels: { [A]: { apiKeyFile: elsewhere, secretKeyFiles: ['secret-new', './secret-a'] } } },
-      { beside: { 'secret-a': `${secretOf('a')}\r\n`, 'secret-new': `${NEW}\n` } },
+      { files: { 'secret-a': `${secretOf('a')}\r\n`, 'secret-new': `${NEW}\n` } },
     );
-    expect(await everyCall(bench, A)).toEqual(ALL_WELL);
-    expect(credentialsIn(bench.service.requests.filter(({ isRefused }) => !isRefused))).toEqual(only('a'));
+    expect(await everyCall(harness, A)).toEqual(ALL_WELL);
+    expect(credentialsIn(harness.service.requests.filter(({ isRefused }) => !isRefused))).toEqual(only('a'));
   });
 
   test.each([
     ['the settings, where the file has none', { channels: { [A]: entry('a') } }, 'env'],
     ['the file, where the settings have one too', { default: entry('default') }, 'default'],
   ])('uses the default of %s', async (_where, content, name) => {
-    const bench = await Bench.start(content, { env: SETTINGS });
-    expect(await everyCall(bench, CHANNEL)).toEqual(ALL_WELL);
-    expect(bench.credentials()).toEqual(only(name));
+    const harness = await Harness.start(content, { env: SETTINGS });
+    expect(await everyCall(harness, CHANNEL)).toEqual(ALL_WELL);
+    expect(harness.credentials()).toEqual(only(name));
   });
 
   test('without credentials is refused until it has some, and nothing is sent', async () => {
-    const bench = await Bench.start({ channels: { [A]: entry('a') } });
-    const calls = CALLS.map(([, mutation, arm]) => validCall(mutation, arm));
-    for (const call of calls) expect(await bench.money(call)).toBe(AUTH_FAILED);
-    expect(await bench.lookUp('payment')).toBe(AUTH_FAILED);
-    expect(await bench.lookUp('payout')).toBe(AUTH_FAILED);
-    expect(bench.service.requests).toHaveLength(0);
-    const failed = bench.logged('service_request_failed');
+    const harness = await Harness.start({ channels: { [A]: entry('a') } });
+    const calls = CALLS.map(([, mutation, variant]) => validCall(mutation, variant));
+    for (const call of calls) expect(await harness.money(call)).toBe(AUTH_FAILED);
+    expect(await harness.lookUp('payment')).toBe(AUTH_FAILED);
+    expect(await harness.lookUp('payout')).toBe(AUTH_FAILED);
+    expect(harness.service.requests).toHaveLength(0);
+    const failed = harness.logged('service_request_failed');
     expect(failed.length).toBeGreaterThanOrEqual(calls.length);
     for (const line of failed)
       expect(JSON.stringify(line)).toMatch(
         new RegExp(`NO_CREDENTIALS.*${CHANNEL}|${CHANNEL}.*NO_CREDENTIALS`),
       );
-    expect(await bench.lookUp('payment', A)).toBe('found');
-    bench.service.takeRequests();
-    await bench.reloaded(() => bench.write({ channels: { [A]: entry('a'), [CHANNEL]: entry('b') } }));
+    expect(await harness.lookUp('payment', A)).toBe('found');
+    harness.service.takeRequests();
+    await harness.reloaded(() => harness.write({ channels: { [A]: entry('a'), [CHANNEL]: entry('b') } }));
     const ends = [];
-    for (const call of calls) ends.push(await bench.money(call));
+    for (const call of calls) ends.push(await harness.money(call));
     expect(ends).toEqual(ALL_WELL.slice(0, 3));
-    expect(bench.credentials()).toEqual(only('b'));
+    expect(harness.credentials()).toEqual(only('b'));
   });
 });
 
-/** Calls of every kind at once: how each ended, and the external ids of the creates. */
-async function manyAtOnce(bench: Bench, times: number): Promise<{ ends: unknown[]; externalIds: string[] }> {
+/** Concurrent calls of every kind: their results, and the external ids of the creates. */
+async function manyAtOnce(
+  harness: Harness,
+  times: number,
+): Promise<{ ends: unknown[]; externalIds: string[] }> {
   const kinds = ['createPayment', 'createPayout'] as const;
   const creates = Array.from({ length: times }, () => kinds.map((kind) => validCall(kind, 'other'))).flat();
-  const lookUps = Array.from({ length: times }, () => bench.lookUp());
-  const ends = await Promise.all([...creates.map((call) => bench.money(call)), ...lookUps]);
+  const lookUps = Array.from({ length: times }, () => harness.lookUp());
+  const ends = await Promise.all([...creates.map((call) => harness.money(call)), ...lookUps]);
   return { ends, externalIds: creates.map(({ input }) => String(input['externalId'])) };
 }
 
-/** All of them succeeded, and each create was carried out once. */
 function expectAllWell(
-  { service }: Bench,
+  { service }: Harness,
   { ends, externalIds }: Awaited<ReturnType<typeof manyAtOnce>>,
 ): void {
   expect(new Set(ends)).toEqual(new Set(['PaymentSuccess', 'PayoutSuccess', 'found']));
@@ -295,159 +278,160 @@ function expectAllWell(
   );
 }
 
-/** Lets the service accept another secret key only, from that many requests on. */
-function changeOverAfter(bench: Bench, requests: number, secretKey: string): void {
+function changeOverAfter(harness: Harness, requests: number, secretKey: string): void {
   let arrived = 0;
-  bench.service.plan(() => {
+  harness.service.plan(() => {
     arrived += 1;
-    if (arrived === requests) bench.accept([secretKey]);
+    if (arrived === requests) harness.accept([secretKey]);
     return undefined;
   });
 }
 
 describe('During a key rotation', () => {
   test('no call fails when the service goes back from the new key to the old among many calls', async () => {
-    const bench = await Bench.start(rotating(NEW, OLD));
-    bench.accept([NEW]);
-    expect(await bench.lookUp()).toBe('found');
-    bench.service.takeRequests();
-    changeOverAfter(bench, 9, OLD);
-    expectAllWell(bench, await manyAtOnce(bench, 6));
-    expectAllWell(bench, await manyAtOnce(bench, 2));
-    bench.service.takeRequests();
+    const harness = await Harness.start(rotating(NEW, OLD));
+    harness.accept([NEW]);
+    expect(await harness.lookUp()).toBe('found');
+    harness.service.takeRequests();
+    changeOverAfter(harness, 9, OLD);
+    expectAllWell(harness, await manyAtOnce(harness, 6));
+    expectAllWell(harness, await manyAtOnce(harness, 2));
+    harness.service.takeRequests();
     // The key that worked last is used first.
-    expectAllWell(bench, await manyAtOnce(bench, 2));
-    expect(new Set(bench.attempts().map(String))).toEqual(new Set([`${OLD},false`]));
+    expectAllWell(harness, await manyAtOnce(harness, 2));
+    expect(new Set(harness.attempts().map(String))).toEqual(new Set([`${OLD},false`]));
   });
 
   test('no call fails from the first step to the last, and the log shows the switch', async () => {
-    const bench = await Bench.start(rotating(OLD));
-    bench.accept([OLD]);
-    expectAllWell(bench, await manyAtOnce(bench, 2));
-    const during = manyAtOnce(bench, 6);
-    await bench.reloaded(() => bench.write(rotating(NEW, OLD)));
-    expectAllWell(bench, await during);
-    bench.service.takeRequests();
-    // What was signed with until now stays first, as long as the service accepts it.
-    expectAllWell(bench, await manyAtOnce(bench, 2));
-    expect(bench.attempts().filter(([, isRefused]) => isRefused)).toEqual([]);
-    changeOverAfter(bench, 9, NEW);
-    expectAllWell(bench, await manyAtOnce(bench, 6));
-    expectAllWell(bench, await manyAtOnce(bench, 1));
-    expect(bench.logged('secret_key_switched')).toMatchObject([{ entry: 'default', secretKey: 1 }]);
-    const last = manyAtOnce(bench, 6);
-    await bench.reloaded(() => bench.write(rotating(NEW)));
-    expectAllWell(bench, await last);
-    bench.service.takeRequests();
-    expectAllWell(bench, await manyAtOnce(bench, 2));
-    expect(bench.credentials()).toEqual(only('default', NEW));
-    // The old one is gone for good: it is not tried any more.
-    bench.accept([OLD]);
-    expect(await bench.create()).toBe(AUTH_FAILED);
-    expect(bench.credentials()).toEqual(only('default', NEW));
+    const harness = await Harness.start(rotating(OLD));
+    harness.accept([OLD]);
+    expectAllWell(harness, await manyAtOnce(harness, 2));
+    const during = manyAtOnce(harness, 6);
+    await harness.reloaded(() => harness.write(rotating(NEW, OLD)));
+    expectAllWell(harness, await during);
+    harness.service.takeRequests();
+    // The key used so far stays first while the service accepts it.
+    expectAllWell(harness, await manyAtOnce(harness, 2));
+    expect(harness.attempts().filter(([, isRefused]) => isRefused)).toEqual([]);
+    changeOverAfter(harness, 9, NEW);
+    expectAllWell(harness, await manyAtOnce(harness, 6));
+    expectAllWell(harness, await manyAtOnce(harness, 1));
+    expect(harness.logged('secret_key_switched')).toMatchObject([{ entry: 'default', secretKey: 1 }]);
+    const last = manyAtOnce(harness, 6);
+    await harness.reloaded(() => harness.write(rotating(NEW)));
+    expectAllWell(harness, await last);
+    harness.service.takeRequests();
+    expectAllWell(harness, await manyAtOnce(harness, 2));
+    expect(harness.credentials()).toEqual(only('default', NEW));
+    // The old key is not tried any more.
+    harness.accept([OLD]);
+    expect(await harness.create()).toBe(AUTH_FAILED);
+    expect(harness.credentials()).toEqual(only('default', NEW));
   });
 
-  test('the switch of one channel leaves the others as they are', async () => {
-    const bench = await Bench.start({
+  test('a change of one channel does not affect the others', async () => {
+    const harness = await Harness.start({
       default: { apiKey: keyOf('default'), secretKeys: [NEW, OLD] },
       channels: { [A]: { apiKey: keyOf('a'), secretKeys: [secretOf('a'), OLD] } },
     });
-    bench.accept([OLD]);
-    expect(await bench.lookUp()).toBe('found');
-    bench.service.takeRequests();
-    expect(await bench.lookUp('payment', A)).toBe('found');
-    expect(bench.attempts()).toEqual([[secretOf('a'), false]]);
+    harness.accept([OLD]);
+    expect(await harness.lookUp()).toBe('found');
+    harness.service.takeRequests();
+    expect(await harness.lookUp('payment', A)).toBe('found');
+    expect(harness.attempts()).toEqual([[secretOf('a'), false]]);
   });
 
-  test('a call that is refused with both is sent twice, and no more', async () => {
-    const bench = await Bench.start(rotating(NEW, OLD), { env: { ...NO_SETTINGS, PAYOUT_PREFLIGHT: 'off' } });
-    bench.accept([NEWER]);
+  test('a call that is refused with both is sent twice only', async () => {
+    const harness = await Harness.start(rotating(NEW, OLD), {
+      env: { ...NO_SETTINGS, PAYOUT_PREFLIGHT: 'off' },
+    });
+    harness.accept([NEWER]);
     const REFUSED_TWICE = [
       [NEW, true],
       [OLD, true],
     ];
-    for (const [, mutation, arm] of CALLS) {
-      expect(await bench.money(validCall(mutation, arm))).toBe(AUTH_FAILED);
-      expect(bench.attempts()).toEqual(REFUSED_TWICE);
+    for (const [, mutation, variant] of CALLS) {
+      expect(await harness.money(validCall(mutation, variant))).toBe(AUTH_FAILED);
+      expect(harness.attempts()).toEqual(REFUSED_TWICE);
     }
-    expect(await bench.lookUp()).toBe(AUTH_FAILED);
-    expect(bench.attempts()).toEqual(REFUSED_TWICE);
+    expect(await harness.lookUp()).toBe(AUTH_FAILED);
+    expect(harness.attempts()).toEqual(REFUSED_TWICE);
   });
 });
 
 const MINUTE = 60_000;
 
-describe('Where the clock of the service differs as well', () => {
+describe('When the clock of the service differs as well', () => {
   test.each([10, -10])('by %i minutes, one call corrects clock and key for later calls', async (minutes) => {
-    const bench = await Bench.start(rotating(NEW, OLD));
-    bench.accept([OLD]);
-    bench.service.clockOffsetMs = minutes * MINUTE;
-    expect(await bench.create()).toBe('PaymentSuccess');
-    expect(bench.attempts()).toEqual([
+    const harness = await Harness.start(rotating(NEW, OLD));
+    harness.accept([OLD]);
+    harness.service.clockOffsetMs = minutes * MINUTE;
+    expect(await harness.create()).toBe('PaymentSuccess');
+    expect(harness.attempts()).toEqual([
       [NEW, true],
       [NEW, true],
       [OLD, false],
     ]);
-    expectAllWell(bench, await manyAtOnce(bench, 2));
-    expect(bench.attempts().filter(([, isRefused]) => isRefused)).toEqual([]);
+    expectAllWell(harness, await manyAtOnce(harness, 2));
+    expect(harness.attempts().filter(([, isRefused]) => isRefused)).toEqual([]);
   });
 
   test('no call is sent more than three times when the service refuses everything', async () => {
-    const bench = await Bench.start(rotating(NEW, OLD));
-    bench.accept([NEWER]);
-    bench.service.dateOffsetMs = 20 * MINUTE;
-    expect(await bench.create()).toBe(AUTH_FAILED);
-    expect(bench.service.requests).toHaveLength(3);
+    const harness = await Harness.start(rotating(NEW, OLD));
+    harness.accept([NEWER]);
+    harness.service.dateOffsetMs = 20 * MINUTE;
+    expect(await harness.create()).toBe(AUTH_FAILED);
+    expect(harness.service.requests).toHaveLength(3);
   });
 
   test('a channel with bad credentials does not change the clock correction', async () => {
-    const bench = await Bench.start({ default: entry('default'), channels: { [A]: entry('unused') } });
-    bench.accept([], keyOf('unused'));
-    bench.service.clockOffsetMs = 10 * MINUTE;
-    expect(await bench.lookUp()).toBe('found');
-    bench.service.takeRequests();
-    expect(await bench.lookUp('payment', A)).toBe(AUTH_FAILED);
-    expect(await bench.lookUp()).toBe('found');
-    expect(bench.attempts().map(([, isRefused]) => isRefused)).toEqual([true, false]);
+    const harness = await Harness.start({ default: entry('default'), channels: { [A]: entry('unused') } });
+    harness.accept([], keyOf('unused'));
+    harness.service.clockOffsetMs = 10 * MINUTE;
+    expect(await harness.lookUp()).toBe('found');
+    harness.service.takeRequests();
+    expect(await harness.lookUp('payment', A)).toBe(AUTH_FAILED);
+    expect(await harness.lookUp()).toBe('found');
+    expect(harness.attempts().map(([, isRefused]) => isRefused)).toEqual([true, false]);
   });
 });
 
 describe('A change of the file', () => {
   test('does not affect the credentials of a call in flight', async () => {
-    const bench = await Bench.start(rotating(NEW, OLD));
+    const harness = await Harness.start(rotating(NEW, OLD));
     const held = gate();
-    bench.accept([OLD]);
-    bench.service.next('create-payment', { acts: true, first: held.opened });
-    const call = bench.create();
-    await until(() => bench.service.requests.length === 1);
-    await bench.reloaded(() => bench.write({ default: { apiKey: keyOf('newer'), secretKeys: [NEWER] } }));
+    harness.accept([OLD]);
+    harness.service.next('create-payment', { acts: true, first: held.opened });
+    const call = harness.create();
+    await until(() => harness.service.requests.length === 1);
+    await harness.reloaded(() => harness.write({ default: { apiKey: keyOf('newer'), secretKeys: [NEWER] } }));
     held.open();
     expect(await call).toBe('PaymentSuccess');
-    expect([...bench.credentials()]).toEqual([...only('default', NEW), ...only('default', OLD)]);
-    expect(await bench.create()).toBe('PaymentSuccess');
-    expect(bench.credentials()).toEqual(only('newer', NEWER));
+    expect([...harness.credentials()]).toEqual([...only('default', NEW), ...only('default', OLD)]);
+    expect(await harness.create()).toBe('PaymentSuccess');
+    expect(harness.credentials()).toEqual(only('newer', NEWER));
   });
 
-  test('leaves every known key redacted in responses, also those that sign nothing', async () => {
+  test('keeps every known key redacted in responses, also those that sign nothing', async () => {
     const contentWith = (second: string): Json => ({
       default: { apiKey: keyOf('default'), secretKeys: [secretOf('default'), second] },
       channels: { [A]: entry('a'), [B]: { apiKey: keyOf('b'), secretKeys: [secretOf('b'), NEW] } },
     });
-    const bench = await Bench.start(contentWith(OLD), { env: SETTINGS });
-    await bench.reloaded(() => bench.write(contentWith(NEWER)));
+    const harness = await Harness.start(contentWith(OLD), { env: SETTINGS });
+    await harness.reloaded(() => harness.write(contentWith(NEWER)));
     const known = ['default', 'a', 'b', 'env'].flatMap((name) => [keyOf(name), secretOf(name)]);
     for (const value of [...known, NEW, NEWER]) {
-      bench.service.respond(() => ({ status: 400, json: { message: `${value} may not do that` } }));
-      expect(await bench.create(A)).toBe('RejectedByServiceError');
-      expect(await bench.lookUp('payment', A)).toBe('BAD_USER_INPUT');
+      harness.service.respond(() => ({ status: 400, json: { message: `${value} may not do that` } }));
+      expect(await harness.create(A)).toBe('RejectedByServiceError');
+      expect(await harness.lookUp('payment', A)).toBe('BAD_USER_INPUT');
     }
-    bench.service.respond(() => ({ status: 400, json: { message: 'you may not do that' } }));
-    await bench.create(A);
-    expect(bench.texts.at(-1)).toContain('you may not do that');
+    harness.service.respond(() => ({ status: 400, json: { message: 'you may not do that' } }));
+    await harness.create(A);
+    expect(harness.texts.at(-1)).toContain('you may not do that');
   });
 
-  test('by a swapped symlink, as with mounted secrets, is taken over as a whole', async () => {
-    const mount = newFolder();
+  test('by a swapped symlink, as with mounted secrets, is applied as a whole', async () => {
+    const mount = temporaryFolder();
     const publish = (version: string, name: string): void => {
       mkdirSync(path.join(mount, version));
       writeFileSync(path.join(mount, version, 'key'), keyOf(name));
@@ -457,31 +441,31 @@ describe('A change of the file', () => {
     };
     publish('..1', 'old');
     for (const name of ['key', 'secret']) symlinkSync(path.join('..data', name), path.join(mount, name));
-    const bench = await Bench.start({
+    const harness = await Harness.start({
       default: { apiKeyFile: path.join(mount, 'key'), secretKeyFiles: [path.join(mount, 'secret')] },
     });
-    expect(await bench.lookUp()).toBe('found');
-    await bench.reloaded(() => publish('..2', 'new'));
-    expect(await bench.lookUp()).toBe('found');
-    expect([...bench.credentials()]).toEqual([...only('old'), ...only('new')]);
+    expect(await harness.lookUp()).toBe('found');
+    await harness.reloaded(() => publish('..2', 'new'));
+    expect(await harness.lookUp()).toBe('found');
+    expect([...harness.credentials()]).toEqual([...only('old'), ...only('new')]);
   });
 
   test('to an invalid file keeps the previous credentials until the file is valid again', async () => {
-    const bench = await Bench.start({ default: entry('default') });
+    const harness = await Harness.start({ default: entry('default') });
     const broken: [change: () => void, where: string][] = [
-      [() => bench.write({ default: { ...entry('a'), more: CANARY } }), 'default: '],
-      [() => rmSync(bench.file), ''],
+      [() => harness.write({ default: { ...entry('a'), more: CANARY } }), 'default: '],
+      [() => rmSync(harness.file), ''],
     ];
     for (const [change, where] of broken) {
-      await bench.reloaded(change, 'credentials_file_invalid');
-      const line = bench.logged('credentials_file_invalid').at(-1);
+      await harness.reloaded(change, 'credentials_file_invalid');
+      const line = harness.logged('credentials_file_invalid').at(-1);
       expect(line).toMatchObject({ level: 50, why: expect.stringContaining(where) as unknown });
-      expect(await bench.lookUp()).toBe('found');
+      expect(await harness.lookUp()).toBe('found');
     }
-    expect(bench.credentials()).toEqual(only('default'));
-    await bench.reloaded(() => bench.write({ default: entry('newer') }));
-    expect(await bench.lookUp()).toBe('found');
-    expect(bench.credentials()).toEqual(only('newer'));
+    expect(harness.credentials()).toEqual(only('default'));
+    await harness.reloaded(() => harness.write({ default: entry('newer') }));
+    expect(await harness.lookUp()).toBe('found');
+    expect(harness.credentials()).toEqual(only('newer'));
   });
 });
 
@@ -489,7 +473,7 @@ const good = entry('a');
 const inChannel = (secretKeys: unknown): Json => ({ channels: { [A]: { apiKey: CANARY, secretKeys } } });
 const twice = `"${A}": ${JSON.stringify(good)}`;
 
-/** What is wrong with a file, its content, and the entry and field that are named. */
+/** Errors of a file: description, content, and the entry and field that are named. */
 const FAULTS: [what: string, content: unknown, where: string][] = [
   ['broken JSON', `{"default": {"apiKey": "${CANARY}"`, ''],
   ['a list', [good], ''],
@@ -519,14 +503,14 @@ const FAULTS: [what: string, content: unknown, where: string][] = [
   ['a channel in both cases', { channels: { [A]: good, [A.toUpperCase()]: good } }, `channels.${A}`],
 ];
 
-/** The text of an error with everything that is in it. */
+/** An error with all its properties as text. */
 const printed = (error: unknown): string => `${String(error)} ${JSON.stringify(error)}`;
 
 describe('A credentials file', () => {
   test.each(FAULTS)(
-    'is refused, with the place and without a value, when it has %s',
+    'is refused, with the entry and without a value, when it has %s',
     (_what, content, where) => {
-      const folder = newFolder();
+      const folder = temporaryFolder();
       const file = path.join(folder, 'credentials.json');
       writeFileSync(file, textOf(content));
       writeFileSync(path.join(folder, 'two-lines'), `${CANARY}\n${CANARY}\n`);
@@ -550,8 +534,8 @@ describe('A credentials file', () => {
       { SERVICE_API_KEY: CANARY },
       /^SERVICE_API_KEY and SERVICE_SECRET_KEY: /,
     ],
-  ])('keeps the gateway from starting when %s', async (_when, env, fault) => {
-    const file = path.join(newFolder(), 'credentials.json');
+  ])('prevents the start when %s', async (_when, env, fault) => {
+    const file = path.join(temporaryFolder(), 'credentials.json');
     writeFileSync(file, textOf({ default: CANARY }));
     const started = testGateway('http://127.0.0.1:9/', {
       env: { ...NO_SETTINGS, SERVICE_CREDENTIALS_FILE: file, ...env },
@@ -564,12 +548,12 @@ describe('A credentials file', () => {
 
   test('is not read in the sandbox', async () => {
     const sandbox = await testSandbox({ apiKey: 'sandbox-api-key', secretKey: 'sandbox-secret-key' });
-    const file = path.join(newFolder(), 'credentials.json');
+    const file = path.join(temporaryFolder(), 'credentials.json');
     writeFileSync(file, JSON.stringify({ default: entry('a') }));
     const logLines: string[] = [];
     const env = { ...NO_SETTINGS, SERVICE_CREDENTIALS_FILE: file };
     const client = await testGateway(sandbox.url, { inSandbox: true, logLines, env });
-    const { result } = await make(client, validCall('createPayment', 'other'));
+    const { result } = await sendCall(client, validCall('createPayment', 'other'));
     expect(result?.__typename).toBe('PaymentSuccess');
     expect(logLines.join('')).toContain('"event":"credentials_file_ignored"');
   });

@@ -1,3 +1,4 @@
+import { type LoggedGateway } from '../support/gateway';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -15,7 +16,7 @@ import {
 } from '../methods/selection';
 import { DOCUMENTS, validCall, withValue } from '../support/calls';
 import { expectErrors, post } from '../support/raw';
-import { newRig, type Rig } from './fixtures/rig';
+import { startRuleHarness } from './fixtures/rig';
 
 const times = (count: number, text: (place: number) => string): string =>
   Array.from({ length: count }, (_, place) => text(place)).join(' ');
@@ -36,8 +37,8 @@ const clientDocuments = readdirSync(CLIENT_OPERATIONS).map((file) =>
   readFileSync(join(CLIENT_OPERATIONS, file), 'utf8'),
 );
 
-/** The largest documents of clients in good faith. */
-const HONEST: [what: string, document: string][] = [
+/** The largest documents of real clients. */
+const REAL_DOCUMENTS: [what: string, document: string][] = [
   [
     'a page of attempts with every field',
     `{ attempts(channel: "7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10", first: 100) { edges { node { payment ${WHOLE_PAYMENT} payout ${WHOLE_PAYOUT} } } } }`,
@@ -60,13 +61,16 @@ const HONEST: [what: string, document: string][] = [
   ["our clients' operations, all in one document", clientDocuments.join('\n')],
 ];
 
-test.each(HONEST)('A document of a client passes, in one line or in many: %s', (_what, document) => {
-  expect(validate(schema, parse(document))).toEqual([]);
-  expect(check(document)).toEqual({ ok: true });
-  expect(check(print(parse(document)))).toEqual({ ok: true });
-});
+test.each(REAL_DOCUMENTS)(
+  'A document of a real client passes, in one line or in many: %s',
+  (_what, document) => {
+    expect(validate(schema, parse(document))).toEqual([]);
+    expect(check(document)).toEqual({ ok: true });
+    expect(check(print(parse(document)))).toEqual({ ok: true });
+  },
+);
 
-/** A document with so many of what a limit counts. */
+/** Creates a document with `count` of what a rule limits. */
 const SHAPES: [rule: DocumentRuleName, shape: (count: number) => string][] = [
   ['lines', (count) => `{__typename}${'\n'.repeat(count - 1)}`],
   ['tokens', (count) => `{${'__typename '.repeat(100)}a(b: [${'1 '.repeat(count - 109)}])}`],
@@ -120,13 +124,12 @@ const SHAPES: [rule: DocumentRuleName, shape: (count: number) => string][] = [
 
 const pairs = (things: number): number => (things * (things - 1)) / 2;
 
-/** The most things that make no more pairs than these. */
+/** The largest number of items with at most `count` pairs. */
 const pairing = (count: number): number => Math.floor((1 + Math.sqrt(1 + 8 * count)) / 2);
 
-/** The next count that a shape can be made with. */
+/** The next count that a shape can have. */
 const STEPS: Partial<Record<DocumentRuleName, number>> = { selections: 101, introspected: 10 };
 
-/** The last count within the limit that a shape can be made with. */
 function lastWithin(rule: DocumentRuleName): number {
   const { limit } = DOCUMENT_RULES[rule];
   return rule === 'selections' ? limit - ((limit - 103) % 101) : limit;
@@ -179,14 +182,14 @@ test('A lookup that several fragments select from counts once', () => {
 });
 
 test.each(['', '{', '{ a(b: "', '}', 'type A { a: Int } extend schema @a', 'fragment', '{ \u0000 }'])(
-  'A document with other faults is left to the parser and to validation: %j',
+  'A document with other errors is left to the parser and to validation: %j',
   (document) => {
     expect(check(document)).toEqual({ ok: true });
   },
 );
 
-test('A token is what the parser counts as one', () => {
-  for (const [, document] of HONEST) {
+test('Tokens are counted as by the parser', () => {
+  for (const [, document] of REAL_DOCUMENTS) {
     const { tokenCount = 0 } = parse(document);
     const filler = (count: number) => `{ a(b: [${'1 '.repeat(count)}]) } #`.replace('1 1', '1,1');
     expect(check(document + filler(MAX_TOKENS - tokenCount - 9))).not.toMatchObject({ rule: 'tokens' });
@@ -199,7 +202,7 @@ const PIECES =
     ' ',
   );
 
-test('Any text can be checked', () => {
+test('The check accepts any text', () => {
   const text = fc.array(fc.constantFrom(...PIECES), { maxLength: 60 }).map((parts) => parts.join(' '));
   const repeated = fc.tuple(text, fc.integer({ min: 1, max: 400 }), text).map(([a, n, b]) => a.repeat(n) + b);
   fc.assert(
@@ -213,8 +216,8 @@ test('Any text can be checked', () => {
 const doubling = (levels: number): string =>
   times(levels, (n) => `fragment F${n} on Query { a { ...F${n + 1} ...F${n + 1} } }`);
 
-/** Documents that are cheap to send and dear to read. */
-const BOMBS: [what: string, document: string][] = [
+/** Documents that are small and expensive to parse. */
+const EXPENSIVE_DOCUMENTS: [what: string, document: string][] = [
   ['one field, thousands of times', `{ ${'a '.repeat(4900)} }`],
   ['one field in one field, each many times', `{ ${`a { ${'b '.repeat(48)} } `.repeat(96)} }`],
   ['the same in inline fragments', `{ ${'... on Query { a { b } } '.repeat(450)} }`],
@@ -242,19 +245,19 @@ const BOMBS: [what: string, document: string][] = [
   ],
 ];
 
-test.each(BOMBS)(
-  'A small document that is expensive to read is refused before validation: %s',
+test.each(EXPENSIVE_DOCUMENTS)(
+  'A small document that is expensive to parse is refused before validation: %s',
   (_what, document) => {
     expect(check(document)).toMatchObject({ ok: false });
   },
 );
 
-// A stack overflows at another depth in each part of the way, and elsewhere again once the code has been optimised.
+// The depth of a stack overflow differs by function, and changes when code is optimised.
 const DEPTHS = [14_650, 11_150, 7_650, 4_150, 1_000];
 
 const deepLiteral = (depth: number): string => `${'{a:'.repeat(depth)}1${'}'.repeat(depth)}`;
 
-/** Deeply nested documents and variables: they fit into the body limit, so something has to answer them. */
+/** Deeply nested documents and variables within the body limit. */
 const BODIES: [what: string, body: (depth: number) => string][] = [
   [
     'a custom field in a variable',
@@ -289,29 +292,29 @@ const BODIES: [what: string, body: (depth: number) => string][] = [
   ],
 ];
 
-async function expectCallersFault(body: string): Promise<void> {
-  const answer = await post(rig.client.url, body);
-  expect(answer.status).toBeLessThan(500);
-  if (answer.errors) {
+async function expectClientError(body: string): Promise<void> {
+  const response = await post(harness.client.url, body);
+  expect(response.status).toBeLessThan(500);
+  if (response.errors) {
     expectErrors(
-      answer,
+      response,
       /^(BAD_USER_INPUT|GRAPHQL_VALIDATION_FAILED|GRAPHQL_PARSE_FAILED|BAD_REQUEST|OPERATION_TOO_LARGE)$/,
     );
   } else {
-    expect(answer.text).toContain('InvalidInputError');
+    expect(response.text).toContain('InvalidInputError');
   }
 }
 
-let rig: Rig;
+let harness: LoggedGateway;
 
 beforeAll(async () => {
-  rig = await newRig();
+  harness = await startRuleHarness();
 });
 
-test.each(BODIES)('Deep nesting of %s is the fault of the caller', async (_what, body) => {
-  for (const depth of DEPTHS) await expectCallersFault(body(depth));
-  expect(rig.service.requests).toHaveLength(0);
-  expect(rig.logLines.filter((line) => (JSON.parse(line) as { level: number }).level >= 50)).toEqual([]);
-  const alive = await rig.client.ask('{ __typename }');
+test.each(BODIES)('Deep nesting of %s is a client error', async (_what, body) => {
+  for (const depth of DEPTHS) await expectClientError(body(depth));
+  expect(harness.service.requests).toHaveLength(0);
+  expect(harness.logLines.filter((line) => (JSON.parse(line) as { level: number }).level >= 50)).toEqual([]);
+  const alive = await harness.client.ask('{ __typename }');
   expect(alive.data).toEqual({ __typename: 'Query' });
 });

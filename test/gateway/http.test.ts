@@ -1,29 +1,32 @@
 import { createHash } from 'node:crypto';
-import { CHANNEL } from '../support/gateway';
+import { CHANNEL, clear, type LoggedGateway } from '../support/gateway';
 import { expectErrors, post, raw } from '../support/raw';
-import { clear, newRig, type Rig } from './fixtures/rig';
+import { startRuleHarness } from './fixtures/rig';
 
-let rig: Rig;
+let harness: LoggedGateway;
 let base: string;
 
 beforeAll(async () => {
-  rig = await newRig();
-  base = rig.client.gateway.url;
+  harness = await startRuleHarness();
+  base = harness.client.gateway.url;
 });
 
-beforeEach(() => clear(rig));
+beforeEach(() => clear(harness));
 
 const HELLO = '{ __typename }';
 const query = (text: string): string => JSON.stringify({ query: text });
 const PREFLIGHT = { 'apollo-require-preflight': 'true' };
 
-test.each(['/healthz', '/readyz'])('%s answers with 200 when the service does not', async (path) => {
-  const alone = await newRig();
-  await alone.service.close();
-  expect((await raw(alone.client.gateway.url + path)).status).toBe(200);
-});
+test.each(['/healthz', '/readyz'])(
+  '%s responds with 200 while the service does not respond',
+  async (path) => {
+    const alone = await startRuleHarness();
+    await alone.service.close();
+    expect((await raw(alone.client.gateway.url + path)).status).toBe(200);
+  },
+);
 
-describe('A request that a page of another site could send without preflight', () => {
+describe('A request that a page of another origin could send without preflight', () => {
   test.each([
     ['a form', 'application/x-www-form-urlencoded', 'query=%7B__typename%7D'],
     ['a multipart form', 'multipart/form-data; boundary=x', '--x--'],
@@ -31,32 +34,36 @@ describe('A request that a page of another site could send without preflight', (
     ['no content type', undefined, new Blob([query(HELLO)])],
   ])('is refused: %s', async (_what, type, body) => {
     const headers = type === undefined ? {} : { 'content-type': type };
-    const answer = await raw(rig.client.url, { method: 'POST', body, headers });
-    expect([400, 415]).toContain(answer.status);
-    expectErrors(answer, 'BAD_REQUEST');
-    expect(answer.data).toBeUndefined();
+    const response = await raw(harness.client.url, { method: 'POST', body, headers });
+    expect([400, 415]).toContain(response.status);
+    expectErrors(response, 'BAD_REQUEST');
+    expect(response.data).toBeUndefined();
   });
 
   test('is refused: a GET', async () => {
-    const answer = await raw(`${rig.client.url}?query=${encodeURIComponent(HELLO)}`);
-    expect(answer.status).toBe(400);
-    expectErrors(answer, 'BAD_REQUEST');
+    const response = await raw(`${harness.client.url}?query=${encodeURIComponent(HELLO)}`);
+    expect(response.status).toBe(400);
+    expectErrors(response, 'BAD_REQUEST');
   });
 });
 
 describe('GraphQL over HTTP', () => {
-  test('a GET with a preflight header may look things up', async () => {
-    const answer = await raw(`${rig.client.url}?query=${encodeURIComponent(HELLO)}`, { headers: PREFLIGHT });
-    expect(answer).toMatchObject({ status: 200, data: { __typename: 'Query' } });
+  test('a GET with a preflight header may query', async () => {
+    const response = await raw(`${harness.client.url}?query=${encodeURIComponent(HELLO)}`, {
+      headers: PREFLIGHT,
+    });
+    expect(response).toMatchObject({ status: 200, data: { __typename: 'Query' } });
   });
 
-  test('a GET moves no money', async () => {
+  test('a GET runs no mutation', async () => {
     const text = `mutation { confirmPayment(input: { channel: "${CHANNEL}", transactionId: "${CHANNEL}", confirmation: { upi: { utr: "1" } } }) { __typename } }`;
-    const answer = await raw(`${rig.client.url}?query=${encodeURIComponent(text)}`, { headers: PREFLIGHT });
-    expect(answer.status).toBe(405);
-    expectErrors(answer, 'BAD_REQUEST');
-    expect(answer.headers.get('allow')).toBe('POST');
-    expect(rig.service.requests).toHaveLength(0);
+    const response = await raw(`${harness.client.url}?query=${encodeURIComponent(text)}`, {
+      headers: PREFLIGHT,
+    });
+    expect(response.status).toBe(405);
+    expectErrors(response, 'BAD_REQUEST');
+    expect(response.headers.get('allow')).toBe('POST');
+    expect(harness.service.requests).toHaveLength(0);
   });
 
   test.each([
@@ -70,18 +77,18 @@ describe('GraphQL over HTTP', () => {
       query('query A { a: __typename } query B { __typename }'),
       /^OPERATION_RESOLUTION_FAILURE$/,
     ],
-  ])('%s is answered with 400 and a code', async (_what, body, code) => {
-    const answer = await post(rig.client.url, body);
-    expect(answer.status).toBe(400);
-    expectErrors(answer, code);
+  ])('%s gets 400 and a code', async (_what, body, code) => {
+    const response = await post(harness.client.url, body);
+    expect(response.status).toBe(400);
+    expectErrors(response, code);
   });
 
-  test('a body of 100 KB is read, a larger one is refused', async () => {
+  test('a body of 100 KB is accepted, a larger one is refused', async () => {
     const filler = (size: number): string => `# ${'x'.repeat(size)}\n${HELLO}`;
     const overhead = Buffer.byteLength(query(filler(0)));
-    const largest = await post(rig.client.url, query(filler(100 * 1024 - overhead)));
+    const largest = await post(harness.client.url, query(filler(100 * 1024 - overhead)));
     expect(largest).toMatchObject({ status: 200, data: { __typename: 'Query' } });
-    const larger = await post(rig.client.url, query(filler(100 * 1024 - overhead + 1)));
+    const larger = await post(harness.client.url, query(filler(100 * 1024 - overhead + 1)));
     expect(larger.status).toBe(413);
     expectErrors(larger, /^(BAD_REQUEST|OPERATION_TOO_LARGE)$/);
   });
@@ -92,10 +99,10 @@ describe('A path that does not exist', () => {
     ['GET', '/nosuch'],
     ['POST', '/graphql/nosuch'],
     ['PUT', '/graphql'],
-  ])('is answered with 404 or 405 and a code: %s %s', async (method, path) => {
-    const answer = await raw(base + path, { method });
-    expect([404, 405]).toContain(answer.status);
-    expectErrors(answer, 'BAD_REQUEST');
+  ])('gets 404 or 405 and a code: %s %s', async (method, path) => {
+    const response = await raw(base + path, { method });
+    expect([404, 405]).toContain(response.status);
+    expectErrors(response, 'BAD_REQUEST');
   });
 });
 
@@ -106,20 +113,20 @@ describe('The request id of a response', () => {
     ['a lookup that fails', '/graphql', query(`{ payment(channel: "${CHANNEL}") { __typename } }`)],
     ['nothing here', '/nosuch', '{}'],
   ])('is that of its errors, and never one of the caller: %s', async (_what, path, body) => {
-    const answer = await post(base + path, body, { 'x-request-id': 'chosen-by-the-caller' });
-    expectErrors(answer, /./);
-    expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+    const response = await post(base + path, body, { 'x-request-id': 'chosen-by-the-caller' });
+    expectErrors(response, /./);
+    expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   });
 
   test('is new for each request, also when many run at once', async () => {
-    const asked = Array.from({ length: 50 }, () =>
-      post(rig.client.url, query(`{ payment(channel: "${CHANNEL}") { __typename } }`)),
+    const request = Array.from({ length: 50 }, () =>
+      post(harness.client.url, query(`{ payment(channel: "${CHANNEL}") { __typename } }`)),
     );
-    const answers = await Promise.all(asked);
-    answers.forEach((answer) => expectErrors(answer, 'BAD_USER_INPUT'));
-    const ids = new Set(answers.map(({ headers }) => headers.get('x-request-id')));
+    const responses = await Promise.all(request);
+    responses.forEach((response) => expectErrors(response, 'BAD_USER_INPUT'));
+    const ids = new Set(responses.map(({ headers }) => headers.get('x-request-id')));
     expect(ids.size).toBe(50);
-    const logged = rig.logLines.flatMap((line) => {
+    const logged = harness.logLines.flatMap((line) => {
       const { msg, requestId } = JSON.parse(line) as { msg: string; requestId: string };
       return msg === 'operation' ? [requestId] : [];
     });
@@ -127,13 +134,13 @@ describe('The request id of a response', () => {
   });
 });
 
-test('Introspection is off before a real service unless it was asked for', async () => {
+test('Introspection is off with a real service unless it is switched on', async () => {
   const ask = query('{ __schema { queryType { name } } }');
-  expect((await post(rig.client.url, ask)).errors).toBeUndefined();
-  const { client } = await newRig({ INTROSPECTION: '' });
-  const answer = await post(client.url, ask);
-  expect(answer.status).toBe(400);
-  expectErrors(answer, 'GRAPHQL_VALIDATION_FAILED');
+  expect((await post(harness.client.url, ask)).errors).toBeUndefined();
+  const { client } = await startRuleHarness({ INTROSPECTION: '' });
+  const response = await post(client.url, ask);
+  expect(response.status).toBe(400);
+  expectErrors(response, 'GRAPHQL_VALIDATION_FAILED');
 });
 
 test('An automatic persisted query is found by its hash once it was sent, and refused under another hash', async () => {
@@ -142,15 +149,17 @@ test('An automatic persisted query is found by its hash once it was sent, and re
     persistedQuery: { version: 1, sha256Hash: createHash('sha256').update(hashed).digest('hex') },
   });
   const extensions = extensionsOf(text);
-  const unknown = await post(rig.client.url, JSON.stringify({ extensions }));
+  const unknown = await post(harness.client.url, JSON.stringify({ extensions }));
   expectErrors(unknown, 'PERSISTED_QUERY_NOT_FOUND');
   // Clients compare the message.
   expect(unknown.errors?.[0]?.message).toBe('PersistedQueryNotFound');
   for (const body of [{ query: text, extensions }, { extensions }])
-    expect(await post(rig.client.url, JSON.stringify(body))).toMatchObject({ data: { persisted: 'Query' } });
+    expect(await post(harness.client.url, JSON.stringify(body))).toMatchObject({
+      data: { persisted: 'Query' },
+    });
   const search = `?extensions=${encodeURIComponent(JSON.stringify(extensions))}`;
-  const byGet = await raw(rig.client.url + search, { headers: PREFLIGHT });
+  const byGet = await raw(harness.client.url + search, { headers: PREFLIGHT });
   expect(byGet).toMatchObject({ status: 200, data: { persisted: 'Query' } });
   const other = { query: HELLO, extensions: extensionsOf('something else') };
-  expectErrors(await post(rig.client.url, JSON.stringify(other)), 'BAD_REQUEST');
+  expectErrors(await post(harness.client.url, JSON.stringify(other)), 'BAD_REQUEST');
 });

@@ -1,17 +1,18 @@
+import { clear, type LoggedGateway } from '../support/gateway';
 import { getNamedType, isInputObjectType, type GraphQLNamedType } from 'graphql';
 import { schema } from '../methods/selection';
 import {
-  armPath,
-  make,
+  variantPath,
+  sendCall,
   redirectCall,
   typeOnlyCall,
   validCall,
   withValue,
   type Json,
-  type MoneyCall,
+  type MutationCall,
   type Mutation,
 } from '../support/calls';
-import { clear, expectAcceptance, expectRefusal, newRig, refused, taken, type Rig } from './fixtures/rig';
+import { expectAcceptance, expectRefusal, startRuleHarness, refusedRows, acceptedRows } from './fixtures/rig';
 import {
   FORMS,
   PAN_FIELDS,
@@ -22,19 +23,19 @@ import {
   type RuleRow,
 } from './fixtures/rule-rows';
 
-let rig: Rig;
+let harness: LoggedGateway;
 
 beforeAll(async () => {
-  rig = await newRig();
+  harness = await startRuleHarness();
 });
 
-beforeEach(() => clear(rig));
+beforeEach(() => clear(harness));
 
-/** Scalars that input-types.test.ts tests, and enums: a value that does not fit never becomes an input. */
+/** Scalars that input-types.test.ts tests, and enums. */
 const FITTED =
   /^(UUID|Decimal|CurrencyCode|URL|JSONObject|RedirectPaymentMethod|TypeOnlyPayoutMethod|C2cConfirmation)$/;
 
-/** Every leaf of the input that the scalars leave unchecked, as a dotted path. */
+/** The paths of all fields that scalars do not validate. */
 const leaves = (type: GraphQLNamedType | undefined, path: string[] = []): string[] =>
   Object.values(isInputObjectType(type) ? type.getFields() : {}).flatMap((field) => {
     const inner = getNamedType(field.type);
@@ -47,9 +48,9 @@ const covered = (mutation: Mutation): string[] =>
   [...TEXT_FIELDS.values(), PAN_FIELDS, ...FORMS.map(([places]) => places)]
     .flat()
     .filter((place) => place.mutation === mutation)
-    .map(({ arm, field }) => {
+    .map(({ variant, field }) => {
       const oneOf = mutation === 'confirmPayment' ? 'confirmation' : 'method';
-      return arm === undefined ? field : `${oneOf}.${arm}.${field}`;
+      return variant === undefined ? field : `${oneOf}.${variant}.${field}`;
     });
 
 test.each([
@@ -63,32 +64,35 @@ test.each([
 });
 
 describe('A field of free text', () => {
-  test.each(refused(textRows()))(
+  test.each(refusedRows(textRows()))(
     'is refused without being repeated, and nothing is sent: %s',
-    (_title, row) => expectRefusal(rig, row),
+    (_title, row) => expectRefusal(harness, row),
   );
 
-  test.each(taken(textRows()))('is taken: %s', (_title, row) => expectAcceptance(rig, row));
+  test.each(acceptedRows(textRows()))('is accepted: %s', (_title, row) => expectAcceptance(harness, row));
 
   test.each(['\u0000', '\ud83d', '\t', '\n', '\u001b', '\u007f', '\u009f', '\u2028', '\udfff'])(
     'is refused with the character %j in it',
     (character) => {
       const place = { mutation: 'createPayment', field: 'description' } as const;
-      return expectRefusal(rig, rowOf(place, `before${character}after`, ['printable']));
+      return expectRefusal(harness, rowOf(place, `before${character}after`, ['printable']));
     },
   );
 
   test('is refused when it is blank', () =>
-    expectRefusal(rig, rowOf({ mutation: 'createPayment', field: 'description' }, ' \u3000 ', ['notBlank'])));
+    expectRefusal(
+      harness,
+      rowOf({ mutation: 'createPayment', field: 'description' }, ' \u3000 ', ['notBlank']),
+    ));
 });
 
 describe('A field with a format', () => {
-  test.each(refused(formRows()))(
+  test.each(refusedRows(formRows()))(
     'is refused without being repeated, and nothing is sent: %s',
-    (_title, row) => expectRefusal(rig, row),
+    (_title, row) => expectRefusal(harness, row),
   );
 
-  test.each(taken(formRows()))('is taken: %s', (_title, row) => expectAcceptance(rig, row));
+  test.each(acceptedRows(formRows()))('is accepted: %s', (_title, row) => expectAcceptance(harness, row));
 });
 
 describe('A currency', () => {
@@ -98,13 +102,13 @@ describe('A currency', () => {
     return { title: value, path, value, rules, call: { mutation, input: withValue(input, path, value) } };
   };
 
-  test('is refused when ISO 4217 does not have it, and taken when it has', async () => {
-    await expectRefusal(rig, rowOfCurrency('XYZ', ['iso4217']));
-    await expectAcceptance(rig, rowOfCurrency('BHD', []));
+  test('is accepted exactly when ISO 4217 has it', async () => {
+    await expectRefusal(harness, rowOfCurrency('XYZ', ['iso4217']));
+    await expectAcceptance(harness, rowOfCurrency('BHD', []));
   });
 });
 
-test('Every fault of an input is reported at once, each with its path', async () => {
+test('Every error of an input is reported at once, each with its path', async () => {
   const wrong: [string[], unknown][] = [
     [['idempotencyKey'], ''],
     [['externalId'], 'a\tb'],
@@ -115,7 +119,7 @@ test('Every fault of an input is reported at once, each with its path', async ()
   ];
   const { mutation, input } = validCall('createPayment', 'card');
   const broken = wrong.reduce((soFar, [path, value]) => withValue(soFar, path, value), input);
-  const { result } = await make(rig.client, { mutation, input: broken });
+  const { result } = await sendCall(harness.client, { mutation, input: broken });
   const faults = result?.fields?.map(({ path, rule }) => `${path.join('.')} ${rule}`) ?? [];
   expect(faults.sort()).toEqual([
     'externalId printable',
@@ -125,10 +129,10 @@ test('Every fault of an input is reported at once, each with its path', async ()
     'method.card.email email',
     'method.card.pan luhn',
   ]);
-  expect(rig.service.requests).toHaveLength(0);
+  expect(harness.service.requests).toHaveLength(0);
 });
 
-// Test numbers that the card networks publish, and what goes wrong with them.
+// Test numbers of the card networks, and invalid numbers.
 const GOOD_PANS = ['4111 1111-1111 1111', '378282246310005', '411111111117', '6304000000000000000'];
 const BAD_PANS: [string, string[]][] = [
   ['4111 1111 1111 1121', ['luhn']],
@@ -146,13 +150,14 @@ const PAN_ROWS = PAN_FIELDS.flatMap((place) => [
 ]);
 
 describe('A card number', () => {
-  test.each(refused(PAN_ROWS))('is refused without being repeated, and nothing is sent: %s', (_title, row) =>
-    expectRefusal(rig, row),
+  test.each(refusedRows(PAN_ROWS))(
+    'is refused without being repeated, and nothing is sent: %s',
+    (_title, row) => expectRefusal(harness, row),
   );
 
-  test.each(taken(PAN_ROWS))('is taken and sent as bare digits: %s', async (_title, row) => {
-    await expectAcceptance(rig, row);
-    const [sent] = rig.service.requests;
+  test.each(acceptedRows(PAN_ROWS))('is accepted and sent as digits: %s', async (_title, row) => {
+    await expectAcceptance(harness, row);
+    const [sent] = harness.service.requests;
     const method = sent?.json['payment_method'] ?? sent?.json['payout_method'];
     expect(method).toMatchObject({ pan: String(row.value).replace(/\D/g, '') });
   });
@@ -162,14 +167,14 @@ describe('The expiry of a card', () => {
   afterEach(() => jest.useRealTimers());
 
   const expiry = (month: string, year: string, rules: string[]): RuleRow => {
-    const row = rowOf({ mutation: 'createPayment', arm: 'card', field: 'expiryYear' }, year, rules);
+    const row = rowOf({ mutation: 'createPayment', variant: 'card', field: 'expiryYear' }, year, rules);
     return {
       ...row,
       call: { ...row.call, input: withValue(row.call.input, ['method', 'card', 'expiryMonth'], month) },
     };
   };
 
-  // Only the date is moved: sockets and deadlines stay real.
+  // Only the date is fake: sockets and timers are real.
   const setDate = (iso: string): void => {
     const clocks = ['hrtime', 'nextTick', 'performance', 'queueMicrotask'] as const;
     const timers = [
@@ -183,9 +188,9 @@ describe('The expiry of a card', () => {
     jest.useFakeTimers({ now: new Date(iso), doNotFake: [...clocks, ...timers] });
   };
 
-  test('is taken until its month is over everywhere on Earth', () => {
+  test('is accepted until its month is over everywhere on Earth', () => {
     setDate('2030-07-01T11:59:59Z');
-    return expectAcceptance(rig, expiry('06', '2030', []));
+    return expectAcceptance(harness, expiry('06', '2030', []));
   });
 
   test.each([
@@ -194,7 +199,7 @@ describe('The expiry of a card', () => {
     ['years later', '2032-01-01T00:00:00Z', '12', '2029'],
   ])('is refused %s', (_when, now, month, year) => {
     setDate(now);
-    return expectRefusal(rig, expiry(month, year, ['notExpired']));
+    return expectRefusal(harness, expiry(month, year, ['notExpired']));
   });
 });
 
@@ -211,15 +216,15 @@ describe('An address', () => {
     return { title: '', path, value, rules: ['addressOrStructuredFields'], call: { mutation, input: given } };
   };
 
-  test.each(Object.entries(STRUCTURED))('is refused beside the structured field %s', (name, value) =>
-    expectRefusal(rig, withFields({ address: ADDRESS, [name]: value })),
+  test.each(Object.entries(STRUCTURED))('is refused together with the structured field %s', (name, value) =>
+    expectRefusal(harness, withFields({ address: ADDRESS, [name]: value })),
   );
 
   test.each([
     ['alone', { address: ADDRESS }],
     ['beside structured fields that are null', { address: ADDRESS, city: null, street: null }],
     ['as structured fields beside a null address', { address: null, ...STRUCTURED }],
-  ])('is taken %s', (_how, fields) => expectAcceptance(rig, withFields(fields)));
+  ])('is accepted %s', (_how, fields) => expectAcceptance(harness, withFields(fields)));
 });
 
 // Spec section 8, row "Currency per method", word for word.
@@ -233,17 +238,17 @@ const STATED_PAYMENTS = {
 const STATED_REDIRECTS = { EUR: 'CARD', INR: 'UPI', PKR: 'JAZZ_CASH EASY_PAISA', IDR: 'QRIS', KZT: 'C2C' };
 const STATED_PAYOUTS = { INR: 'imps', PKR: 'easyPaisa jazzCash', KZT: 'dcb card', BDT: 'bkash nagad rocket' };
 
-type Maker = (arm: string) => MoneyCall;
-const payment: Maker = (arm) => validCall('createPayment', arm);
-const payout: Maker = (arm) => validCall('createPayout', arm);
+type Maker = (variant: string) => MutationCall;
+const payment: Maker = (variant) => validCall('createPayment', variant);
+const payout: Maker = (variant) => validCall('createPayout', variant);
 const redirect: Maker = (method) => redirectCall(method);
 
-const each = (arms: string, of: Maker): [string, () => MoneyCall][] =>
-  arms.split(' ').map((arm) => [`${of.name} ${arm}`, () => of(arm)]);
+const each = (variants: string, of: Maker): [string, () => MutationCall][] =>
+  variants.split(' ').map((variant) => [`${of.name} ${variant}`, () => of(variant)]);
 
-const stated = (table: Record<string, string>, of: Maker): [string, string, MoneyCall][] =>
-  Object.entries(table).flatMap(([currency, arms]) =>
-    each(arms, of).map(([title, call]): [string, string, MoneyCall] => [title, currency, call()]),
+const stated = (table: Record<string, string>, of: Maker): [string, string, MutationCall][] =>
+  Object.entries(table).flatMap(([currency, variants]) =>
+    each(variants, of).map(([title, call]): [string, string, MutationCall] => [title, currency, call()]),
   );
 
 const STATED = [
@@ -259,49 +264,52 @@ const FREE = [
   ...each('SCHEME', (method) => typeOnlyCall(method)),
 ];
 
-const inCurrency = ({ mutation, input }: MoneyCall, currency: string): MoneyCall => ({
+const inCurrency = ({ mutation, input }: MutationCall, currency: string): MutationCall => ({
   mutation,
   input: withValue(input, ['amount', 'currency'], currency),
 });
 
 test.each(STATED)(
-  'The method %s is taken in %s, and refused in any other currency before anything is sent',
+  'The method %s is accepted in %s, and refused in any other currency before anything is sent',
   async (_method, currency, call) => {
     for (const another of ['EUR', 'INR', 'USD'].filter((code) => code !== currency)) {
       const { mutation, input } = inCurrency(call, another);
       const key = `${String(input['idempotencyKey'])}-${another}`;
-      const { result } = await make(rig.client, { mutation, input: { ...input, idempotencyKey: key } });
+      const { result } = await sendCall(harness.client, {
+        mutation,
+        input: { ...input, idempotencyKey: key },
+      });
       expect(result?.fields).toMatchObject([{ path: ['amount', 'currency'], rule: 'currencyOfMethod' }]);
     }
-    expect(rig.service.requests).toHaveLength(0);
-    const { result } = await make(rig.client, inCurrency(call, currency));
+    expect(harness.service.requests).toHaveLength(0);
+    const { result } = await sendCall(harness.client, inCurrency(call, currency));
     expect(result?.__typename).toMatch(/Success$/);
-    expect(rig.service.requests[0]?.json['amount']).toEqual({ currency, value: '10.00' });
+    expect(harness.service.requests[0]?.json['amount']).toEqual({ currency, value: '10.00' });
   },
 );
 
-test.each(FREE)('The method %s is taken in any currency', async (_method, newCall) => {
+test.each(FREE)('The method %s is accepted in any currency', async (_method, newCall) => {
   const currencies = ['EUR', 'INR', 'USD'];
   for (const currency of currencies) {
-    const { result } = await make(rig.client, inCurrency(newCall(), currency));
+    const { result } = await sendCall(harness.client, inCurrency(newCall(), currency));
     expect(result?.__typename).toMatch(/Success$/);
   }
-  expect(rig.service.requests.map(({ json }) => json['amount'])).toEqual(
+  expect(harness.service.requests.map(({ json }) => json['amount'])).toEqual(
     currencies.map((currency) => ({ currency, value: '10.00' })),
   );
 });
 
-const CUSTOM_ARMS: [Mutation, string][] = [
+const CUSTOM_VARIANTS: [Mutation, string][] = [
   ['createPayment', 'havale'],
   ['createPayment', 'other'],
   ['createPayout', 'other'],
 ];
 
-const customRow = ([mutation, arm]: [Mutation, string], value: unknown, rule?: string): RuleRow => {
-  const path = [...armPath(mutation, arm), 'fields'];
-  const { input } = validCall(mutation, arm);
+const customRow = ([mutation, variant]: [Mutation, string], value: unknown, rule?: string): RuleRow => {
+  const path = [...variantPath(mutation, variant), 'fields'];
+  const { input } = validCall(mutation, variant);
   return {
-    title: arm,
+    title: variant,
     path,
     value,
     rules: rule ? [rule] : [],
@@ -342,41 +350,41 @@ const TAKEN_FIELDS: [title: string, fields: Json][] = [
   ['names that JavaScript objects have', { constructor: 'a', toString: 'b', toJSON: 'c' }],
 ];
 
-describe.each(CUSTOM_ARMS)('The custom fields of %s %s', (...arm) => {
+describe.each(CUSTOM_VARIANTS)('The custom fields of %s %s', (...variant) => {
   test.each(REFUSED_FIELDS)('are refused with %s, and nothing is sent', (_title, fields, rule) =>
-    expectRefusal(rig, customRow(arm, fields, rule)),
+    expectRefusal(harness, customRow(variant, fields, rule)),
   );
 
-  test.each(TAKEN_FIELDS)('are sent as they are, beside type: %s', async (_title, fields) => {
-    await expectAcceptance(rig, customRow(arm, fields));
-    const [sent] = rig.service.requests;
+  test.each(TAKEN_FIELDS)('are sent unchanged, next to type: %s', async (_title, fields) => {
+    await expectAcceptance(harness, customRow(variant, fields));
+    const [sent] = harness.service.requests;
     const method = sent?.json['payment_method'] ?? sent?.json['payout_method'];
-    const type = arm[0] === 'createPayout' ? 'new_method' : arm[1];
+    const type = variant[0] === 'createPayout' ? 'new_method' : variant[1];
     expect(method).toEqual({ type, ...fields });
     expect(Object.keys(Object(method))[0]).toBe('type');
   });
 
-  test('are refused when they are 1000 levels deep, without a fault of the gateway', () => {
+  test('are refused when they are 1000 levels deep, without an internal error', () => {
     const text = `${'{"a":'.repeat(1000)}1${'}'.repeat(1000)}`;
-    return expectRefusal(rig, customRow(arm, JSON.parse(text), 'printable'));
+    return expectRefusal(harness, customRow(variant, JSON.parse(text), 'printable'));
   });
 });
 
 describe('The type of a payout by "other"', () => {
   const withType = (type: string): RuleRow =>
-    rowOf({ mutation: 'createPayout', arm: 'other', field: 'type' }, type, ['knownMethod']);
+    rowOf({ mutation: 'createPayout', variant: 'other', field: 'type' }, type, ['knownMethod']);
 
   test.each('bank_transfer imps easy_paisa jazz_cash dcb bkash nagad rocket card scheme'.split(' '))(
-    'is refused when it has an arm of its own: %s',
+    'is refused when it has an input field: %s',
     async (type) => {
-      const { result } = await make(rig.client, withType(type).call);
+      const { result } = await sendCall(harness.client, withType(type).call);
       expect(result?.fields).toMatchObject([{ path: ['method', 'other', 'type'], rule: 'knownMethod' }]);
-      expect(rig.service.requests).toHaveLength(0);
+      expect(harness.service.requests).toHaveLength(0);
     },
   );
 
-  test('is sent as it is when it has none', async () => {
-    await expectAcceptance(rig, withType('upi'));
-    expect(rig.service.requests[0]?.json['payout_method']).toEqual({ type: 'upi', anything: 'goes' });
+  test('is sent unchanged when it has none', async () => {
+    await expectAcceptance(harness, withType('upi'));
+    expect(harness.service.requests[0]?.json['payout_method']).toEqual({ type: 'upi', anything: 'goes' });
   });
 });

@@ -2,14 +2,14 @@ import { parseValue, type GraphQLError } from 'graphql';
 import { JSONObject, Timestamp } from '../../src/schema/scalars';
 import { VALUE_RULES } from '../../src/schema/value-rules';
 import { EventStream } from '../subscriptions/support/event-stream';
-import { WireClient, toldIn, type Told } from '../subscriptions/support/wire-client';
-import { asNew, BothWays } from '../compiled/support/differential';
+import { WireClient, errorsIn, type WireError } from '../subscriptions/support/wire-client';
+import { asNew, DifferentialHarness } from '../compiled/support/differential';
 import { AUTHORIZED } from '../support/credentials';
-import { CHANNEL, type GraphqlAnswer } from '../support/gateway';
+import { CHANNEL, type GraphqlResult } from '../support/gateway';
 import {
   DOCUMENTS,
   TRANSACTION_ID,
-  make,
+  sendCall,
   redirectCall,
   validCall,
   withValue,
@@ -17,7 +17,7 @@ import {
   type Mutation,
 } from '../support/calls';
 
-/** `extensions.fields` of the error for a value that does not fit: the same however the value was sent. */
+/** `extensions.fields` of the error for an invalid value are the same however the value was sent. */
 
 type Fields = { path: string[]; rule: string }[];
 
@@ -26,14 +26,14 @@ const PAN = '4111111111111111';
 interface Row {
   query: string;
   variables?: object;
-  /** Variables that fit, which prepare the operation; the same document is refused before when there are none. */
+  /** Valid variables, which make the operation compile. */
   fitting?: object;
   fields: Fields;
 }
 
 const field = (path: string, rule: string): Fields[number] => ({ path: path.split('.'), rule });
 
-/** Values that a scalar refuses, by the place of the scalar in createPayment and the rule that they break. */
+/** Values that a scalar refuses, by the path in createPayment and the rule that they break. */
 const MISFITS: [path: string, rule: string, values: unknown[]][] = [
   ['channel', 'uuid', ['', CHANNEL.replaceAll('-', ''), `${CHANNEL}\n`, 12345678, {}, []]],
   ['channel', 'required', [null]],
@@ -84,7 +84,6 @@ const INLINE = `mutation M($value: Decimal!) {
 }`;
 const DEFAULTED = `query Q($c: UUID = "${CHANNEL}", ) { payments(channel: $c, transactionIds: []) { __typename } }`;
 
-/** A row whose variables break rules; `fitting` are variables that do not. */
 const row = (query: string, variables: object, fields: Fields, fitting?: object): Row => ({
   query,
   variables,
@@ -214,10 +213,10 @@ const fieldsIn = (errors: readonly { extensions: Record<string, unknown> }[]): F
 const seen = new Set<string>();
 const remember = (fields: Fields): void => fields.forEach(({ rule }) => seen.add(rule));
 
-let ways: BothWays;
+let ways: DifferentialHarness;
 
 beforeAll(async () => {
-  ways = await BothWays.start();
+  ways = await DifferentialHarness.start();
 });
 
 beforeEach(() => {
@@ -225,7 +224,7 @@ beforeEach(() => {
   ways.service.requests.length = 0;
 });
 
-describe('A value that does not fit', () => {
+describe('An invalid value', () => {
   const expectFields = (body: string, fields: Fields, code: string): void => {
     const { errors } = JSON.parse(body) as Answer;
     expect(fieldsIn(errors)).toEqual(fields);
@@ -237,15 +236,15 @@ describe('A value that does not fit', () => {
   test.each(CALLS)(
     'is named with path and rule by both query paths: %s',
     async (_, { query, variables, fitting, fields }) => {
-      const byApollo = await ways.ask({ body: { query: asNew(query), variables } });
+      const byApollo = await ways.send({ body: { query: asNew(query), variables } });
       if (fitting) await ways.prepare({ query, variables: fitting });
-      const afterwards = await ways.ask({ body: { query, variables } });
-      for (const { told } of [byApollo, afterwards]) expectFields(told.body, fields, 'BAD_USER_INPUT');
-      expect(afterwards.told.body).toBe(byApollo.told.body);
+      const afterwards = await ways.send({ body: { query, variables } });
+      for (const { effects } of [byApollo, afterwards]) expectFields(effects.body, fields, 'BAD_USER_INPUT');
+      expect(afterwards.effects.body).toBe(byApollo.effects.body);
     },
   );
 
-  /** As JSON writes it, which is how a response or log line would repeat it. */
+  /** The JSON form of a value, as responses and log lines would contain it. */
   const written = (value: unknown): string => (JSON.stringify(value) ?? '').replace(/^"|"$/g, '');
 
   const SENT = MISFITS.flatMap(([path, rule, values]) =>
@@ -254,26 +253,28 @@ describe('A value that does not fit', () => {
   test.each(SENT)(
     'is not repeated, and nothing is sent: %s = %j breaks the rule %s',
     async (path, value, rule) => {
-      const [head, arm = 'other'] = path.split('.');
-      const { input } = validCall('createPayment', head === 'method' ? arm : 'other');
-      const answer = await ways.client.ask(DOCUMENTS.createPayment, {
+      const [head, variant = 'other'] = path.split('.');
+      const { input } = validCall('createPayment', head === 'method' ? variant : 'other');
+      const response = await ways.client.ask(DOCUMENTS.createPayment, {
         input: withValue(input, path.split('.'), value),
       });
-      expect(answer.status).toBe(400);
-      expectFields(answer.text, [field(path, rule)], 'BAD_USER_INPUT');
-      const said = (answer.text + ways.logLines.join('')).replace('for example 10.00', '');
-      if (written(value).length > 4) expect(said).not.toContain(written(value));
+      expect(response.status).toBe(400);
+      expectFields(response.text, [field(path, rule)], 'BAD_USER_INPUT');
+      const output = (response.text + ways.logLines.join('')).replace('for example 10.00', '');
+      if (written(value).length > 4) expect(output).not.toContain(written(value));
       expect(ways.service.requests).toHaveLength(0);
     },
   );
 
   test.each(SHORT_LITERALS)('is not repeated when it is the literal %s', async (argument, path, rule) => {
     const query = `mutation { createPayment(input: { ${argument} }) { __typename } }`;
-    const answer = await ways.client.ask(query);
-    const faults = fieldsIn(answer.errors ?? []);
+    const response = await ways.client.ask(query);
+    const faults = fieldsIn(response.errors ?? []);
     expect(faults).toContainEqual(field(path, rule));
-    expect(answer.errors?.map(({ extensions }) => extensions['code'])).toContain('GRAPHQL_VALIDATION_FAILED');
-    expect(answer.text).not.toContain('77777');
+    expect(response.errors?.map(({ extensions }) => extensions['code'])).toContain(
+      'GRAPHQL_VALIDATION_FAILED',
+    );
+    expect(response.text).not.toContain('77777');
     expect(ways.logLines.join('')).not.toMatch(/[^\d]77777/);
     expect(ways.service.requests).toHaveLength(0);
   });
@@ -282,31 +283,33 @@ describe('A value that does not fit', () => {
     'mutation M($pan: CardNumber = "4111111111111111") { createPayment(input: { method: { card: { pan: $pan } } }) { __typename } }',
     'query Q($c: CardNumber!) { payment(channel: $c) { __typename } }',
   ])('is not repeated when a card number is a default value or of another type: %s', async (query) => {
-    const answer = await ways.client.ask(query, { c: PAN });
-    answer.errors?.forEach(({ extensions }) => expect(extensions['code']).toBe('GRAPHQL_VALIDATION_FAILED'));
-    expect(answer.errors?.length).toBeGreaterThan(0);
-    expect(answer.text).not.toContain('4111');
+    const response = await ways.client.ask(query, { c: PAN });
+    response.errors?.forEach(({ extensions }) =>
+      expect(extensions['code']).toBe('GRAPHQL_VALIDATION_FAILED'),
+    );
+    expect(response.errors?.length).toBeGreaterThan(0);
+    expect(response.text).not.toContain('4111');
   });
 
   test.each([...LITERALS, ...ABSENT])(
     'is named with path and rule in the document itself: %s',
     async (_, { query, fields }) => {
-      const { told } = await ways.ask({ body: { query } });
-      expectFields(told.body, fields, 'GRAPHQL_VALIDATION_FAILED');
+      const { effects } = await ways.send({ body: { query } });
+      expectFields(effects.body, fields, 'GRAPHQL_VALIDATION_FAILED');
     },
   );
 
-  test('has no field where an error is not about a value', async () => {
-    const { told } = await ways.ask({ body: { query: '{ nosuch }' } });
-    expect((JSON.parse(told.body) as Answer).errors[0]?.extensions).not.toHaveProperty('fields');
+  test('has no fields when the error is not about a value', async () => {
+    const { effects } = await ways.send({ body: { query: '{ nosuch }' } });
+    expect((JSON.parse(effects.body) as Answer).errors[0]?.extensions).not.toHaveProperty('fields');
   });
 
   test.each([PAN, '737', 'a b'])(
     'is not repeated when it is a name of a field that may be a secret: %s',
     async (name) => {
       const variables = { input: { ...validCall('createPayment', 'upi').input, [name]: 1 } as Json };
-      const { told } = await ways.ask({ body: { query: DOCUMENTS.createPayment, variables } });
-      expectFields(told.body, [field('[redacted]', 'unknownField')], 'BAD_USER_INPUT');
+      const { effects } = await ways.send({ body: { query: DOCUMENTS.createPayment, variables } });
+      expectFields(effects.body, [field('[redacted]', 'unknownField')], 'BAD_USER_INPUT');
     },
   );
 
@@ -332,11 +335,11 @@ describe('A value that does not fit', () => {
     async (_, { query, variables = {}, fields }) => {
       const client = await WireClient.ready(ways.client.url, AUTHORIZED);
       client.subscribe('1', { query, variables });
-      expect(fieldsIn(toldIn(await client.next()))).toEqual(fields);
+      expect(fieldsIn(errorsIn(await client.next()))).toEqual(fields);
       const stream = await EventStream.open(`${ways.client.url}/stream`, { query, variables });
       const event = await stream.next();
       if (event.event !== 'next') throw new Error(stream.text);
-      expect(fieldsIn(event.data.errors as unknown as Told[])).toEqual(fields);
+      expect(fieldsIn(event.data.errors as unknown as WireError[])).toEqual(fields);
     },
   );
 });
@@ -363,7 +366,7 @@ const ONE_OF: [Mutation, field: string, one: Json, another: Json][] = [
   ['confirmPayment', 'confirmation', { c2c: 'TRANSFER_MADE' }, { upi: { utr: '123456789012' } }],
 ];
 
-const WRONG_ARMS: [string, (one: Json, another: Json) => Json][] = [
+const WRONG_VARIANTS: [string, (one: Json, another: Json) => Json][] = [
   ['no arm', () => ({})],
   ['two arms', (one, another) => ({ ...one, ...another })],
   ['one arm and a null one', (one, another) => ({ ...one, [Object.keys(another)[0] ?? '']: null })],
@@ -371,7 +374,7 @@ const WRONG_ARMS: [string, (one: Json, another: Json) => Json][] = [
 ];
 
 const ONE_OF_CASES = ONE_OF.flatMap(([mutation, field, one, another]) =>
-  WRONG_ARMS.map(([how, make]): [string, Mutation, string, Json] => [
+  WRONG_VARIANTS.map(([how, make]): [string, Mutation, string, Json] => [
     how,
     mutation,
     field,
@@ -380,14 +383,13 @@ const ONE_OF_CASES = ONE_OF.flatMap(([mutation, field, one, another]) =>
 );
 
 describe('A @oneOf input', () => {
-  /** A valid input of that mutation, whatever its arm. */
   const validInput = (mutation: Mutation): Json =>
     validCall(
       mutation,
       { createPayment: 'jazzCash', createPayout: 'jazzCash', confirmPayment: 'upi' }[mutation],
     ).input;
 
-  function expectMisfit({ errors, status, data }: GraphqlAnswer<unknown>, code: string): void {
+  function expectMisfit({ errors, status, data }: GraphqlResult<unknown>, code: string): void {
     expect(errors?.length).toBeGreaterThan(0);
     errors?.forEach(({ extensions, message }) => {
       const fields = [{ path: expect.any(Array) as unknown, rule: expect.any(String) as unknown }];
@@ -400,19 +402,19 @@ describe('A @oneOf input', () => {
     expect(ways.service.requests).toHaveLength(0);
   }
 
-  test.each(ONE_OF_CASES)('is refused with %s: %s.%s', async (_how, mutation, name, arms) => {
-    const input = { ...validInput(mutation), [name]: arms };
+  test.each(ONE_OF_CASES)('is refused with %s: %s.%s', async (_how, mutation, name, variants) => {
+    const input = { ...validInput(mutation), [name]: variants };
     expectMisfit(await ways.client.ask(DOCUMENTS[mutation], { input }), 'BAD_USER_INPUT');
     expectMisfit(await ways.client.ask(inline(mutation, input)), 'GRAPHQL_VALIDATION_FAILED');
   });
 
-  test.each(ONE_OF)('is taken as a literal with one arm: %s.%s', async (mutation, name, one) => {
+  test.each(ONE_OF)('is accepted as a literal with one field: %s.%s', async (mutation, name, one) => {
     const { errors } = await ways.client.ask(inline(mutation, { ...validInput(mutation), [name]: one }));
     expect(errors).toBeUndefined();
     expect(ways.service.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
-  test.each([null, undefined])('is refused when the variable of its only arm is %s', async (account) => {
+  test.each([null, undefined])('is refused when the variable of its only field is %s', async (account) => {
     const query = `mutation M($account: WalletAccountInput) { createPayment(input: { idempotencyKey: "k",
       channel: "${CHANNEL}", amount: { currency: "PKR", value: "1" }, method: { jazzCash: $account } }) { __typename } }`;
     const { errors, data } = await ways.client.ask(query, { account });
@@ -422,20 +424,20 @@ describe('A @oneOf input', () => {
   });
 
   test.each(['upi', 'c2c'])(
-    'is refused with an empty arm although no field of it is required: %s',
-    async (arm) => {
-      const { mutation, input } = validCall('createPayment', arm);
+    'is refused with an empty field although nothing in it is required: %s',
+    async (variant) => {
+      const { mutation, input } = validCall('createPayment', variant);
       for (const empty of [{}, { email: null }, { firstName: null, email: null }]) {
-        const call = { mutation, input: withValue(input, ['method', arm], empty) };
-        const { result } = await make(ways.client, call);
-        expect(result?.fields).toMatchObject([{ path: ['method', arm], rule: 'notEmpty' }]);
+        const call = { mutation, input: withValue(input, ['method', variant], empty) };
+        const { result } = await sendCall(ways.client, call);
+        expect(result?.fields).toMatchObject([{ path: ['method', variant], rule: 'notEmpty' }]);
       }
       expect(ways.service.requests).toHaveLength(0);
     },
   );
 
   test.each(['VIRTUAL_ACCOUNT', 'DCB', 'card', 'NOSUCH'])(
-    'is refused with a redirect by %s, which needs fields of its own or does not exist',
+    'is refused with a redirect by %s, which requires fields or does not exist',
     async (method) => {
       const { mutation, input } = redirectCall(method);
       expectMisfit(await ways.client.ask(DOCUMENTS[mutation], { input }), 'BAD_USER_INPUT');
@@ -443,7 +445,7 @@ describe('A @oneOf input', () => {
   );
 });
 
-test('A JSONObject takes numbers that are exact, and refuses the others', () => {
+test('A JSONObject accepts numbers that are exact, and refuses the others', () => {
   const text = '{a: 9007199254740991, b: -9007199254740991, c: 1.50, d: 1e3, e: 0.1, f: 0, g: 2.5e-7}';
   const read = { a: 2 ** 53 - 1, b: 1 - 2 ** 53, c: 1.5, d: 1000, e: 0.1, f: 0, g: 2.5e-7 };
   expect(JSONObject.parseLiteral(parseValue(text))).toEqual(read);
@@ -460,7 +462,7 @@ test('Every rule is broken by a value of this file', () => {
   } catch (error) {
     seen.add(String((error as GraphQLError).extensions['rule']));
   }
-  // test/federation/subgraph.test.ts
+  // Tested in test/federation/subgraph.test.ts.
   seen.add('entityType');
   expect(VALUE_RULES.filter((rule) => !seen.has(rule))).toEqual([]);
 });

@@ -5,8 +5,8 @@ import {
   type FakePaymentService,
   type ReceivedRequest,
 } from '../support/payment-service/fake-payment-service';
-import { accepted, make, validCall } from '../support/calls';
-import { gate, until, type Gate } from '../support/latch';
+import { accepted, sendCall, validCall } from '../support/calls';
+import { gate, until, type Latch } from '../support/latch';
 import { decodeQuery } from '../support/signatures';
 
 let service: FakePaymentService;
@@ -22,7 +22,6 @@ beforeEach(() => {
   service.respond(found);
 });
 
-/** The id of a transaction by its number. */
 const idOf = (place: number): string => `00000000-0000-4000-8000-${String(place).padStart(12, '0')}`;
 
 const idIn = ({ query }: ReceivedRequest): string => decodeQuery(query)['transaction_id'] ?? '';
@@ -38,21 +37,21 @@ const ONE = `query Q($c: UUID!, $id: UUID!) { payment(channel: $c, transactionId
 
 type Found = { transactionId: string; rawStatus: string } | null;
 
-const askMany = (ids: string[]) => client.ask<{ payments: Found[] }>(MANY, { c: CHANNEL, ids });
+const lookUpMany = (ids: string[]) => client.ask<{ payments: Found[] }>(MANY, { c: CHANNEL, ids });
 
 const calls = (id: string): number => service.requests.filter((request) => idIn(request) === id).length;
 
 describe('In one operation', () => {
-  test('a hundred payments of ten ids take ten calls, and stand in the order asked', async () => {
+  test('a hundred payments of ten ids cause ten calls, and keep their order', async () => {
     const ids = Array.from({ length: 100 }, (_, place) => idOf((place * 7) % 10));
-    const { data } = await askMany(ids);
+    const { data } = await lookUpMany(ids);
     expect(data.payments.map((payment) => payment?.transactionId)).toEqual(ids);
     expect(service.requests).toHaveLength(10);
-    expect((await askMany([])).data).toEqual({ payments: [] });
+    expect((await lookUpMany([])).data).toEqual({ payments: [] });
     expect(service.requests).toHaveLength(10);
   });
 
-  test('never more than sixteen calls are under way', async () => {
+  test('at most sixteen calls are in flight', async () => {
     let underWay = 0;
     let most = 0;
     const sixteen = gate(16);
@@ -67,13 +66,13 @@ describe('In one operation', () => {
       return found(request);
     });
     const ids = Array.from({ length: 100 }, (_, place) => idOf(place));
-    const asked = askMany(ids);
+    const sent = lookUpMany(ids);
     await sixteen.opened;
-    // A whole round through gateway and service, in which a seventeenth call would have come.
+    // A request through gateway and service, before which a seventeenth call would have arrived.
     await client.ask(ONE, { c: CHANNEL, id: idOf(999) });
     expect(service.requests).toHaveLength(17);
     hold.open();
-    const { data } = await asked;
+    const { data } = await sent;
     expect(data.payments).toHaveLength(100);
     expect(most).toBe(17);
   });
@@ -83,7 +82,7 @@ describe('In one operation', () => {
       if (idIn(request) === idOf(2)) return { status: 500, json: {} };
       return idIn(request) === idOf(3) ? { status: 404, json: {} } : found(request);
     });
-    const { data, errors, status } = await askMany([1, 2, 3, 4].map(idOf));
+    const { data, errors, status } = await lookUpMany([1, 2, 3, 4].map(idOf));
     expect(status).toBe(200);
     expect(data.payments.map((payment) => payment?.transactionId ?? null)).toEqual([
       idOf(1),
@@ -137,8 +136,8 @@ describe('In one operation', () => {
 describe('Across operations', () => {
   const SHARED = idOf(500);
 
-  /** Answers everything but the shared id at once; `markers` opens when that many other ids have come. */
-  function holdShared(markers: Gate, shared: (request: ReceivedRequest) => Reply = found): Gate {
+  /** Responds at once, except for the shared id; `markers` opens after that many other ids. */
+  function holdShared(markers: Latch, shared: (request: ReceivedRequest) => Reply = found): Latch {
     const hold = gate();
     service.respond(async (request) => {
       if (idIn(request) === SHARED) {
@@ -154,46 +153,45 @@ describe('Across operations', () => {
   test.each<[string, (request: ReceivedRequest) => Reply, object]>([
     ['answer', found, { data: { payments: [{ transactionId: SHARED }, {}] } }],
     ['failure', () => ({ status: 401, json: {} }), { errors: [{ path: ['payments', 0] }] }],
-  ])('identical lookups in flight share one call and its %s', async (_what, reply, told) => {
+  ])('identical lookups in flight share one call and its %s', async (_what, reply, expected) => {
     const markers = gate(5);
     const hold = holdShared(markers, reply);
-    const asked = [1, 2, 3, 4, 5].map((place) => askMany([SHARED, idOf(place)]));
+    const request = [1, 2, 3, 4, 5].map((place) => lookUpMany([SHARED, idOf(place)]));
     await markers.opened;
     hold.open();
-    for (const answer of await Promise.all(asked)) expect(answer).toMatchObject(told);
+    for (const response of await Promise.all(request)) expect(response).toMatchObject(expected);
     expect(calls(SHARED)).toBe(1);
   });
 
   test('a lookup after a change does not share the call of an earlier one', async () => {
     const markers = gate(1);
     const hold = holdShared(markers);
-    const before = askMany([SHARED, idOf(1)]);
+    const before = lookUpMany([SHARED, idOf(1)]);
     await markers.opened;
-    await make(client, validCall('createPayment', 'other'));
-    const after = askMany([SHARED]);
+    await sendCall(client, validCall('createPayment', 'other'));
+    const after = lookUpMany([SHARED]);
     await until(() => calls(SHARED) === 2);
     hold.open();
     for (const { data } of await Promise.all([before, after]))
       expect(data.payments[0]?.transactionId).toBe(SHARED);
   });
 
-  test('a caller that leaves does not cancel the call for another', async () => {
+  test('a caller that disconnects does not cancel the call of another', async () => {
     const first = gate(1);
     const hold = holdShared(first);
-    const leaver = new AbortController();
+    const disconnecting = new AbortController();
     const body = JSON.stringify({ query: MANY, variables: { c: CHANNEL, ids: [SHARED, idOf(1)] } });
     const headers = { 'content-type': 'application/json', ...AUTHORIZED };
-    const left = fetch(client.url, { method: 'POST', headers, body, signal: leaver.signal }).catch(
+    const left = fetch(client.url, { method: 'POST', headers, body, signal: disconnecting.signal }).catch(
       () => 'left',
     );
     await first.opened;
     const second = gate(1);
     const other = holdShared(second);
-    const stayed = askMany([SHARED, idOf(2)]);
+    const stayed = lookUpMany([SHARED, idOf(2)]);
     await second.opened;
-    leaver.abort();
+    disconnecting.abort();
     expect(await left).toBe('left');
-    // A whole round through the gateway, in which it hears that the caller has left.
     await client.ask('{ __typename }');
     hold.open();
     other.open();
@@ -201,7 +199,7 @@ describe('Across operations', () => {
     expect(calls(SHARED)).toBe(1);
   });
 
-  test('nothing is kept once it has arrived: the next lookup sees the new state', async () => {
+  test('responses are not cached: the next lookup sees the new state', async () => {
     for (const status of ['pending', 'processing', 'completed']) {
       service.respond((request) => ({ status: 200, json: { status, transaction_id: idIn(request) } }));
       const { data } = await client.ask<{ payment: Found }>(ONE, { c: CHANNEL, id: SHARED });
@@ -216,7 +214,7 @@ describe('Across operations', () => {
 });
 
 describe('The arguments of a lookup', () => {
-  test.each(['payment', 'payout'])('of a %s need one id at least; nothing is sent without', async (field) => {
+  test.each(['payment', 'payout'])('of a %s must include an id; nothing is sent without', async (field) => {
     for (const more of ['', ', transactionId: null', ', externalId: null, transactionId: null']) {
       const { errors } = await client.ask(`{ ${field}(channel: "${CHANNEL}"${more}) { __typename } }`);
       expect(errors).toMatchObject([
@@ -226,7 +224,7 @@ describe('The arguments of a lookup', () => {
     expect(service.requests).toHaveLength(0);
   });
 
-  test('are both sent where both are given', async () => {
+  test('are both sent when both are given', async () => {
     const args = `channel: "${CHANNEL}", transactionId: "${idOf(1)}", externalId: "order-1"`;
     await client.ask(`{ payment(${args}) { __typename } }`);
     expect(decodeQuery(service.requests[0]?.query ?? '')).toEqual({

@@ -1,5 +1,5 @@
 import { CHANNEL, testGateway, testSandbox, type TestClient } from '../support/gateway';
-import { make, validCall } from '../support/calls';
+import { sendCall, validCall } from '../support/calls';
 
 const NODE = `query Q($id: ID!) { node(id: $id) { __typename id
   ... on PaymentResource { transactionId channel method } ... on PayoutResource { transactionId channel } } }`;
@@ -20,7 +20,7 @@ beforeAll(async () => {
 async function madeOf(kind: 'payment' | 'payout'): Promise<{ id: string; transactionId: string }> {
   const call =
     kind === 'payment' ? validCall('createPayment', 'ewallet') : validCall('createPayout', 'jazzCash');
-  const { result } = await make(client, call);
+  const { result } = await sendCall(client, call);
   const transactionId = result?.[kind]?.transactionId ?? '';
   const type = kind === 'payment' ? 'PaymentResource' : 'PayoutResource';
   const query = `query Q($c: UUID!, $t: UUID!) { ${kind}(channel: $c, transactionId: $t) { ... on ${type} { id } } }`;
@@ -30,16 +30,16 @@ async function madeOf(kind: 'payment' | 'payout'): Promise<{ id: string; transac
 
 test.each([
   ['payment', 'EwalletPayment'],
-  // The service does not say the method of a payout that has not failed; the journal does.
+  // The service shows the method of a failed payout only; otherwise it is read from the journal.
   ['payout', 'JazzCashPayout'],
-] as const)('The id of a %s finds it again', async (kind, __typename) => {
+] as const)('The id of a %s finds it', async (kind, __typename) => {
   const { id, transactionId } = await madeOf(kind);
   const { data, errors } = await client.ask<NodeAnswer>(NODE, { id });
   expect(errors).toBeUndefined();
   expect(data.node).toMatchObject({ __typename, id, transactionId, channel: CHANNEL });
 });
 
-test('An id finds its transaction from another gateway too, which does not know its method', async () => {
+test('An id finds its transaction through another gateway too, which does not know its method', async () => {
   const { id, transactionId } = await madeOf('payout');
   const another = await testGateway(sandboxUrl);
   const { data, errors } = await another.ask<NodeAnswer>(NODE, { id });
@@ -47,14 +47,14 @@ test('An id finds its transaction from another gateway too, which does not know 
   expect(data.node).toMatchObject({ __typename: 'OtherPayout', id, transactionId, channel: CHANNEL });
 });
 
-test('An id of another day can still be read', async () => {
+test('An id of an earlier version is still valid', async () => {
   const known = 'AQB8G9HgaxtMip1-D1pKPCsQC3ocUmpVTQ6cVW8fPg0qEQ';
   const later = await client.ask(NODE, { id: known });
   expect(later.errors).toBeUndefined();
   expect(later.data).toEqual({ node: null });
 });
 
-test('The id that a create answers is the id that a lookup answers', async () => {
+test('A create and a lookup return the same id', async () => {
   const { mutation, input } = validCall('createPayment', 'ewallet');
   const query = `mutation M($input: CreatePaymentInput!) { ${mutation}(input: $input) { ... on PaymentSuccess { payment {
     ... on PaymentResource { id } } } } }`;
@@ -66,7 +66,7 @@ test('The id that a create answers is the id that a lookup answers', async () =>
 // test/properties/values.test.ts changes every character of an id.
 const GARBAGE = ['', '0b7a1c52-6a55-4d0e-9c55-6f1f3e0d2a11', '😀', 'x'.repeat(10_000)];
 
-test.each(GARBAGE)('An id of no gateway is BAD_USER_INPUT: %.60s', async (id) => {
+test.each(GARBAGE)('An invalid id is BAD_USER_INPUT: %.60s', async (id) => {
   const { data, errors, text } = await client.ask<NodeAnswer>(NODE, { id });
   expect(data).toEqual({ node: null });
   expect(errors).toMatchObject([

@@ -34,7 +34,6 @@ interface Ended {
   stderr: string;
 }
 
-/** `npm run persist -- …` in a folder of its own with these files. */
 async function persist(args: string[], files: Record<string, string> = {}) {
   const folder = folderOf(files);
   const program = [path.join(CHECKOUT, 'bin/paygraph.mjs'), 'persist', ...args];
@@ -51,7 +50,6 @@ interface Manifest {
   operations: ClientOperation[];
 }
 
-/** A folder of its own with these files. */
 function folderOf(files: Record<string, string>): string {
   const folder = temporaryFolder();
   for (const [name, text] of Object.entries(files)) {
@@ -63,7 +61,6 @@ function folderOf(files: Record<string, string>): string {
 
 const schema = gatewaySchema();
 
-/** What the program makes a manifest of. */
 const operationsIn = (place: string, client: keyof typeof CLIENTS = 'apollo'): ClientOperation[] =>
   clientOperations(documentFiles([place]), schema, CLIENTS[client]);
 
@@ -73,17 +70,17 @@ const idsByName = (operations: readonly ClientOperation[]) =>
 const OPERATIONS = path.join(CHECKOUT, 'test/clients/operations');
 const QUERIES: DocumentNode[] = [PaymentDocument, PayoutDocument, NodeDocument];
 const MUTATIONS: DocumentNode[] = [CreatePaymentDocument, ConfirmPaymentDocument, CreatePayoutDocument];
-/** An answer without data ends a subscription without a value. */
+/** A response without data ends a subscription without a value. */
 const NOTHING = { defaultValue: undefined };
 const SUBSCRIPTIONS: DocumentNode[] = [PaymentUpdatedDocument, PayoutUpdatedDocument];
 const ALL = [...QUERIES, ...MUTATIONS, ...SUBSCRIPTIONS];
 
 describe('A manifest that npm run persist writes', () => {
-  test("is byte for byte what Apollo's own generator writes for the same documents", async () => {
+  test("equals byte for byte the output of Apollo's generator", async () => {
     const older = { 'persisted-operations.json': 'x'.repeat(100_000) };
     const { code, stdout, folder, read } = await persist([SHOP], older);
     expect(code).toBe(0);
-    // It replaces the older manifest, and leaves nothing beside it.
+    // It replaces the older manifest, and creates no other file.
     expect(readdirSync(folder)).toEqual(['persisted-operations.json']);
     expect(read()).toBe(readFileSync(APOLLO_GENERATED, 'utf8'));
     const ids = idsByName((JSON.parse(read()) as Manifest).operations);
@@ -101,7 +98,7 @@ describe('A manifest that npm run persist writes', () => {
     );
   });
 
-  test('holds nothing from folders of packages and hidden folders', () => {
+  test('contains nothing from node_modules and hidden folders', () => {
     const folder = folderOf({
       'a.graphql': 'query A { __typename }',
       'node_modules/b.graphql': 'query B { __typename }',
@@ -112,7 +109,7 @@ describe('A manifest that npm run persist writes', () => {
     expect(operationsIn(folder).map(({ name }) => name)).toEqual(['A', 'D']);
   });
 
-  test('for plain clients is what was written, with the fragments that each operation needs', () => {
+  test('for plain clients contains the original text, with the fragments that each operation needs', () => {
     const operations = operationsIn(SHOP, 'plain');
     const [attempts] = operations;
     expect(attempts?.body).toMatch(/^query Attempts[^]*fragment AmountFacts[^]*fragment PaymentFacts/);
@@ -122,8 +119,8 @@ describe('A manifest that npm run persist writes', () => {
   });
 });
 
-describe('The ids of a manifest are those that clients send', () => {
-  /** What Apollo Client hands to its last link, and the id that its persisted queries link made for it. */
+describe('The ids of a manifest equal those that clients send', () => {
+  /** The operations that Apollo Client sends, and the ids that its persisted queries link computes. */
   async function sentByApollo(documents: readonly DocumentNode[], hash: (document: DocumentNode) => string) {
     const sent: Record<string, unknown> = {};
     const persisted = new PersistedQueryLink({ generateHash: (document) => Promise.resolve(hash(document)) });
@@ -148,14 +145,14 @@ describe('The ids of a manifest are those that clients send', () => {
     return { ...document, definitions: document.definitions.toSorted((a, b) => (key(a) < key(b) ? -1 : 1)) };
   };
 
-  test('Apollo Client: hashed while it runs, every operation of the documents', async () => {
+  test('Apollo Client: hashed at run time, for every operation', async () => {
     const ids = idsByName(operationsIn(OPERATIONS));
     const sent = await sentByApollo(ALL, (document) => sha256(print(inApollosOrder(document))));
     expect(Object.keys(sent)).toHaveLength(ALL.length);
     expect(ids).toEqual({ ...sent, Payments: ids['Payments'] });
   });
 
-  test('Apollo Client: directives that it keeps to itself are in no id', async () => {
+  test('Apollo Client: without directives that it removes', async () => {
     const text = `
       query Masked($channel: UUID!, $ids: [UUID!]!) {
         payments(channel: $channel, transactionIds: $ids) @connection(key: "shop") {
@@ -169,7 +166,7 @@ describe('The ids of a manifest are those that clients send', () => {
     expect(await sentByApollo([parse(text)], (document) => sha256(print(document)))).toEqual(ids);
   });
 
-  test('urql: the text in its requests, all of them', async () => {
+  test('urql: hashed from the text of its requests', async () => {
     const ids = idsByName(operationsIn(OPERATIONS, 'urql'));
     const sent: Record<string, string> = {};
     const client = new Client({
@@ -195,7 +192,7 @@ describe('The ids of a manifest are those that clients send', () => {
 });
 
 describe('A mistake in a document is named by file, line and rule', () => {
-  /** The lines that say what is wrong, with paths as they look from the folder. */
+  /** The error lines, with paths relative to the folder. */
   function faultsIn(files: Record<string, string>): string[] {
     const folder = folderOf(files);
     try {
@@ -248,7 +245,7 @@ describe('A mistake in a document is named by file, line and rule', () => {
     expect(faultsIn({ 'a.graphql': text }).find((line) => line.startsWith(start))).toContain(word);
   });
 
-  test('a card number in a document does not come out again', () => {
+  test('a card number in a document is not repeated', () => {
     const text =
       'query A {\n  attempts(channel: 4111111111111111, first: "4111111111111111") { __typename }\n}';
     const faults = faultsIn({ 'a.graphql': text });
@@ -257,7 +254,7 @@ describe('A mistake in a document is named by file, line and rule', () => {
   });
 });
 
-describe('A usage error is named, and ends with 2', () => {
+describe('A usage error is named, and exits with 2', () => {
   const DOCUMENT = { 'a.graphql': 'query A { __typename }' };
 
   test.each([

@@ -23,7 +23,7 @@ const NOT_FOUND = 'PERSISTED_QUERY_NOT_FOUND';
 
 const hash = (sha256Hash: string) => ({ persistedQuery: { version: 1 as const, sha256Hash } });
 
-/** A gateway for internal services in that mode; frontends' mode is another. */
+/** A gateway with this mode for internal services and another one for frontends. */
 async function gatewayIn(mode: Mode, manifest: string | Buffer = MANIFEST, env: Record<string, string> = {}) {
   const sandbox = await testSandbox();
   const logLines: string[] = [];
@@ -35,7 +35,7 @@ async function gatewayIn(mode: Mode, manifest: string | Buffer = MANIFEST, env: 
   return { url, ask, logLines };
 }
 
-/** Ids that are no hash, as a manifest may have; the last ones are names of every object. */
+/** A manifest with ids that are no hashes; the last ones are property names of every object. */
 const MANIFEST = apolloManifest(
   { body: LISTED },
   { id: 'status-1', name: 'Status', body: STATUS },
@@ -59,41 +59,41 @@ describe.each(['allow', 'warn', 'require'] as const)('In the mode %s', (mode) =>
       'as the text with other white space, commas and comments',
       { query: `# hi\n${LISTED.replaceAll(' ', '\n,')}` },
     ],
-  ])('an operation of the manifest runs when it is asked %s', async (_, body) => {
+  ])('an operation of the manifest runs when it is sent %s', async (_, body) => {
     const { data, errors, status } = await gateway.ask({ ...body, variables });
     expect({ data, errors, status }).toEqual({ data: ANSWER, errors: undefined, status: 200 });
   });
 
-  test('an id need not be a hash, also where it comes as one', async () => {
-    const answers = [
+  test('an id need not be a hash, also when it is sent as one', async () => {
+    const responses = [
       await gateway.ask({ documentId: 'status-1' }),
       await gateway.ask({ extensions: hash('status-1') }),
       await gateway.ask({ documentId: '__proto__' }),
     ];
     const data = [{ payments: [] }, { payments: [] }, { proto: 'Query' }];
-    expect(answers.map((answer) => answer.data)).toEqual(data);
+    expect(responses.map((response) => response.data)).toEqual(data);
   });
 
-  test('an operation of the manifest can be asked by GET, with a header that no form can send', async () => {
-    const asked = new URLSearchParams({ documentId: sha256(LISTED), variables: JSON.stringify(variables) });
+  test('an operation of the manifest can be sent by GET, with a header that no form can send', async () => {
+    const request = new URLSearchParams({ documentId: sha256(LISTED), variables: JSON.stringify(variables) });
     const hashed = new URLSearchParams({
       extensions: JSON.stringify(hash(sha256(LISTED))),
       variables: JSON.stringify(variables),
     });
     const headers = { 'apollo-require-preflight': 'yes' };
-    for (const parameters of [asked, hashed]) {
+    for (const parameters of [request, hashed]) {
       expect((await raw(`${gateway.url}?${parameters}`, { headers })).data).toEqual(ANSWER);
     }
-    expectErrors(await raw(`${gateway.url}?${asked}`), 'BAD_REQUEST');
+    expectErrors(await raw(`${gateway.url}?${request}`), 'BAD_REQUEST');
   });
 
   test.each(['nobody-knows', '', 'constructor'])(
-    'the id "%s" is not known, and a client is told to send the text',
+    'the unknown id "%s" is refused, and the error asks for the text',
     async (id) => {
-      const answers = [await gateway.ask({ documentId: id }), await gateway.ask({ extensions: hash(id) })];
-      for (const answer of answers) {
-        expectErrors(answer, NOT_FOUND);
-        expect(answer.errors).toMatchObject([
+      const responses = [await gateway.ask({ documentId: id }), await gateway.ask({ extensions: hash(id) })];
+      for (const response of responses) {
+        expectErrors(response, NOT_FOUND);
+        expect(response.errors).toMatchObject([
           { message: 'PersistedQueryNotFound', extensions: { retryable: true } },
         ]);
       }
@@ -110,24 +110,24 @@ describe.each(['allow', 'warn', 'require'] as const)('In the mode %s', (mode) =>
       { documentId: unknown, extensions: hash(listed) },
       { documentId: listed, extensions: hash(unknown) },
     ]) {
-      const answer = await gateway.ask({ ...body, variables });
-      expect(answer.status).toBe(400);
-      expectErrors(answer, 'BAD_REQUEST');
+      const response = await gateway.ask({ ...body, variables });
+      expect(response.status).toBe(400);
+      expectErrors(response, 'BAD_REQUEST');
     }
   });
 
   test.each([{}, { query: null }, { documentId: 7 }, { extensions: { persistedQuery: 'a' } }])(
-    'what is neither text nor id is refused: %j',
+    'a request with neither text nor id is refused: %j',
     async (body) => {
-      const answer = await gateway.ask(body);
-      expect(answer.data).toBeUndefined();
-      expectErrors(answer, /^(BAD_REQUEST|PERSISTED_OPERATION_REQUIRED)$/);
+      const response = await gateway.ask(body);
+      expect(response.data).toBeUndefined();
+      expectErrors(response, /^(BAD_REQUEST|PERSISTED_OPERATION_REQUIRED)$/);
     },
   );
 });
 
-describe('What is not in the manifest', () => {
-  test('allow: runs, and automatic persisted queries work as ever', async () => {
+describe('An operation outside the manifest', () => {
+  test('allow: runs, and automatic persisted queries work', async () => {
     const { ask, logLines } = await gatewayIn('allow');
     expect((await ask({ query: FREE })).data).toEqual({ free: 'Query' });
     expect((await ask({ query: FREE, extensions: hash(sha256(FREE)) })).data).toEqual({ free: 'Query' });
@@ -136,7 +136,7 @@ describe('What is not in the manifest', () => {
     expect(logLines.join('')).not.toContain('PERSISTED_OPERATIONS');
   });
 
-  test('warn: runs, and the log says so by name, never by text', async () => {
+  test('warn: runs, and is logged by name, never by text', async () => {
     const { ask, logLines } = await gatewayIn('warn');
     const name = 'Order12345678';
     for (const [body, warnings] of [
@@ -167,12 +167,12 @@ describe('What is not in the manifest', () => {
     ['an unknown id and another text', { query: FREE, documentId: 'nobody-knows' }],
   ])('require: %s is refused', async (_, body) => {
     const { ask } = await required;
-    const answer = await ask({ ...body, variables });
-    expect({ status: answer.status, data: answer.data }).toEqual({ status: 400, data: undefined });
-    expectErrors(answer, REQUIRED);
+    const response = await ask({ ...body, variables });
+    expect({ status: response.status, data: response.data }).toEqual({ status: 400, data: undefined });
+    expectErrors(response, REQUIRED);
   });
 
-  test('require: by GET it is refused as well, however the address is written', async () => {
+  test('require: is refused by GET as well, in any notation of the URL', async () => {
     const { url } = await required;
     const headers = { 'apollo-require-preflight': 'yes' };
     const free = encodeURIComponent(FREE);
@@ -184,13 +184,13 @@ describe('What is not in the manifest', () => {
       ['extensions={', 'BAD_REQUEST'],
     ];
     for (const [search, code] of refusals) {
-      const answer = await raw(`${url}?${search}`, { headers });
-      expect({ search, data: answer.data }).toEqual({ search, data: undefined });
-      expectErrors(answer, code);
+      const response = await raw(`${url}?${search}`, { headers });
+      expect({ search, data: response.data }).toEqual({ search, data: undefined });
+      expectErrors(response, code);
     }
   });
 
-  test('a deep or long document is refused', async () => {
+  test('is refused when it is deep or long', async () => {
     const { ask } = await required;
     for (const query of [`{${'a{'.repeat(24_000)}b${'}'.repeat(24_000)}}`, '['.repeat(90_000)])
       expectErrors(await ask({ query }), REQUIRED);
@@ -203,7 +203,7 @@ describe('What is not in the manifest', () => {
   });
 });
 
-test('with nothing but a manifest set, frontends are bound to it and internal services are not', async () => {
+test('With only a manifest configured, frontends are bound to it and internal services are not', async () => {
   const key = await newKey('ES256');
   const issuer = await Issuer.start(key);
   const sandbox = await testSandbox();
@@ -221,7 +221,7 @@ test('with nothing but a manifest set, frontends are bound to it and internal se
   expect((await ask({ documentId: sha256(LISTED), variables }, frontend)).data).toEqual(ANSWER);
 });
 
-test('without a manifest nothing is looked at, whatever the modes say', async () => {
+test('Without a manifest all operations run, whatever the modes are', async () => {
   const sandbox = await testSandbox();
   const { url } = await testGateway(sandbox.url, { env: { PERSISTED_OPERATIONS_SERVICES: 'require' } });
   expect((await post(url, JSON.stringify({ query: FREE }))).data).toEqual({ free: 'Query' });
@@ -236,11 +236,10 @@ describe('Manifests of the usual tools', () => {
     const { ask } = await gatewayIn('require', text);
     const ids = [...text.matchAll(/"(?:id": ")?((?:sha256:)?[0-9a-f]{64})"/g)].map(([, id = '']) => id);
     expect(ids).toHaveLength(3);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       ids.flatMap((id) => [ask({ documentId: id, variables }), ask({ extensions: hash(id), variables })]),
     );
-    // Two of the operations ask what their resolvers refuse: they were found, and run.
-    const codes = answers.map(({ errors }) => errors?.[0]?.extensions['code']);
+    const codes = responses.map(({ errors }) => errors?.[0]?.extensions['code']);
     const refused = codes.filter((code) => code !== undefined);
     expect({ answered: codes.length - refused.length, refused }).toEqual({
       answered: 2,
@@ -254,7 +253,7 @@ describe('A manifest', () => {
   const codegen = (body: string) => JSON.stringify({ 'id-1': body });
   const schema = gatewaySchema();
 
-  /** The lines that say what is wrong with a manifest; empty when it can be used. */
+  /** The error lines of a manifest; empty when it is valid. */
   function faultsOf(text: string | Buffer): string[] {
     const settings = { manifest: fileOf(text), frontends: 'require', services: 'allow' } as const;
     try {
@@ -265,7 +264,7 @@ describe('A manifest', () => {
     }
   }
 
-  /** What is wrong, and the operation and rule that are named; nothing where the whole file is at fault. */
+  /** Content, and the operation and rule that are named; nothing when the whole file is invalid. */
   test.each([
     ['text that is no JSON', 'id: abc', /^/],
     ['text in Latin-1', Buffer.from(codegen('{ __typename } # \u00fc'), 'latin1'), /^/],
@@ -311,7 +310,7 @@ describe('A manifest', () => {
   });
 
   test.each([fileOf('{}'), '/nowhere/manifest.json'])(
-    'that cannot be used keeps the gateway from starting: %s',
+    'that is invalid prevents the start: %s',
     async (file) => {
       const starting = testGateway('http://127.0.0.1:9/', { env: { PERSISTED_OPERATIONS: file } });
       await expect(starting).rejects.toMatchObject({

@@ -11,7 +11,7 @@ import { post, raw } from '../support/raw';
 
 const ANY_PORTS = { PORT: '0', SANDBOX_PORT: '0' };
 
-/** The settings that a start names as wrong, one per line. */
+/** The settings that a failed start names, one per line. */
 const namedIn = (output: string): string[] =>
   output
     .split('\n')
@@ -28,7 +28,7 @@ describe('A program with nothing configured', () => {
     await program.printed(/Ctrl\+C/);
   });
 
-  test('prints where gateway and sandbox listen, on this machine only', async () => {
+  test('listens on loopback, and prints the addresses of gateway and sandbox', async () => {
     expect(program.output()).toContain(`${url}/graphql`);
     const [, sandbox = ''] = await program.printed(/sandbox\s+(http:\S+)/);
     for (const address of [url, sandbox]) expect(new URL(address).hostname).toBe('127.0.0.1');
@@ -51,22 +51,20 @@ describe('A program with nothing configured', () => {
     expect(data).toEqual({ __schema: { queryType: { name: 'Query' } } });
   });
 
-  test('ends with 0 when it is interrupted', async () => {
+  test('exits with 0 when it is interrupted', async () => {
     program.signal('SIGINT');
     expect(await program.exited).toBe(0);
   });
 });
 
-test('A running program serves requests and ends with 0 when its standard output is closed', async () => {
+test('A running program serves requests and exits with 0 when its standard output is closed', async () => {
   const port = await freePort();
-  // A warning is written first.
   const settings = { SERVICE_API_KEY: 'key-that-is-not-used', ...ANY_PORTS, PORT: String(port) };
   const program = startProgram({ ...testSettings(), ...settings });
   program.stopReading();
   const url = `http://127.0.0.1:${port}`;
   const health = () => raw(`${url}/healthz`).catch(() => ({ status: 0 }));
   await until(health, ({ status }) => status === 200, 60_000);
-  // Each writes a line of the log.
   for (const body of ['{"query":"{ __typename }"}', '{']) await post(`${url}/graphql`, body);
   expect((await health()).status).toBe(200);
   program.signal('SIGTERM');
@@ -74,7 +72,7 @@ test('A running program serves requests and ends with 0 when its standard output
 });
 
 describe('A program that cannot start', () => {
-  test('names every wrong setting and file at once, prints none of their values, and ends with 1', async () => {
+  test('names every invalid setting and file at once, prints none of their values, and exits with 1', async () => {
     const folder = path.join(__dirname, 'fixtures');
     const settings = {
       AUDIT_LOG_FILE: folder,
@@ -133,14 +131,14 @@ describe('Several programs of one checkout', () => {
     const build = JSON.parse(readFileSync(path.join(CHECKOUT, 'tsconfig.build.json'), 'utf8')) as {
       compilerOptions: object;
     };
-    // The types were checked before; without that the build takes a fifth of the time.
+    // Without type checks the build takes a fifth of the time.
     const compilerOptions = { ...build.compilerOptions, noCheck: true };
     writeFileSync(path.join(checkout, 'tsconfig.build.json'), JSON.stringify({ ...build, compilerOptions }));
     symlinkSync(path.join(CHECKOUT, 'node_modules'), path.join(checkout, 'node_modules'));
     return checkout;
   }
 
-  test('compile and start at the same time, each with a sandbox of its own', async () => {
+  test('compile and start at the same time, each with its own sandbox', async () => {
     const checkout = newCheckout();
     const programs = [1, 2].map(() => startProgram({ PORT: '0' }, checkout));
     const urls = await Promise.all(programs.map(listening));
@@ -154,7 +152,6 @@ describe('Several programs of one checkout', () => {
 describe('The demo', () => {
   const DEMO = `"${process.execPath}" scripts/demo.mjs`;
 
-  /** Whether there is any process of this group. */
   function isAlive(group: number): boolean {
     try {
       return process.kill(-group, 0);
@@ -163,7 +160,6 @@ describe('The demo', () => {
     }
   }
 
-  /** Runs shell commands in a process group of their own. */
   async function inShell(commands: string, env: Record<string, string>) {
     const { PATH = '', HOME = '' } = process.env;
     const DATABASE_URL = temporaryDatabase();

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { CHANNEL, closeAfterTests, testService } from '../support/gateway';
+import { temporaryFolder } from '../support/cleanup';
+import { CHANNEL, testService } from '../support/gateway';
 import { CLIENT_KEY as OTHER_CLIENT_KEY, clientKeysFile } from '../support/credentials';
 import {
   type Reply,
@@ -16,7 +16,7 @@ import {
   lookUpPayment,
   lookUpPayout,
 } from '../methods/selection';
-import { TRANSACTION_ID, accepted, unused, validCall, withValue, type Json } from '../support/calls';
+import { TRANSACTION_ID, accepted, newIds, validCall, withValue, type Json } from '../support/calls';
 import { misplacedName, misplacedValue, type LeakCase } from './fixtures/canaries';
 import {
   ECHOED_TYPES,
@@ -34,7 +34,7 @@ import {
   writtenCardNumbers,
 } from './fixtures/spellings';
 
-/** Of a payer; of a payout's recipient; of the recipient of a card-to-card transfer. */
+/** Card numbers of a payer, a payout's recipient, and the recipient of a card-to-card transfer. */
 const PAN = '5398228707871527';
 const PAID_PAN = '4716108999716531';
 const C2C_PAN = '5204740009900014';
@@ -43,7 +43,7 @@ const CARDHOLDER = 'CANARY HOLDERSON';
 const API_KEY = 'canary-api-key-Zw2x9Kq4';
 const SECRET_KEY = 'canary-secret-key-Rt7m1Vb6';
 
-/** Every character percent-encoded, also those that need not be. */
+/** Percent-encodes every character. */
 const percentEncoded = (text: string): string =>
   [...text].map((character) => `%${character.charCodeAt(0).toString(16)}`).join('');
 // Without dashes these could pass for names.
@@ -66,7 +66,7 @@ const CANARIES = {
 
 const { plain: PLAIN_PAN = PAN, spaced: SPACED_PAN = PAN } = writtenCardNumbers(PAN);
 
-/** What must never be seen; test/properties has the other ways to write each of them. */
+/** Secrets that must never be shown; test/properties covers further spellings. */
 const SECRETS = {
   'a card number': PLAIN_PAN,
   'a card number with blanks': SPACED_PAN,
@@ -76,9 +76,9 @@ const SECRETS = {
   'a token': TOKEN,
 };
 
-/** The canaries that occur in a text whose bytes are read as Latin-1, with their spelling. */
+/** The canaries in a text that was decoded as Latin-1, with their spelling. */
 function found(text: string): string[] {
-  // Numbers of the system, which may be any number.
+  // These numbers may have any digits.
   const searched = text.replace(/"pid":\d+|content-length: \d+/gi, '');
   return Object.entries(CANARIES).flatMap(([canary, spellings]) =>
     spellings.filter(({ standsIn }) => standsIn(searched)).map(({ name }) => `${canary}, ${name}`),
@@ -95,16 +95,15 @@ let replyToPost: (request: ReceivedRequest) => Reply = accepted;
 let replyToGet: (request: ReceivedRequest) => Reply = () => ({ status: 404, json: {} });
 
 /** A response about the transaction of the request, or about a new one. */
-const about =
+const responseAbout =
   (json: Json) =>
   (request: ReceivedRequest): Reply => {
-    const asked = request.json['id'] ?? new URLSearchParams(request.query).get('transaction_id');
-    return { status: 200, json: { ...json, transaction_id: asked ?? randomUUID() } };
+    const sent = request.json['id'] ?? new URLSearchParams(request.query).get('transaction_id');
+    return { status: 200, json: { ...json, transaction_id: sent ?? randomUUID() } };
   };
 
 beforeAll(async () => {
-  folder = mkdtempSync(path.join(tmpdir(), 'paygraph-canary-'));
-  closeAfterTests({ close: async () => rmSync(folder, { recursive: true, force: true }) });
+  folder = temporaryFolder();
   service = await testService((request) =>
     request.method === 'POST' ? replyToPost(request) : replyToGet(request),
   );
@@ -129,7 +128,7 @@ beforeAll(async () => {
 
 const AUTHORIZED = { authorization: `Bearer ${CLIENT_KEY}` };
 
-/** Sends a request byte for byte, and returns every byte that comes back, status line and headers included. */
+/** Sends a request byte for byte, and returns all received bytes. */
 async function exchange({ suffix = '', method = 'POST', body, headers }: LeakCase): Promise<string> {
   const bytes = Buffer.from(body ?? '').toString('latin1');
   const lines = Object.entries({
@@ -145,14 +144,12 @@ async function exchange({ suffix = '', method = 'POST', body, headers }: LeakCas
   return wire.received;
 }
 
-/** The same, and expects no canary in it. */
 async function send(request: LeakCase): Promise<string> {
-  const answer = await exchange(request);
-  expect([request.title, answer === '', found(answer)]).toEqual([request.title, false, []]);
-  return answer;
+  const response = await exchange(request);
+  expect([request.title, response === '', found(response)]).toEqual([request.title, false, []]);
+  return response;
 }
 
-/** Expects the response to say that the caller is at fault, or that nothing is wrong. */
 function expectNoInternalError(response: string): void {
   expect(Number(/^HTTP\/1\.1 (\d+)/.exec(response)?.[1])).toBeLessThan(500);
   expect(response).not.toContain('"INTERNAL');
@@ -166,21 +163,20 @@ const graphql = (title: string, query: string, variables?: object): LeakCase => 
 
 const AT_ONCE = 12;
 
-/** Sends all of them, some at a time. */
 async function sendAll(requests: readonly LeakCase[]): Promise<string[]> {
-  const answers: string[] = [];
+  const responses: string[] = [];
   const waiting = [...requests];
   const work = async (): Promise<void> => {
-    for (let next = waiting.shift(); next; next = waiting.shift()) answers.push(await send(next));
+    for (let next = waiting.shift(); next; next = waiting.shift()) responses.push(await send(next));
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
-  return answers;
+  return responses;
 }
 
 const CARD = { pan: PAN, cvc: CVC, expiryMonth: '12', expiryYear: '2099', cardholder: 'ANN PAYER' };
 
 const cardPayment = (changes: Json = {}): Json => ({
-  ...unused(),
+  ...newIds(),
   channel: CHANNEL,
   amount: { currency: 'EUR', value: '10.00' },
   method: { card: CARD },
@@ -188,7 +184,7 @@ const cardPayment = (changes: Json = {}): Json => ({
 });
 
 const cardPayout = (changes: Json = {}): Json => ({
-  ...unused(),
+  ...newIds(),
   channel: CHANNEL,
   amount: { currency: 'KZT', value: '10.00' },
   method: { card: { pan: PAID_PAN } },
@@ -210,7 +206,7 @@ const confirm = (title: string, ids = IDS): LeakCase =>
 type Row = [what: string, reply: Reply];
 type CallName = 'payment' | 'payout' | 'confirm' | 'lookups';
 
-/** Makes these calls for every reply, each with ids of its own, so that many can be in flight. */
+/** Makes these calls for every reply, each with its own ids, so that many can be in flight. */
 async function sendForEach(rows: readonly Row[], names: readonly CallName[]): Promise<string[]> {
   const replies = new Map<unknown, Reply>();
   const cases = rows.flatMap(([what, reply]) => {
@@ -246,9 +242,9 @@ test('The search finds each canary in each spelling', () => {
 describe('A card number in a valid call', () => {
   test('reaches the service, and the caller gets at most the last four digits', async () => {
     service.requests.length = 0;
-    const answers = await sendAll([payment('a payment'), payout('a payout')]);
-    expect(answers.join()).toContain('"PaymentSuccess"');
-    expect(answers.join()).toContain('"cardMask":"****6531"');
+    const responses = await sendAll([payment('a payment'), payout('a payout')]);
+    expect(responses.join()).toContain('"PaymentSuccess"');
+    expect(responses.join()).toContain('"cardMask":"****6531"');
     const wallet = withValue(
       validCall('createPayout', 'jazzCash').input,
       ['method', 'jazzCash', 'accountNumber'],
@@ -261,7 +257,7 @@ describe('A card number in a valid call', () => {
     expect(sent.join()).toContain(`"pan":"${PAID_PAN}"`);
   });
 
-  test('of a card-to-card recipient is shown to the caller with the right to it only', async () => {
+  test('of a card-to-card recipient is shown only to a caller with the required scope', async () => {
     replyToGet = () => ({
       status: 200,
       json: {
@@ -278,10 +274,10 @@ describe('A card number in a valid call', () => {
 });
 
 describe.each(Object.entries(SECRETS))('%s', (_name, text) => {
-  test('is not repeated where a value does not belong', async () => {
-    const answers = await sendAll(misplacedValue(text));
-    expect(answers.length).toBeGreaterThan(40);
-    answers.forEach(expectNoInternalError);
+  test('is not repeated in places for other values', async () => {
+    const responses = await sendAll(misplacedValue(text));
+    expect(responses.length).toBeGreaterThan(40);
+    responses.forEach(expectNoInternalError);
   });
 
   test('is not repeated in unusual parts of a request', async () => {
@@ -334,7 +330,7 @@ describe.each(Object.entries(SECRETS))('%s', (_name, text) => {
   });
 });
 
-test('A cardholder is not repeated where a value does not belong', async () => {
+test('A cardholder is not repeated in places for other values', async () => {
   (await sendAll(misplacedValue(CARDHOLDER))).forEach(expectNoInternalError);
 });
 
@@ -342,18 +338,18 @@ describe('A card number in a name', () => {
   test.each([`pan${PAN}`, `_${PAN.replace(/(.{4})(?=.)/g, '$1_')}`, `x${PAN.slice(0, 4)}_${PAN.slice(4)}`])(
     'is not shown: %s',
     async (name) => {
-      for (const answer of await sendAll(misplacedName(name)))
-        expect(answer).toMatch(
+      for (const response of await sendAll(misplacedName(name)))
+        expect(response).toMatch(
           /"code":"(GRAPHQL_VALIDATION_FAILED|BAD_USER_INPUT|OPERATION_RESOLUTION_FAILURE)"/,
         );
-      // The caller chose it for its own response; only the log must not have it.
+      // The caller chose it for its own response; only the log must not contain it.
       const query = `query ${name}($v${name}: Boolean!) { ${name}: __typename @include(if: $v${name}) }`;
       await exchange(graphql('', query, { [`v${name}`]: true }));
     },
   );
 });
 
-describe('A field that is kept', () => {
+describe('A field that is stored', () => {
   const { 'an API key': _key, ...refused } = SECRETS;
   const bank = validCall('createPayout', 'bankTransfer').input;
 
@@ -367,19 +363,19 @@ describe('A field that is kept', () => {
     if (text !== CVC)
       for (const field of ['bankName', 'bankCode'])
         cases.push(
-          payout(field, withValue({ ...bank, ...unused() }, ['method', 'bankTransfer', field], text)),
+          payout(field, withValue({ ...bank, ...newIds() }, ['method', 'bankTransfer', field], text)),
         );
-    for (const answer of await sendAll(cases)) expect(answer).toContain('"InvalidInputError"');
+    for (const response of await sendAll(cases)) expect(response).toContain('"InvalidInputError"');
     expect(service.requests).toEqual([]);
   });
 
-  test('a type of payout does not take a card number', async () => {
+  test('a type of payout refuses a card number', async () => {
     const type = { other: { type: `pan${PAN}`, fields: { a: 'b' } } };
     expect(await send(payout('a type', cardPayout({ method: type })))).toContain('"InvalidInputError"');
   });
 
   test.each(['4111111111111112', '018f3c5e-7a1b-7c3d-9e5f-0123456789ab'])(
-    'an honest name is taken: %s',
+    'an ordinary name is accepted: %s',
     async (name) => {
       replyToPost = accepted;
       const input = cardPayment({ idempotencyKey: name, externalId: name, description: `For ${name}` });
@@ -397,21 +393,20 @@ describe('A secret of the request or the gateway that the service repeats', () =
     'API key': API_KEY,
     'secret key in hex': Buffer.from(SECRET_KEY).toString('hex'),
   };
-  /** Those that are sent in every field of every type of method. */
+  /** Spellings that are sent in every field of every method. */
   const IN_ALL_TYPES = [PLAIN_PAN, CVC, API_KEY];
   const typesFor = (text: string): string[] =>
     IN_ALL_TYPES.includes(text) ? ECHOED_TYPES : ['card', 'other'];
 
-  /** Keys of the gateway are redacted in every response. */
   const isCredential = (text: string): boolean => /key/.test(text + Buffer.from(text, 'hex').toString());
 
   test.each(Object.entries(OWN))('is in no field of the response to a create: %s', async (_how, text) => {
     for (const type of typesFor(text)) {
       const echo = echoEverywhere({ type, text, paidTo: true });
-      // What contradicts the question is not believed at all.
+      // A response that contradicts the request is discarded.
       const believed = { ...echo, amount: undefined };
-      replyToPost = about(believed);
-      replyToGet = about(believed);
+      replyToPost = responseAbout(believed);
+      replyToGet = responseAbout(believed);
       expect(await send(payment(`${type}`))).toContain('"PaymentSuccess"');
       if (isCredential(text)) await send(payout(`${type}`));
     }
@@ -424,26 +419,28 @@ describe('A secret of the request or the gateway that the service repeats', () =
         ...echoEverywhere({ type, text, paidTo: true }),
         amount: { currency: 'EUR', value: '10.00' },
       };
-      replyToGet = (request) => about({ ...echo, create_date: now() })(request);
-      replyToPost = about({ status: 'failed' });
+      replyToGet = (request) => responseAbout({ ...echo, create_date: now() })(request);
+      replyToPost = responseAbout({ status: 'failed' });
       expect(await send(payment('a short answer'))).toContain('"PaymentSuccess"');
       replyToPost = () => (connection) => connection.reset();
-      const answer = await send(payment('a lost answer'));
-      if (type === 'card') expect(answer).toContain('"replayed":true');
+      const response = await send(payment('a lost answer'));
+      if (type === 'card') expect(response).toContain('"replayed":true');
     }
   });
 
   test.each(Object.entries(OWN))('is in no decline: %s', async (_how, text) => {
-    replyToPost = about({ ...declineOf('card', text), amount: undefined });
-    const answer = await send(payment('a decline'));
-    expect(answer).toContain('insufficient funds on ');
-    expect(answer).toContain('"reason":"INSUFFICIENT_FUNDS"');
+    replyToPost = responseAbout({ ...declineOf('card', text), amount: undefined });
+    const response = await send(payment('a decline'));
+    expect(response).toContain('insufficient funds on ');
+    expect(response).toContain('"reason":"INSUFFICIENT_FUNDS"');
   });
 
-  test.each(Object.entries(OWN))('is in no refusal and no fault: %s', async (_how, text) => {
+  test.each(Object.entries(OWN))('is in no rejection and no error: %s', async (_how, text) => {
     const names: CallName[] = isCredential(text) ? ['payment', 'payout', 'confirm', 'lookups'] : ['payment'];
-    const answers = await sendForEach(refusalsWith(text), names);
-    expect(answers.filter((answer) => answer.includes('"RejectedByServiceError"')).length).toBeGreaterThan(4);
+    const responses = await sendForEach(refusalsWith(text), names);
+    expect(
+      responses.filter((response) => response.includes('"RejectedByServiceError"')).length,
+    ).toBeGreaterThan(4);
   });
 });
 
@@ -454,16 +451,16 @@ describe('A card number or token of other requests in a response of the service'
   test.each(Object.entries(FOREIGN))('is in no free text of a lookup: %s', async (_how, text) => {
     for (const type of ECHOED_TYPES) {
       replyToGet = () => ({ status: 200, json: echoEverywhere({ type, text, paidTo: false }) });
-      for (const answer of await sendAll(lookups(type))) expect(answer).toContain(TRANSACTION_ID);
+      for (const response of await sendAll(lookups(type))) expect(response).toContain(TRANSACTION_ID);
     }
   });
 
-  test.each(Object.entries(FOREIGN))('is in no decline, refusal or fault: %s', async (_how, text) => {
+  test.each(Object.entries(FOREIGN))('is in no decline, rejection or error: %s', async (_how, text) => {
     replyToGet = () => ({ status: 200, json: declineOf('card', text) });
     const [declined = ''] = await sendAll(lookups('a decline').slice(0, 1));
     expect(declined).toContain('insufficient funds on [redacted]');
-    const answers = await sendForEach(refusalsWith(text), ['confirm', 'lookups']);
-    expect(answers.filter((answer) => answer.includes('"BAD_USER_INPUT"')).length).toBeGreaterThan(4);
+    const responses = await sendForEach(refusalsWith(text), ['confirm', 'lookups']);
+    expect(responses.filter((response) => response.includes('"BAD_USER_INPUT"')).length).toBeGreaterThan(4);
   });
 
   const NUMBER = '8808000000000007';
@@ -486,7 +483,7 @@ describe('A card number or token of other requests in a response of the service'
     ['card', { user_ip: '192.168.100.208' }, {}, '"userIp":"192.168.100.208"'],
     ['card', {}, { redirect_url: PAGE, external_id: NUMBER }, `"redirectUrl":"${PAGE}"`],
   ])(
-    'is not looked for in the number that the payer has to pay to: %s %j',
+    'is not redacted in the number that the payer has to pay to: %s %j',
     async (type, method, more, shown) => {
       const open = { ...declineOf(type, ''), status: 'processing', error: undefined };
       replyToGet = () => ({ status: 200, json: { ...open, payment_method: { type, ...method }, ...more } });
@@ -506,8 +503,8 @@ describe('A card number or token of other requests in a response of the service'
         status: 200,
         json: { ...declineOf(type, ''), payment_method: { type, card_mask: sent } },
       });
-      const answer = await send(graphql(type, lookUpPayment(), IDS));
-      expect(answer).toContain(`"cardMask":${JSON.stringify(shown)}`);
+      const response = await send(graphql(type, lookUpPayment(), IDS));
+      expect(response).toContain(`"cardMask":${JSON.stringify(shown)}`);
     }
   });
 
@@ -520,31 +517,31 @@ describe('A card number or token of other requests in a response of the service'
     'https:\\\\pay.example',
     `https://pay.example/?k=${percentEncoded(API_KEY)}`,
     `https://pay.example/?k=${percentEncoded(percentEncoded(SECRET_KEY))}`,
-  ])('and unsafe addresses are no redirectUrl: %j', async (page) => {
+  ])('and an unsafe URL is no redirectUrl: %j', async (page) => {
     replyToGet = () => ({
       status: 200,
       json: { ...declineOf('card', ''), status: 'pending', error: undefined, redirect_url: page },
     });
-    const answer = await send(graphql('a page', lookUpPayment(), IDS));
-    expect(answer).toContain('"redirectUrl":null');
-    expect(answer).toContain('"AwaitProviderAction"');
+    const response = await send(graphql('a page', lookUpPayment(), IDS));
+    expect(response).toContain('"redirectUrl":null');
+    expect(response).toContain('"AwaitProviderAction"');
   });
 });
 
 test.each(Object.entries({ 'a card number': PAN, 'a secret key': SECRET_KEY }))(
-  'A broken response that holds %s shows nothing of it',
+  'A broken response with %s reveals nothing of it',
   async (_name, text) => {
     const rows = brokenWith(text).flatMap((row): Row[] => [row, ['a good one', { status: 404, json: {} }]]);
-    const answers = await sendForEach(rows, ['payment', 'confirm', 'lookups']);
+    const responses = await sendForEach(rows, ['payment', 'confirm', 'lookups']);
     for (const end of ['"OutcomeUnknownError"', '"SERVICE_TIMEOUT"', '"SERVICE_RESPONSE_INVALID"']) {
-      expect(answers.join()).toContain(end);
+      expect(responses.join()).toContain(end);
     }
   },
 );
 
 test('No secret is in the output or a file of the program, while it runs and when it has ended', async () => {
   replyToPost = accepted;
-  const { idempotencyKey } = unused();
+  const { idempotencyKey } = newIds();
   await send(payment('the last one', cardPayment({ idempotencyKey })));
   const written = (): [string, string][] =>
     readdirSync(folder).map((name) => [name, readFileSync(path.join(folder, name), 'latin1')]);

@@ -11,7 +11,7 @@ import {
   DOCUMENTS,
   TRANSACTION_ID,
   accepted,
-  make,
+  sendCall,
   redirectCall,
   validCall,
   type Json,
@@ -28,7 +28,7 @@ const upi: Json = { idempotencyKey: 'k', channel: CHANNEL, amount: { currency: '
 
 let service: FakePaymentService;
 let client: TestClient;
-/** What the clock of the gateway says; undefined for the real time. */
+/** The clock of the gateway; undefined for the real time. */
 let now: number | undefined;
 
 beforeAll(async () => {
@@ -42,10 +42,10 @@ beforeEach(() => {
   service.respond((request) => (request.method === 'GET' ? { status: 404, json: {} } : accepted(request)));
 });
 
-/** Sends a payment of the method other with these fields, and returns the JSON that the service received. */
+/** Sends a payment of the method `other` with these fields, and returns the JSON that the service received. */
 async function sentWith(more: Json): Promise<Json | undefined> {
   const { mutation, input } = validCall('createPayment', 'other');
-  const { result } = await make(client, { mutation, input: { ...input, ...more } });
+  const { result } = await sendCall(client, { mutation, input: { ...input, ...more } });
   expect(result?.__typename).toBe('PaymentSuccess');
   expect(service.requests).toHaveLength(1);
   return service.requests[0]?.json;
@@ -100,11 +100,11 @@ const VECTORS: [what: string, asked: [query: string, variables: Json], data: str
 
 describe('The signature', () => {
   test.each(VECTORS)(
-    'of %s is the one that openssl computes, over the bytes that were sent',
-    async (_what, asked, data, signature) => {
+    'of %s equals that of openssl over the bytes that were sent',
+    async (_what, request, data, signature) => {
       now = NOW;
       service.respond(accepted);
-      await client.ask(...asked);
+      await client.ask(...request);
       const [sent] = service.requests;
       expect(sent?.method === 'GET' ? sent.query : sent?.body).toBe(data);
       expect(sent?.headers).toMatchObject({ 'x-timestamp': '1700000000', 'x-signature': signature });
@@ -121,12 +121,12 @@ describe('The signature', () => {
     }
   });
 
-  test('has a timestamp of the time of sending, in whole seconds, new for every request', async () => {
+  test('has the time of sending in whole seconds, new for every request', async () => {
     const times = [NOW, NOW + 1, NOW + 999, NOW + 600_000, NOW - 86_400_000];
     for (const time of times) {
       now = time;
       const { mutation, input } = validCall('confirmPayment', 'dcb');
-      await make(client, { mutation, input: { ...input, transactionId: randomUUID() } });
+      await sendCall(client, { mutation, input: { ...input, transactionId: randomUUID() } });
     }
     const sent = service.requests
       .filter(({ method }) => method === 'POST')
@@ -138,9 +138,9 @@ describe('The signature', () => {
   test('does not cover the path of SERVICE_BASE_URL, which precedes the paths of the service', async () => {
     const env = { PAYOUT_PREFLIGHT: 'off' };
     const other = await testGateway(`${service.url}merchant/eu/`, { env });
-    await make(other, validCall('createPayment', 'other'));
-    await make(other, validCall('createPayout', 'other'));
-    await make(other, validCall('confirmPayment', 'upi'));
+    await sendCall(other, validCall('createPayment', 'other'));
+    await sendCall(other, validCall('createPayout', 'other'));
+    await sendCall(other, validCall('confirmPayment', 'upi'));
     await other.ask(LOOKUP, { c: CHANNEL, t: TRANSACTION_ID });
     expect(service.requests.map(({ method, path: sentTo }) => `${method} ${sentTo}`)).toEqual([
       'POST /merchant/eu/api/v1/payment/',
@@ -190,14 +190,14 @@ const SPECIAL_IDS = [
   'x'.repeat(255),
 ];
 
-describe('An external id of special characters', () => {
+describe('An external id with special characters', () => {
   test.each(SPECIAL_IDS)('arrives unchanged and signed at the service: %j', async (externalId) => {
     const { mutation, input } = validCall('createPayout', 'jazzCash');
-    const { result } = await make(client, { mutation, input: { ...input, externalId } });
+    const { result } = await sendCall(client, { mutation, input: { ...input, externalId } });
     expect(result?.__typename).toBe('PayoutSuccess');
-    const answer = await client.ask(LOOKUP, { c: CHANNEL, e: externalId });
-    expect(answer.status).toBe(200);
-    // A payout is looked up before it is sent.
+    const response = await client.ask(LOOKUP, { c: CHANNEL, e: externalId });
+    expect(response.status).toBe(200);
+    // A payout has a preflight lookup.
     expect(service.requests.map(({ method }) => method)).toEqual(['GET', 'POST', 'GET']);
     const [before, created, lookedUp] = service.requests;
     expect(created?.json['external_id']).toBe(externalId);
@@ -209,7 +209,7 @@ describe('An external id of special characters', () => {
   });
 
   test.each(['lone\ud800', 'a\nb', 'a\u0000', '', 'x'.repeat(256)])(
-    'is refused in a lookup, and nothing is sent, when it cannot be one: %j',
+    'is refused in a lookup, and nothing is sent, when it is invalid: %j',
     async (externalId) => {
       const { errors } = await client.ask(LOOKUP, { c: CHANNEL, e: externalId });
       expect(errors?.[0]).toMatchObject({
@@ -239,7 +239,7 @@ describe('A value of the caller', () => {
     'https://example.test/back?order=1&x=%20#part',
     'HTTPS://EXAMPLE.TEST/',
     `https://example.test/${'x'.repeat(2027)}`,
-  ])('is sent as it was written when it is the URL %s', async (url) => {
+  ])('is sent unchanged when it is the URL %s', async (url) => {
     const json = await sentWith({ returnUrl: url, callbackUrl: url });
     expect(json).toMatchObject({ return_url: url, callback_url: url });
   });
@@ -255,7 +255,7 @@ describe('A value of the caller', () => {
   });
 });
 
-test('Decimals, times and unknown currencies of the service reach the caller to the last digit', async () => {
+test('Decimals, times and unknown currencies of the service reach the caller unchanged', async () => {
   service.respond(() => ({
     status: 200,
     json: {
@@ -278,8 +278,7 @@ test('Decimals, times and unknown currencies of the service reach the caller to 
   });
 });
 
-describe('A service that speaks TLS and HTTP/2', () => {
-  // A self-signed certificate for localhost with its key; used by these tests only.
+describe('A service with TLS and HTTP/2', () => {
   const pem = readFileSync(path.join(__dirname, 'fixtures', 'localhost.pem'), 'utf8');
   const before = getCACertificates('default');
   const sockets: { socket: TLSSocket; creates: number; version: string }[] = [];
@@ -304,13 +303,13 @@ describe('A service that speaks TLS and HTTP/2', () => {
     await once(secure, 'close');
   });
 
-  test('gets every create over a connection of its own, with a resumed handshake', async () => {
+  test('gets every create over a new connection, with a resumed handshake', async () => {
     const resumed: boolean[] = [];
     secure.on('secureConnection', (socket: TLSSocket) => resumed.push(socket.isSessionReused()));
     const url = `https://localhost:${(secure.address() as AddressInfo).port}/`;
     const caller = await testGateway(url, { env: { SERVICE_TIMEOUT_MS: '5000' } });
     for (let count = 0; count < 3; count += 1)
-      expect((await make(caller, redirectCall('CARD'))).result?.__typename).toBe('PaymentSuccess');
+      expect((await sendCall(caller, redirectCall('CARD'))).result?.__typename).toBe('PaymentSuccess');
     expect(sockets.map(({ creates, version }) => [creates, version])).toEqual(Array(3).fill([1, '1.1']));
     expect(resumed).toEqual([false, true, true]);
   });

@@ -1,9 +1,9 @@
-import { CHANNEL, closeAfterTests, testGateway } from '../support/gateway';
+import { CHANNEL, closeAfterTests, testGateway, clear, type LoggedGateway } from '../support/gateway';
 import { accepted, type Json } from '../support/calls';
 import type { ReceivedRequest, Reply } from '../support/payment-service/fake-payment-service';
 import { expectErrors } from '../support/raw';
 import { TcpProxy } from '../support/tcp-proxy';
-import { clear, newRig, type Rig } from './fixtures/rig';
+import { startRuleHarness } from './fixtures/rig';
 import {
   confirm,
   createPayment,
@@ -14,7 +14,7 @@ import {
   lookUpPayout,
   newLookups,
   newMoneyCalls,
-  type Ending,
+  type CallResult,
   type ServiceCall,
 } from './fixtures/service-calls';
 import {
@@ -23,30 +23,30 @@ import {
   SERVICE_FAULTS,
   SOME_HTML,
   UNKNOWN,
-  type Meaning,
+  type FaultMeaning,
   type ServiceFault,
 } from './fixtures/service-faults';
 
-/** For calls that end with an unknown outcome: the gateway searches for the transaction during most of this time. */
+/** For calls with an unknown outcome: the gateway searches for the transaction during most of this time. */
 const SHORT_MS = 1500;
-/** For calls that end as soon as they are answered. */
+/** For calls that end with their response. */
 const LONG_MS = 10_000;
 
 const NOTHING: Reply = { status: 404, json: {} };
 
-let short: Rig;
-let patient: Rig;
+let short: LoggedGateway;
+let longTimeout: LoggedGateway;
 
 beforeAll(async () => {
-  short = await newRig({ SERVICE_TIMEOUT_MS: String(SHORT_MS) });
-  patient = await newRig({ SERVICE_TIMEOUT_MS: String(LONG_MS) });
+  short = await startRuleHarness({ SERVICE_TIMEOUT_MS: String(SHORT_MS) });
+  longTimeout = await startRuleHarness({ SERVICE_TIMEOUT_MS: String(LONG_MS) });
 });
 
 beforeEach(() => {
-  for (const rig of [short, patient]) clear(rig);
+  for (const harness of [short, longTimeout]) clear(harness);
 });
 
-function expectLookup(ending: Ending, meaning: Meaning): void {
+function expectLookup(ending: CallResult, meaning: FaultMeaning): void {
   const { lookup } = MEANINGS[meaning];
   expect(ending).toMatchObject({ status: 200, found: null });
   expect(ending.errors).toHaveLength(1);
@@ -55,7 +55,7 @@ function expectLookup(ending: Ending, meaning: Meaning): void {
   expect(ending.errors?.[0]?.path).toHaveLength(1);
 }
 
-function expectMoney(ending: Ending, meaning: Meaning): void {
+function expectMoney(ending: CallResult, meaning: FaultMeaning): void {
   const { money } = MEANINGS[meaning];
   expect(ending.status).toBe(200);
   if (money.error) {
@@ -70,12 +70,12 @@ function expectMoney(ending: Ending, meaning: Meaning): void {
     expect(ending.result).toMatchObject({ code: 'OUTCOME_UNKNOWN', ...ending.names });
 }
 
-const isUnknown = (meaning: Meaning): boolean => MEANINGS[meaning].money.result === UNKNOWN;
+const isUnknown = (meaning: FaultMeaning): boolean => MEANINGS[meaning].money.result === UNKNOWN;
 
-/** What a call met: its ending, and the requests that were sent for it. */
+/** The result of a call, and the requests that were sent for it. */
 interface Outcome {
   call: ServiceCall;
-  ending: Ending;
+  ending: CallResult;
   requests: ReceivedRequest[];
 }
 
@@ -86,8 +86,8 @@ type NewCalls = () => ServiceCall[];
  * Makes the calls once for each fault, some faults at once: more than 10 timeouts or 50 failures in a row would open
  * the circuit breaker, and a create that succeeds ends the row. Lookups for a lost create or confirm find nothing.
  */
-async function meetAll(
-  { client, service }: Rig,
+async function callWithFaults(
+  { client, service }: LoggedGateway,
   faults: readonly ServiceFault[],
   newCalls: NewCalls,
 ): Promise<Met> {
@@ -127,18 +127,18 @@ describe('A fault of the payment service', () => {
     const unknown = others.filter(([, meaning]) => isUnknown(meaning));
     const known = others.filter(([, meaning]) => !isUnknown(meaning));
     const inShort = async (): Promise<Met[]> => [
-      await meetAll(short, timeouts, newLookups),
-      await meetAll(short, timeouts, newMoneyCalls),
-      await meetAll(short, unknown, newMoneyCalls),
+      await callWithFaults(short, timeouts, newLookups),
+      await callWithFaults(short, timeouts, newMoneyCalls),
+      await callWithFaults(short, unknown, newMoneyCalls),
     ];
-    const inPatient = async (): Promise<Met[]> => [
-      await meetAll(patient, others, newLookups),
-      await meetAll(patient, known, newMoneyCalls),
+    const withLongTimeout = async (): Promise<Met[]> => [
+      await callWithFaults(longTimeout, others, newLookups),
+      await callWithFaults(longTimeout, known, newMoneyCalls),
     ];
-    const [[late, unread, lost], [looked, refused]] = await Promise.all([inShort(), inPatient()]);
+    const [[late, unread, lost], [looked, refused]] = await Promise.all([inShort(), withLongTimeout()]);
     lookups = new Map([...(late ?? []), ...(looked ?? [])]);
     moneyCalls = new Map([...(unread ?? []), ...(lost ?? []), ...(refused ?? [])]);
-    paths = [short, patient].flatMap(({ service }) => service.requests.map(({ path }) => path));
+    paths = [short, longTimeout].flatMap(({ service }) => service.requests.map(({ path }) => path));
   });
 
   test.each(SERVICE_FAULTS)('that %s makes a lookup end as %s', (fault, meaning) => {
@@ -154,7 +154,7 @@ describe('A fault of the payment service', () => {
       expect(ending.text).not.toMatch(/<h1|<html/i);
       const sent = requests.filter(({ method }) => method === 'POST').map(({ path }) => path);
       expect(sent).toEqual([call.path]);
-      // Lookups are sent for what is unknown, and for a confirm that was refused.
+      // Unknown outcomes and refused confirms cause lookups.
       const isLookedUp = isUnknown(meaning) || (meaning === 'refused' && call.path.endsWith('/confirm/'));
       expect(requests.some(({ method }) => method === 'GET')).toBe(isLookedUp);
     }
@@ -167,21 +167,21 @@ describe('A fault of the payment service', () => {
 
 describe('A request that was not sent', () => {
   async function expectUnreachable(url: string): Promise<void> {
-    const [patiently, shortly] = await Promise.all(
+    const [withLongTimeout, shortly] = await Promise.all(
       [LONG_MS, SHORT_MS].map((ms) =>
         testGateway(url, { env: { SERVICE_TIMEOUT_MS: String(ms), PAYOUT_PREFLIGHT: 'off' } }),
       ),
     );
-    for (const call of newLookups()) expectLookup(await call.run(patiently!), 'unreachable');
+    for (const call of newLookups()) expectLookup(await call.run(withLongTimeout!), 'unreachable');
     for (const call of newMoneyCalls()) expectMoney(await call.run(shortly!), 'unreachable');
   }
 
   test.each([
     ['the connection is refused', () => 'http://127.0.0.1:1/'],
-    ['the service does not speak TLS', () => patient.service.url.replace('http:', 'https:')],
+    ['the service does not speak TLS', () => longTimeout.service.url.replace('http:', 'https:')],
   ])('is retryable when %s', async (_what, url) => {
     await expectUnreachable(url());
-    expect(patient.service.requests).toHaveLength(0);
+    expect(longTimeout.service.requests).toHaveLength(0);
   });
 
   test.each([
@@ -189,25 +189,24 @@ describe('A request that was not sent', () => {
     [
       'the TLS handshake stalls',
       async () => {
-        const proxy = closeAfterTests(await TcpProxy.to(patient.service.url));
+        const proxy = closeAfterTests(await TcpProxy.to(longTimeout.service.url));
         proxy.discards = true;
-        return proxy.through(patient.service.url).replace('http:', 'https:');
+        return proxy.through(longTimeout.service.url).replace('http:', 'https:');
       },
     ],
   ])('is retryable when %s, also at the deadline', async (_what, url) => {
     const env = { SERVICE_TIMEOUT_MS: String(SHORT_MS), PAYOUT_PREFLIGHT: 'off' };
     const client = await testGateway(await url(), { env });
-    const run = (call: ServiceCall): Promise<Ending> => call.run(client);
+    const run = (call: ServiceCall): Promise<CallResult> => call.run(client);
     for (const ending of await Promise.all(newMoneyCalls().map(run))) expectMoney(ending, 'unreachable');
     for (const ending of await Promise.all(newLookups().map(run)))
       expectErrors(ending, /^SERVICE_(TIMEOUT|UNAVAILABLE)$/);
   });
 });
 
-/** How a call ends when every request is answered like that. */
-function endingOf(call: ServiceCall, reply: Reply): Promise<Ending> {
-  patient.service.respond(() => reply);
-  return call.run(patient.client);
+function resultOfCall(call: ServiceCall, reply: Reply): Promise<CallResult> {
+  longTimeout.service.respond(() => reply);
+  return call.run(longTimeout.client);
 }
 
 const json = (request: ReceivedRequest, more: Json): Reply => ({
@@ -215,8 +214,13 @@ const json = (request: ReceivedRequest, more: Json): Reply => ({
   json: { ...goodFor(request), channel: CHANNEL, ...more },
 });
 
-/** Unknown, sent once, and looked up; `what` names the row in a failure. */
-function expectUnknown({ service }: Rig, what: string, { id }: ServiceCall, ending: Ending): void {
+/** Expects an unknown outcome, one sent request, and lookups; `what` names the row in a failure. */
+function expectUnknown(
+  { service }: LoggedGateway,
+  what: string,
+  { id }: ServiceCall,
+  ending: CallResult,
+): void {
   const { result, names } = ending;
   expect({ what, ...result }).toMatchObject({ what, __typename: UNKNOWN, ...names });
   const methods = service.requests.filter((request) => idIn(request) === id).map(({ method }) => method);
@@ -231,8 +235,8 @@ describe('A response that contradicts the request', () => {
     ['a lookup by transaction id, of another transaction', lookUpPayment, { transaction_id: ANOTHER_ID }],
     ['a lookup by external id, of another external id', lookUpPayout, { external_id: 'order-2' }],
   ])('is not believed in %s', async (_call, newCall, more) => {
-    patient.service.respond((request) => json(request, more));
-    expectErrors(await newCall().run(patient.client), 'SERVICE_RESPONSE_INVALID');
+    longTimeout.service.respond((request) => json(request, more));
+    expectErrors(await newCall().run(longTimeout.client), 'SERVICE_RESPONSE_INVALID');
   });
 
   type Row = [what: string, newCall: () => ServiceCall, more: Json];
@@ -255,7 +259,7 @@ describe('A response that contradicts the request', () => {
     ['a payout by another method', createPayout, { method: 'card' }],
   ];
 
-  // Created when it is looked up: an older one cannot be the transaction of this create.
+  // Created at the time of the lookup: an older transaction cannot match.
   const right = (isPayment: boolean): Json => ({
     ...amount('USD', '10.00'),
     create_date: new Date().toISOString(),
@@ -269,14 +273,14 @@ describe('A response that contradicts the request', () => {
       return json(request, { ...right(isPayment(id)), ...fieldsOf(id) });
     };
 
-  /** Makes the calls of all rows at once, and returns how they ended by the name of the row. */
-  async function endingsOf(
+  /** Makes the calls of all rows concurrently, and returns the results by row. */
+  async function resultsOf(
     rows: readonly Row[],
     script: (call: (id: string) => Row | undefined) => (request: ReceivedRequest) => Reply,
-  ): Promise<Map<string, [ServiceCall, Ending]>> {
+  ): Promise<Map<string, [ServiceCall, CallResult]>> {
     const calls = rows.map((row): [Row, ServiceCall] => [row, row[1]()]);
     short.service.respond(script((id) => calls.find(([, call]) => call.id === id)?.[0]));
-    const run = async ([[what], call]: [Row, ServiceCall]): Promise<[string, [ServiceCall, Ending]]> => [
+    const run = async ([[what], call]: [Row, ServiceCall]): Promise<[string, [ServiceCall, CallResult]]> => [
       what,
       [call, await call.run(short.client)],
     ];
@@ -284,7 +288,7 @@ describe('A response that contradicts the request', () => {
   }
 
   test('leaves the outcome unknown in a create or confirm', async () => {
-    const endings = await endingsOf(
+    const endings = await resultsOf(
       CONTRADICTIONS,
       (rowOf) => (request) =>
         request.method === 'POST' ? json(request, rowOf(idIn(request))?.[2] ?? {}) : NOTHING,
@@ -292,8 +296,8 @@ describe('A response that contradicts the request', () => {
     for (const [what] of CONTRADICTIONS) expectUnknown(short, what, ...endings.get(what)!);
   });
 
-  test('is not taken for the transaction whose response was lost', async () => {
-    const endings = await endingsOf(FOUND, (rowOf) =>
+  test('is not matched with a transaction whose response was lost', async () => {
+    const endings = await resultsOf(FOUND, (rowOf) =>
       lostThenFound(
         (id) => rowOf(id)?.[1] === createPayment,
         (id) => rowOf(id)?.[2] ?? {},
@@ -305,14 +309,14 @@ describe('A response that contradicts the request', () => {
   test.each([
     ['payment', createPayment],
     ['payout', createPayout],
-  ])('is what kept a %s from being found: without it the transaction is found', async (_kind, newCall) => {
-    patient.service.respond(
+  ])('prevents that a %s is found: without it the transaction is found', async (_kind, newCall) => {
+    longTimeout.service.respond(
       lostThenFound(
         () => newCall === createPayment,
         () => ({}),
       ),
     );
-    const { result } = await newCall().run(patient.client);
+    const { result } = await newCall().run(longTimeout.client);
     expect(result).toMatchObject({
       __typename: expect.stringMatching(/Success$/) as unknown,
       replayed: true,
@@ -320,7 +324,7 @@ describe('A response that contradicts the request', () => {
   });
 });
 
-describe('A response that only differs in form', () => {
+describe('A response that differs only in form', () => {
   test.each<[string, () => ServiceCall, (request: ReceivedRequest) => Reply]>([
     ['capital letters', confirm, (request) => json(request, { transaction_id: idIn(request).toUpperCase() })],
     ['an amount without decimals', createPayment, (request) => json(request, amount('USD', '10'))],
@@ -349,18 +353,18 @@ describe('A response that only differs in form', () => {
       },
     ],
   ])('is believed: %s', async (_what, newCall, script) => {
-    patient.service.respond(script);
-    expect((await newCall().run(patient.client)).result?.__typename).toMatch(/Success$/);
-    expect(patient.service.requests.map(({ method }) => method)).toEqual(['POST']);
+    longTimeout.service.respond(script);
+    expect((await newCall().run(longTimeout.client)).result?.__typename).toMatch(/Success$/);
+    expect(longTimeout.service.requests.map(({ method }) => method)).toEqual(['POST']);
   });
 });
 
-describe('The reason of a refusal', () => {
+describe('The reason of a rejection', () => {
   const PLAIN = { 'content-type': 'text/plain; charset=utf-8' };
   const withJson = (body: unknown, status = 400): Reply => ({ status, json: body });
   const SMALL = 'Amount too small';
 
-  /** The body, and the message that callers see; null where it has none that can be shown. */
+  /** The body, and the message that callers get; null when it has none that can be shown. */
   const SHAPES: [string, Reply, string | null][] = [
     ['message', withJson({ message: SMALL }), SMALL],
     ['detail', withJson({ detail: SMALL }), SMALL],
@@ -388,19 +392,19 @@ describe('The reason of a refusal', () => {
 
   let silent: string | undefined;
   beforeAll(async () => {
-    silent = (await endingOf(lookUpPayment(), withJson({}))).errors?.[0]?.message;
+    silent = (await resultOfCall(lookUpPayment(), withJson({}))).errors?.[0]?.message;
   });
 
-  test.each(SHAPES)('reaches the caller where it can be shown: %s', async (_shape, reply, text) => {
+  test.each(SHAPES)('reaches the caller when it can be shown: %s', async (_shape, reply, text) => {
     const message = text ?? silent ?? '';
     for (const call of newMoneyCalls()) {
-      const { result } = await endingOf(call, reply);
+      const { result } = await resultOfCall(call, reply);
       expect(result).toMatchObject({ __typename: 'RejectedByServiceError', code: 'REJECTED_BY_SERVICE' });
-      // That of a confirm also says what to do now.
+      // The message of a confirm also contains advice.
       expect(result?.message?.startsWith(message)).toBe(true);
       expect(result?.httpStatus).toBe('status' in reply ? reply.status : 0);
     }
-    const { errors } = await endingOf(lookUpPayment(), reply);
+    const { errors } = await resultOfCall(lookUpPayment(), reply);
     expect(errors?.[0]).toMatchObject({ message, extensions: { code: 'BAD_USER_INPUT' } });
   });
 });
@@ -408,9 +412,9 @@ describe('The reason of a refusal', () => {
 describe('The status', () => {
   const no = (status: number): Reply => ({ status, json: { message: 'no' } });
 
-  test.each([403, 404])('%d refuses a create or confirm', async (status) => {
+  test.each([403, 404])('%d rejects a create or confirm', async (status) => {
     for (const call of newMoneyCalls())
-      expect((await endingOf(call, no(status))).result).toMatchObject({
+      expect((await resultOfCall(call, no(status))).result).toMatchObject({
         __typename: 'RejectedByServiceError',
         httpStatus: status,
       });
@@ -421,19 +425,19 @@ describe('The status', () => {
     const calls = newMoneyCalls();
     const endings = await Promise.all(calls.map((call) => call.run(short.client)));
     calls.forEach((call, place) => expectUnknown(short, call.what, call, endings[place]!));
-    expectErrors(await endingOf(lookUpPayment(), no(status)), /^(BAD_USER_INPUT|SERVICE_UNAVAILABLE)$/);
+    expectErrors(await resultOfCall(lookUpPayment(), no(status)), /^(BAD_USER_INPUT|SERVICE_UNAVAILABLE)$/);
   });
 
   test('404 in a lookup means that there is no such transaction, 403 that the credentials were refused', async () => {
     for (const call of newLookups()) {
-      const { found, errors } = await endingOf(call, no(404));
+      const { found, errors } = await resultOfCall(call, no(404));
       expect({ found, errors }).toEqual({ found: null, errors: undefined });
-      expectErrors(await endingOf(call, no(403)), 'SERVICE_AUTH_FAILED');
+      expectErrors(await resultOfCall(call, no(403)), 'SERVICE_AUTH_FAILED');
     }
   });
 
   test('of SERVICE_NOT_FOUND_STATUS means in a lookup that there is no such transaction', async () => {
-    const { client, service } = await newRig({ SERVICE_NOT_FOUND_STATUS: '400' });
+    const { client, service } = await startRuleHarness({ SERVICE_NOT_FOUND_STATUS: '400' });
     service.respond(() => no(400));
     const missing = await lookUpPayment().run(client);
     expect(missing.found).toBeNull();
@@ -450,7 +454,7 @@ describe('The status', () => {
   ])('429 with Retry-After %s gives retryAfterMs %s', async (header, retryAfterMs) => {
     const reply = { status: 429, json: {}, headers: { 'retry-after': header } };
     for (const call of [...newLookups(), ...newMoneyCalls()]) {
-      const { errors } = await endingOf(call, reply);
+      const { errors } = await resultOfCall(call, reply);
       expect(errors?.[0]?.extensions['code']).toBe('SERVICE_UNAVAILABLE');
       expect(errors?.[0]?.extensions['retryAfterMs']).toBe(retryAfterMs);
     }

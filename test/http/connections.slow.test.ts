@@ -1,6 +1,12 @@
 import { connect, type Socket } from 'node:net';
-import { DEPARTURES, LEAVES, comeAndLeave, playSlowly, slowClients } from '../adversarial/bad-clients';
-import { faultsOfHttp } from '../adversarial/assert-safe-response';
+import {
+  DISCONNECT_POINTS,
+  DISCONNECTS,
+  sendAndDisconnect,
+  runSlowClient,
+  slowClients,
+} from '../adversarial/bad-clients';
+import { httpProblems } from '../adversarial/assert-safe-response';
 import { Caller, createInput } from '../support/caller';
 import { AUTHORIZED } from '../support/credentials';
 import { until } from '../support/latch';
@@ -16,11 +22,11 @@ const authorization = `Authorization: ${AUTHORIZED.authorization}`;
 
 async function expectServed({ base }: Pick<BareServer, 'base'>): Promise<void> {
   const wire = (await Wire.open(base, '127.0.0.9')).write(get('/'));
-  expect((await wire.answers(1))[0]).toMatchObject({ status: 200, body: 'here' });
+  expect((await wire.responses(1))[0]).toMatchObject({ status: 200, body: 'here' });
   wire.close();
 }
 
-/** Opens connections one after another, each known to the server before the next. */
+/** Opens idle connections one after another. */
 async function silent({ base, connections }: BareServer, count: number): Promise<Wire[]> {
   const wires: Wire[] = [];
   for (let place = 0; place < count; place += 1) {
@@ -37,8 +43,8 @@ describe('A server with MAX_CONNECTIONS connections', () => {
   test('closes the oldest one without a request, and serves the new one', async () => {
     const server = await startBareServer({ maxConnections: 3 });
     const [oldest, next] = await silent(server, 3);
-    const [answer] = await (await Wire.open(server.base)).write(get('/')).answers(1);
-    expect(answer).toMatchObject({ status: 200, body: 'here' });
+    const [response] = await (await Wire.open(server.base)).write(get('/')).responses(1);
+    expect(response).toMatchObject({ status: 200, body: 'here' });
     await oldest?.closed;
     expect(next?.isOpen).toBe(true);
     expect(server.reasons).toEqual(['evicted']);
@@ -48,31 +54,31 @@ describe('A server with MAX_CONNECTIONS connections', () => {
   test('closes an idle one when each of them has sent a request', async () => {
     const server = await startBareServer({ maxConnections: 2 });
     const idle = await Wire.open(server.base);
-    await idle.write(get('/')).answers(1);
+    await idle.write(get('/')).responses(1);
     const busy = (await Wire.open(server.base)).write(get('/held'));
     await requested(server, 2);
     await expectServed(server);
     await idle.closed;
     server.release();
-    expect((await busy.answers(1))[0]).toMatchObject({ status: 200, body: 'released' });
+    expect((await busy.responses(1))[0]).toMatchObject({ status: 200, body: 'released' });
   });
 
   test('answers a new one with 503 and closes it when all others are in use', async () => {
     const server = await startBareServer({ maxConnections: 2 });
     const busy = [await Wire.open(server.base), await Wire.open(server.base)];
-    const released = busy.map((wire) => wire.write(get('/held')).answers(1));
+    const released = busy.map((wire) => wire.write(get('/held')).responses(1));
     await requested(server, 2);
     const refused = await (await Wire.open(server.base)).write(get('/')).end();
     expect(refused).toHaveLength(1);
-    const [answer] = refused;
-    expect(answer).toMatchObject({ status: 503, headers: { connection: 'close', 'retry-after': '1' } });
-    expect(JSON.parse(answer?.body ?? '')).toMatchObject({
+    const [response] = refused;
+    expect(response).toMatchObject({ status: 503, headers: { connection: 'close', 'retry-after': '1' } });
+    expect(JSON.parse(response?.body ?? '')).toMatchObject({
       errors: [{ extensions: { code: 'SERVICE_UNAVAILABLE', retryable: true, retryAfterMs: 1000 } }],
     });
-    expect(answer && faultsOfHttp(answer)).toEqual([]);
+    expect(response && httpProblems(response)).toEqual([]);
     expect(server.reasons).toEqual(['limit']);
     server.release();
-    for (const answers of await Promise.all(released)) expect(answers[0]?.status).toBe(200);
+    for (const responses of await Promise.all(released)) expect(responses[0]?.status).toBe(200);
     await expectServed(server);
   });
 
@@ -90,7 +96,7 @@ describe('A server with MAX_CONNECTIONS connections', () => {
     expect(server.connections.size).toBe(1);
     refused.forEach((socket) => socket.destroy());
     server.release();
-    expect((await busy.answers(1))[0]?.status).toBe(200);
+    expect((await busy.responses(1))[0]?.status).toBe(200);
   });
 });
 
@@ -103,7 +109,7 @@ describe('MAX_CONNECTIONS_PER_ADDRESS', () => {
     await expectServed(server);
     expect(server.reasons).toEqual(['address_limit']);
     server.release();
-    await busy.answers(1);
+    await busy.responses(1);
   });
 
   test('does not apply to trusted proxies', async () => {
@@ -115,14 +121,14 @@ describe('MAX_CONNECTIONS_PER_ADDRESS', () => {
 });
 
 describe('Pipelined requests', () => {
-  test('are carried out one after another', async () => {
+  test('are processed one after another', async () => {
     const server = await startBareServer({});
     const wire = (await Wire.open(server.base)).write(get('/held') + get('/').repeat(16));
     await requested(server, 1);
     expect(wire.received).toBe('');
     server.release();
-    const answers = await wire.answers(17);
-    expect(answers.map(({ body }) => body)).toEqual(['released', ...Array<string>(16).fill('here')]);
+    const responses = await wire.responses(17);
+    expect(responses.map(({ body }) => body)).toEqual(['released', ...Array<string>(16).fill('here')]);
   });
 
   test('end their connection when there are thousands', async () => {
@@ -138,14 +144,14 @@ describe('Pipelined requests', () => {
 });
 
 describe('Responses that a client does not read', () => {
-  /** Opens a connection on which that many large responses are requested and none is read. */
+  /** Opens a connection that requests large responses and reads none. */
   async function unread({ base }: BareServer, requests: number, address = '127.0.0.1'): Promise<Wire> {
     const wire = await Wire.open(base, address);
     wire.socket.pause();
     return wire.write(get('/large').repeat(requests));
   }
 
-  /** Lets a client read. Resolves when it has received that many bytes. */
+  /** Reads until that many bytes have been received. */
   async function receives(wire: Wire, bytes: number): Promise<void> {
     let received = 0;
     wire.socket.removeAllListeners('data').on('data', (chunk: Buffer) => (received += chunk.length));
@@ -158,7 +164,7 @@ describe('Responses that a client does not read', () => {
 
   const buffered = ({ unread: responses }: BareServer): Promise<number> => until(() => responses.bytes);
 
-  test('are buffered one at a time for a connection, and delivered whole when it reads', async () => {
+  test('are buffered one at a time for a connection, and delivered completely when it reads', async () => {
     const server = await startBareServer();
     const wire = await unread(server, 3);
     await buffered(server);
@@ -174,7 +180,7 @@ describe('Responses that a client does not read', () => {
     const wire = await unread(server, 2);
     await until(() => server.reasons.includes('write_timeout'));
     expect(server.unread.bytes).toBe(0);
-    // Its end shows once the client reads again.
+    // The end of the connection is visible once the client reads again.
     wire.socket.removeAllListeners('data').resume();
     await wire.closed;
     await expectServed(server);
@@ -183,7 +189,7 @@ describe('Responses that a client does not read', () => {
   test.each([
     ['one caller, others stay', 'maxUnreadBytesPerCaller', (): string => '127.0.0.1'],
     ['all callers together', 'maxUnreadBytes', (place: number): string => `127.0.0.${place}`],
-  ] as const)('are bounded for %s: connections with the most are closed', async (_whom, limit, address) => {
+  ] as const)('are limited for %s: connections with the most are closed', async (_whom, limit, address) => {
     const server = await startBareServer({ [limit]: 2 * LARGE_BYTES });
     const other = limit === 'maxUnreadBytesPerCaller' ? await unread(server, 1, '127.0.0.2') : undefined;
     const wires = await Promise.all([1, 2, 3, 4].map((place) => unread(server, 1, address(place))));
@@ -206,20 +212,24 @@ describe('A client that does not finish its request', () => {
     server = await startServer({ CLIENT_TIMEOUT_MS: '300' });
   });
 
-  test('is disconnected after CLIENT_TIMEOUT_MS, with status 408 at most, and delays nobody', async () => {
+  test('is disconnected after CLIENT_TIMEOUT_MS, with status 408 at most, and delays no other', async () => {
     const before = openSockets();
     const clients = Array.from({ length: 5 }, () => slowClients(authorization)).flat();
     const disconnected = Promise.all(
       clients.map(async (client) => ({
         name: client.name,
-        answers: await playSlowly(server.base, client),
+        responses: await runSlowClient(server.base, client),
       })),
     );
     for (let count = 0; count < 10; count += 1) expect(await serves(server)).toBe(true);
-    for (const { name, answers } of await disconnected) {
-      // 100 asks for the body, 200 answers a whole request before.
-      const final = answers.filter(({ status }) => ![100, 200].includes(status));
-      const seen = final.map((answer) => ({ name, status: answer.status, faults: faultsOfHttp(answer) }));
+    for (const { name, responses } of await disconnected) {
+      // 100 asks for the body, 200 belongs to an earlier request.
+      const final = responses.filter(({ status }) => ![100, 200].includes(status));
+      const seen = final.map((response) => ({
+        name,
+        status: response.status,
+        faults: httpProblems(response),
+      }));
       expect(seen).toEqual(final.slice(0, 1).map(() => ({ name, status: 408, faults: [] })));
     }
     await until(openSockets, (count) => count <= before + 5);
@@ -247,31 +257,36 @@ describe('A client that disconnects', () => {
       variables: { input: createInput('payment', key) },
     });
 
-  /** Connections of the gateway to the service are kept for the next request. */
   const SPARE_CONNECTIONS = 30;
 
   const times = (count: number, run: () => Promise<void>): Promise<unknown> =>
     Promise.all(Array.from({ length: count }, run));
 
-  test.each(LEAVES)('(%s) at any point of its request leaves no sockets behind', async (_how, leave) => {
+  test.each(DISCONNECTS)('(%s) at any point of its request leaks no sockets', async (_how, disconnect) => {
     const before = openSockets();
-    for (const departure of DEPARTURES)
+    for (const departure of DISCONNECT_POINTS)
       for (let round = 0; round < 5; round += 1)
         await times(10, () =>
-          comeAndLeave(server.base, departure, lookup(), { headers: [authorization], leave }),
+          sendAndDisconnect(server.base, departure, lookup(), {
+            headers: [authorization],
+            disconnect,
+          }),
         );
     await until(openSockets, (now) => now <= before + SPARE_CONNECTIONS);
     expect(await serves(server)).toBe(true);
   });
 
-  const BEFORE_ANSWER = DEPARTURES.find(({ name }) => name === 'before the answer')!;
+  const BEFORE_ANSWER = DISCONNECT_POINTS.find(({ name }) => name === 'before the answer')!;
 
-  test('leaves no memory behind, be there hundreds', async () => {
-    const [, leave] = LEAVES[1]!;
+  test('leaks no memory, even hundreds of times', async () => {
+    const [, disconnect] = DISCONNECTS[1]!;
     const rounds = async (count: number): Promise<void> => {
       for (let round = 0; round < count; round += 1)
         await times(20, () =>
-          comeAndLeave(server.base, BEFORE_ANSWER, lookup(), { headers: [authorization], leave }),
+          sendAndDisconnect(server.base, BEFORE_ANSWER, lookup(), {
+            headers: [authorization],
+            disconnect,
+          }),
         );
       server.service.requests.length = 0;
       server.logLines.length = 0;
@@ -282,43 +297,52 @@ describe('A client that disconnects', () => {
     expect(heapInUse() - before).toBeLessThan(15);
   });
 
-  test.each(LEAVES)('(%s) after the service has its create does not stop it', async (_how, leave) => {
-    const key = newKey();
-    const held = holdNext(server.service, 'create-payment');
-    const wire = await Wire.open(server.base);
-    wire.write(postText(create(key), ['Host: gateway', authorization]));
-    await held.arrived();
-    leave(wire);
-    wire.socket.resume();
-    await wire.closed;
-    held.release();
-    const attempt = await until(
-      () => caller.attempt(key),
-      (seen) => seen?.outcome === 'SUCCEEDED',
-    );
-    expect(attempt?.payment?.transactionId).toBe(server.service.created(key)[0]?.transactionId);
-    expect(await caller.create('payment', key)).toMatchObject({ result: 'PaymentSuccess', replayed: true });
-    expect(server.service.created(key)).toHaveLength(1);
-  });
-
-  test.each(LEAVES)('(%s) as soon as all is sent has its create once or never', async (_how, leave) => {
-    const keys = Array.from({ length: 15 }, newKey);
-    await Promise.all(
-      keys.map((key) =>
-        comeAndLeave(server.base, BEFORE_ANSWER, create(key), { headers: [authorization], leave }),
-      ),
-    );
-    for (const key of keys) {
-      const end = await until(
-        () => caller.create('payment', key),
-        ({ result }) => result !== 'RequestInProgressError',
+  test.each(DISCONNECTS)(
+    '(%s) after the service received its create does not stop it',
+    async (_how, disconnect) => {
+      const key = newKey();
+      const held = holdNext(server.service, 'create-payment');
+      const wire = await Wire.open(server.base);
+      wire.write(postText(create(key), ['Host: gateway', authorization]));
+      await held.arrived();
+      disconnect(wire);
+      wire.socket.resume();
+      await wire.closed;
+      held.release();
+      const attempt = await until(
+        () => caller.attempt(key),
+        (seen) => seen?.outcome === 'SUCCEEDED',
       );
-      expect(end.result).toBe('PaymentSuccess');
+      expect(attempt?.payment?.transactionId).toBe(server.service.created(key)[0]?.transactionId);
+      expect(await caller.create('payment', key)).toMatchObject({ result: 'PaymentSuccess', replayed: true });
       expect(server.service.created(key)).toHaveLength(1);
-    }
-  });
+    },
+  );
 
-  test('in the body of its create has none', async () => {
+  test.each(DISCONNECTS)(
+    '(%s) as soon as everything is sent creates once or never',
+    async (_how, disconnect) => {
+      const keys = Array.from({ length: 15 }, newKey);
+      await Promise.all(
+        keys.map((key) =>
+          sendAndDisconnect(server.base, BEFORE_ANSWER, create(key), {
+            headers: [authorization],
+            disconnect,
+          }),
+        ),
+      );
+      for (const key of keys) {
+        const end = await until(
+          () => caller.create('payment', key),
+          ({ result }) => result !== 'RequestInProgressError',
+        );
+        expect(end.result).toBe('PaymentSuccess');
+        expect(server.service.created(key)).toHaveLength(1);
+      }
+    },
+  );
+
+  test('in the body of its create creates nothing', async () => {
     const key = newKey();
     const wire = await Wire.open(server.base);
     wire.write(postText(create(key), ['Host: gateway', authorization]).slice(0, -1));

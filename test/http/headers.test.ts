@@ -15,11 +15,10 @@ const PAGE = { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' };
 const CREATE = `mutation ($input: CreatePaymentInput!) { createPayment(input: $input) { __typename } }`;
 const LOOKUP = `query ($c: UUID!) { payment(channel: $c, externalId: "order-1") { __typename } }`;
 
-/** Before a payment service. */
 let server: Server;
-/** The same with CORS_ORIGINS and a trusted proxy. */
+/** With CORS_ORIGINS and a trusted proxy. */
 let listed: Server;
-/** With the embedded sandbox: open to everybody on this machine, with a page for browsers. */
+/** With the embedded sandbox: no authentication, and a page for browsers. */
 let sandboxMode: string;
 
 beforeAll(async () => {
@@ -32,7 +31,6 @@ beforeAll(async () => {
 });
 
 describe('A response', () => {
-  /** Every kind of response. */
   const RESPONSES: [string, status: number, () => Promise<RawResult>][] = [
     ['to an operation', 200, () => post(server.client.url, HELLO)],
     ['to a GET', 200, () => raw(server.client.url + QUERY, { headers: { 'apollo-require-preflight': '1' } })],
@@ -54,10 +52,10 @@ describe('A response', () => {
   const match = (pattern: RegExp): unknown => expect.stringMatching(pattern) as unknown;
 
   test.each(RESPONSES)('%s has status %d and the safe headers', async (what, status, ask) => {
-    const answer = await ask();
-    expect(answer.status).toBe(status);
+    const response = await ask();
+    expect(response.status).toBe(status);
     const isPage = what === 'with the page for browsers';
-    expect(Object.fromEntries(answer.headers)).toMatchObject({
+    expect(Object.fromEntries(response.headers)).toMatchObject({
       'x-content-type-options': 'nosniff',
       'x-frame-options': match(/^deny$/i),
       'content-security-policy': match(
@@ -72,12 +70,11 @@ describe('A response', () => {
       'content-type': match(isPage ? /^text\/html/ : /^application\/(\S+\+)?json\b/),
     });
     for (const name of ['server', 'x-powered-by', 'via', 'set-cookie', 'access-control-allow-origin', 'etag'])
-      expect([name, answer.headers.get(name)]).toEqual([name, null]);
-    if (!isPage) expect(answer.text).not.toMatch(/<\w/);
+      expect([name, response.headers.get(name)]).toEqual([name, null]);
+    if (!isPage) expect(response.text).not.toMatch(/<\w/);
   });
 });
 
-/** The request with which a browser asks whether a page may make the call. It has no credentials. */
 const preflight = (base: string, origin: string): Promise<Response> =>
   fetch(`${base}/graphql`, {
     method: 'OPTIONS',
@@ -90,7 +87,6 @@ const preflight = (base: string, origin: string): Promise<Response> =>
 
 const ask = (base: string, origin: string): Promise<RawResult> => post(`${base}/graphql`, HELLO, { origin });
 
-/** The responses to a preflight request and to an operation. */
 const both = (base: string, origin: string): Promise<(Response | RawResult)[]> =>
   Promise.all([preflight(base, origin), ask(base, origin)]);
 
@@ -115,16 +111,16 @@ describe('CORS', () => {
     async (sent) => {
       // White space at its end is no part of a header's value.
       const origin = sent.trim();
-      const [asked, answer] = await both(listed.base, sent);
-      expect(asked?.status).toBe(204);
-      expect(Object.fromEntries(asked?.headers ?? [])).toMatchObject({
+      const [request, response] = await both(listed.base, sent);
+      expect(request?.status).toBe(204);
+      expect(Object.fromEntries(request?.headers ?? [])).toMatchObject({
         'access-control-allow-origin': origin,
         'access-control-allow-methods': 'GET, POST',
         'access-control-allow-headers': 'authorization,content-type',
         vary: expect.stringMatching(/\borigin\b/i) as unknown,
       });
-      expect(answer?.status).toBe(200);
-      expect(Object.fromEntries(answer?.headers ?? [])).toMatchObject({
+      expect(response?.status).toBe(200);
+      expect(Object.fromEntries(response?.headers ?? [])).toMatchObject({
         'access-control-allow-origin': origin,
         'access-control-expose-headers': expect.stringMatching(/x-request-id/) as unknown,
         vary: expect.stringMatching(/\borigin\b/i) as unknown,
@@ -143,10 +139,10 @@ describe('CORS', () => {
     }
   });
 
-  test('lets a page read why it is refused', async () => {
+  test('lets a page read the reason of a refusal', async () => {
     const headers = { origin: SHOP, authorization: 'Bearer nobody' };
-    const answer = await post(listed.client.url, HELLO, headers);
-    expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([401, SHOP]);
+    const response = await post(listed.client.url, HELLO, headers);
+    expect([response.status, response.headers.get('access-control-allow-origin')]).toEqual([401, SHOP]);
   });
 
   test('does not let a page read the health checks', async () => {
@@ -180,7 +176,7 @@ describe('CORS', () => {
         }
   });
 
-  test('takes no points for a preflight request, and sends nothing to the service', async () => {
+  test('charges no points for a preflight request, and sends nothing to the service', async () => {
     const strict = await startServer({ CORS_ORIGINS: SHOP, RATE_LIMIT_PER_MINUTE: '1' });
     for (let count = 0; count < 5; count += 1) expect((await preflight(strict.base, SHOP)).status).toBe(204);
     expect((await ask(strict.base, SHOP)).status).toBe(200);
@@ -188,7 +184,7 @@ describe('CORS', () => {
   });
 });
 
-test('Without credentials the sandbox mode serves only under names of this machine', async () => {
+test('Without credentials the sandbox mode responds only to host names of this machine', async () => {
   const statuses: number[] = [];
   for (const host of ['localhost', 'evil.example']) {
     const wire = (await Wire.open(sandboxMode)).write(
@@ -200,7 +196,7 @@ test('Without credentials the sandbox mode serves only under names of this machi
 });
 
 describe('Headers of a caller', () => {
-  /** Headers that mean something to proxies and frameworks. */
+  /** Headers that proxies and frameworks interpret. */
   const STRANGE: Record<string, string> = {
     accept: 'text/evil',
     'accept-encoding': 'gzip, evil',
@@ -240,7 +236,6 @@ describe('Headers of a caller', () => {
 });
 
 describe('X-Forwarded-For', () => {
-  /** The address that the audit log has for a create. */
   async function addressOf(gateway: Server, forwardedFor: string): Promise<string | undefined> {
     const key = newKey();
     const headers = { ...AUTHORIZED, 'x-forwarded-for': forwardedFor };
@@ -255,7 +250,7 @@ describe('X-Forwarded-For', () => {
       expect(await addressOf(server, header)).toBe('127.0.0.1');
   });
 
-  test('is ignored when its sender is no trusted proxy', async () => {
+  test('is ignored when its sender is not a trusted proxy', async () => {
     const other = await startServer({ TRUSTED_PROXIES: '10.0.0.0/8,192.0.2.1' });
     expect(await addressOf(other, '203.0.113.7')).toBe('127.0.0.1');
   });
@@ -278,8 +273,8 @@ describe('X-Forwarded-For', () => {
   );
 
   test('does not change the rights of a caller', async () => {
-    const answer = await listed.client.ask(LOOKUP, { c: CHANNEL }, { 'x-forwarded-for': '127.0.0.1' });
-    expect(answer.status).toBe(401);
+    const response = await listed.client.ask(LOOKUP, { c: CHANNEL }, { 'x-forwarded-for': '127.0.0.1' });
+    expect(response.status).toBe(401);
     expect(await new Caller(listed.base).create('payment', newKey())).toMatchObject({
       result: 'PaymentSuccess',
     });

@@ -4,7 +4,7 @@ import { lookUpPayment } from '../methods/selection';
 import { Caller, createInput } from '../support/caller';
 import { clientKeysFile } from '../support/credentials';
 import { until } from '../support/latch';
-import { CHANNEL, type GraphqlAnswer } from '../support/gateway';
+import { CHANNEL, type GraphqlResult } from '../support/gateway';
 import { post, raw, type RawResult } from '../support/raw';
 import { newKey } from '../support/harness';
 import { holdNext } from './support/held';
@@ -14,7 +14,7 @@ const LOOKUP = `query ($c: UUID!, $e: String!) { payment(channel: $c, externalId
 const BATCH = `query ($c: UUID!, $ids: [UUID!]!) { payments(channel: $c, transactionIds: $ids) { __typename } }`;
 const CREATE = `mutation ($input: CreatePaymentInput!) { createPayment(input: $input) { __typename } }`;
 
-type Send = (server: Server, headers?: Record<string, string>) => Promise<GraphqlAnswer<unknown>>;
+type Send = (server: Server, headers?: Record<string, string>) => Promise<GraphqlResult<unknown>>;
 
 const idsOf = (count: number): string[] => Array.from({ length: count }, () => randomUUID());
 
@@ -41,7 +41,7 @@ const attempts = (selection: string, first = '100'): string =>
 const FRAGMENTS =
   'fragment N on AttemptEdge { item: node { ...P } } fragment P on Attempt { it: payment { __typename } }';
 
-const isLimited = ({ status }: Pick<GraphqlAnswer<unknown>, 'status'>): boolean => status === 429;
+const isLimited = ({ status }: Pick<GraphqlResult<unknown>, 'status'>): boolean => status === 429;
 const codesOf = ({ errors }: Pick<RawResult, 'errors'>): unknown[] | undefined =>
   errors?.map(({ extensions }) => extensions['code']);
 
@@ -59,7 +59,6 @@ describe('RATE_LIMIT_PER_MINUTE=24', () => {
     server = await startServer({ RATE_LIMIT_PER_MINUTE: String(POINTS), CLIENT_KEYS_FILE });
   });
 
-  /** The credentials of a client that has all its points. */
   const newClient = (): Record<string, string> => bearer(unused.pop()?.key ?? '');
 
   describe('refuses a client that has no points left', () => {
@@ -71,7 +70,7 @@ describe('RATE_LIMIT_PER_MINUTE=24', () => {
       server.service.requests.length = 0;
     });
 
-    test('with status 429 and the time to wait', async () => {
+    test('with status 429 and Retry-After', async () => {
       const { status, data, errors, headers } = await lookUp(server, limited);
       expect([status, data, errors?.length]).toEqual([429, undefined, 1]);
       const { extensions, message } = errors![0]!;
@@ -108,8 +107,8 @@ describe('RATE_LIMIT_PER_MINUTE=24', () => {
   test('admits no more concurrent requests than points are left', async () => {
     const client = newClient();
     server.service.requests.length = 0;
-    const answers = await Promise.all(Array.from({ length: 60 }, () => lookUp(server, client)));
-    expect(answers.filter(isLimited)).toHaveLength(60 - POINTS);
+    const responses = await Promise.all(Array.from({ length: 60 }, () => lookUp(server, client)));
+    expect(responses.filter(isLimited)).toHaveLength(60 - POINTS);
     expect(server.service.requests).toHaveLength(POINTS);
   });
 
@@ -142,7 +141,7 @@ describe('RATE_LIMIT_PER_MINUTE=24', () => {
     [1, 'a document that does not parse', send('{')],
     [1, 'a document that is too large', send(`{ ${times(200, (n) => `a${n}: __typename`)} }`)],
     [1, 'a missing variable', send('query ($c: UUID!) { payment(channel: $c) { __typename } }')],
-  ])('takes %d points for %s', async (points, _what, one) => {
+  ])('charges %d points for %s', async (points, _what, one) => {
     const client = newClient();
     let count = 0;
     while (count <= POINTS && !isLimited(await one(server, client))) count += 1;
@@ -150,10 +149,10 @@ describe('RATE_LIMIT_PER_MINUTE=24', () => {
   });
 });
 
-test('RATE_LIMIT_PER_MINUTE=0 is no limit', async () => {
+test('RATE_LIMIT_PER_MINUTE=0 disables the limit', async () => {
   const server = await startServer({ RATE_LIMIT_PER_MINUTE: '0' });
-  const answers = await Promise.all(Array.from({ length: 50 }, () => send('{ __typename }')(server)));
-  expect(answers.filter(isLimited)).toHaveLength(0);
+  const responses = await Promise.all(Array.from({ length: 50 }, () => send('{ __typename }')(server)));
+  expect(responses.filter(isLimited)).toHaveLength(0);
 });
 
 describe('With default limits', () => {
@@ -169,17 +168,17 @@ describe('With default limits', () => {
     ['full batches', 20, batch(Array<string>(100).fill(randomUUID()))],
     ['operations with 20 aliases', 5, aliased(20)],
   ])('a client is never refused: %s', async (_what, count, one) => {
-    const answers = await Promise.all(Array.from({ length: count }, () => one(server)));
-    for (const { status, errors } of answers) expect([status, errors]).toEqual([200, undefined]);
+    const responses = await Promise.all(Array.from({ length: count }, () => one(server)));
+    for (const { status, errors } of responses) expect([status, errors]).toEqual([200, undefined]);
   });
 
   test('a client is never refused: a payment with every field of every type', async () => {
     const { client } = server;
     const externalId = newKey();
     await client.ask(CREATE, { input: createInput('payment', newKey(), { externalId }) });
-    const answer = await client.ask<{ payment: object }>(lookUpPayment(), { channel: CHANNEL, externalId });
-    expect(answer.errors).toBeUndefined();
-    expect(Object.keys(answer.data.payment).length).toBeGreaterThan(5);
+    const response = await client.ask<{ payment: object }>(lookUpPayment(), { channel: CHANNEL, externalId });
+    expect(response.errors).toBeUndefined();
+    expect(Object.keys(response.data.payment).length).toBeGreaterThan(5);
   });
 
   const HUNDRED = JSON.stringify(idsOf(100));
@@ -214,7 +213,6 @@ describe('With default limits', () => {
 });
 
 describe('A gateway above MAX_EVENT_LOOP_LAG_MS', () => {
-  /** Blocks the event loop of this process again and again. */
   function blockEventLoop(ms: number): { stop(): void } {
     const timer = setInterval(() => {
       const end = performance.now() + ms;
@@ -262,7 +260,7 @@ describe('A gateway above MAX_EVENT_LOOP_LAG_MS', () => {
     ]);
   });
 
-  test('refuses a create before anything of it is done', async () => {
+  test('refuses a create before it has any effect', async () => {
     const before = server.service.requests.length;
     const other = newKey();
     expect(await new Caller(server.base).create('payment', other)).toMatchObject({
@@ -279,18 +277,18 @@ describe('A gateway above MAX_EVENT_LOOP_LAG_MS', () => {
     expect(server.service.created(key)).toHaveLength(1);
   });
 
-  test('refuses nothing where it is 0', async () => {
+  test('refuses nothing when the setting is 0', async () => {
     expect((await ask(server)).status).toBe(503);
     expect((await ask(unlimited)).status).toBe(200);
   });
 
   test('serves again when the event loop is free', async () => {
     block.stop();
-    const answer = await until(
+    const response = await until(
       () => ask(server),
       ({ status }) => status !== 503,
     );
-    expect(answer.status).toBe(200);
+    expect(response.status).toBe(200);
     expect(await new Caller(server.base).create('payment', newKey())).toMatchObject({
       result: 'PaymentSuccess',
     });

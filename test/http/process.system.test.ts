@@ -2,9 +2,9 @@ import { readdirSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { EventStream } from '../subscriptions/support/event-stream';
 import { WireClient } from '../subscriptions/support/wire-client';
-import { Caller, CHANNEL, createInput, type End } from '../support/caller';
+import { Caller, CHANNEL, createInput, type CallResult } from '../support/caller';
 import { AUTHORIZED } from '../support/credentials';
-import { gate, until, type Gate } from '../support/latch';
+import { gate, until, type Latch } from '../support/latch';
 import { API_KEY, SECRET_KEY, closeAfterTests, testGateway, testSettings } from '../support/gateway';
 import { FakePaymentService } from '../support/payment-service/fake-payment-service';
 import { Program, listening, startWithDescriptorLimit } from '../support/program';
@@ -14,7 +14,7 @@ import { openStore, type Store } from '../support/stores';
 import { Wire, postText, requestText } from '../support/wire';
 import { holdNext } from './support/held';
 
-/** Longer than the tests: whoever waits for one of these waits too long. */
+/** Longer than the tests. */
 const ENDLESS = { SHUTDOWN_GRACE_MS: '600000', CLIENT_TIMEOUT_MS: '300000' };
 const CREATE = 'mutation ($input: CreatePaymentInput!) { createPayment(input: $input) { __typename } }';
 const CREATED = { data: { createPayment: { __typename: 'PaymentSuccess' } } };
@@ -33,7 +33,7 @@ const start = (env: Record<string, string>): Promise<Program> =>
     serviceUrl: service.url,
     databaseUrl: store.url,
     env: { SERVICE_TIMEOUT_MS: '60000', ...env },
-    isPatient: true,
+    hasSlowJournal: true,
   });
 
 const baseOf = (program: Program): string => program.url.replace(/\/graphql$/, '');
@@ -54,26 +54,23 @@ const createText = (key: string): string =>
 
 const HEALTH = requestText('GET /healthz HTTP/1.1', ['Host: localhost']);
 
-/** Makes the service hold back creates until the gate is opened. */
-function holdCreates(): Gate {
+function holdCreates(): Latch {
   const hold = gate();
   service.plan((purpose) => (purpose === 'create-payment' ? { acts: true, first: hold.opened } : undefined));
   return hold;
 }
 
-/** Resolves when that many creates have arrived at the service. */
 const arrived = (count: number): Promise<number> =>
   until(
     () => service.requestsTo('create-payment').length,
     (found) => found === count,
   );
 
-/** Sends that many creates, which the service holds back. */
 async function inFlight(program: Program, count: number) {
   const hold = holdCreates();
   const before = service.requestsTo('create-payment').length;
   const keys = Array.from({ length: count }, newKey);
-  const calls = keys.map((key) => program.create('payment', key).catch((): End => ({ error: 'CUT' })));
+  const calls = keys.map((key) => program.create('payment', key).catch((): CallResult => ({ error: 'CUT' })));
   await arrived(before + count);
   return { keys, calls, release: hold.open };
 }
@@ -84,13 +81,13 @@ const statusAt = (url: string): Promise<number | 'refused'> =>
     () => 'refused',
   );
 
-const bodiesOf = (answers: readonly { body: string }[]): unknown[] =>
-  answers.map(({ body }) => JSON.parse(body) as unknown);
+const bodiesOf = (responses: readonly { body: string }[]): unknown[] =>
+  responses.map(({ body }) => JSON.parse(body) as unknown);
 
 describe('SIGTERM', () => {
   beforeAll(newStore);
 
-  test('lets work in flight end, takes nothing new, and waits for no idle client', async () => {
+  test('completes work in flight, accepts no new work, and waits for no idle client', async () => {
     const program = await start(ENDLESS);
     expect(await statusAt(`${baseOf(program)}/readyz`)).toBe(200);
     const idle = ['', 'POST /graphql HTTP/1.1\r\nHost: ', HEALTH, createText(newKey()).slice(0, -1)];
@@ -104,7 +101,7 @@ describe('SIGTERM', () => {
 
     await terminate(program);
     expect([503, 'refused']).toContain(await statusAt(`${baseOf(program)}/readyz`));
-    const late = await program.create('payment', newKey()).catch((): End => ({ error: 'CUT' }));
+    const late = await program.create('payment', newKey()).catch((): CallResult => ({ error: 'CUT' }));
     expect(late.result).toBeUndefined();
     const second = newKey();
     pipeline.write(createText(second));
@@ -112,8 +109,8 @@ describe('SIGTERM', () => {
 
     const ends = await Promise.all(calls);
     expect(ends.map(({ result }) => result)).toEqual(keys.map(() => 'PaymentSuccess'));
-    const [answer, refused] = await pipeline.end();
-    expect(JSON.parse(answer?.body ?? '')).toEqual(CREATED);
+    const [response, refused] = await pipeline.end();
+    expect(JSON.parse(response?.body ?? '')).toEqual(CREATED);
     expect([undefined, 503]).toContain(refused?.status);
     expect(await program.exited).toBe(0);
     expect(service.requestsTo('create-payment')).toHaveLength(11);
@@ -124,12 +121,11 @@ describe('SIGTERM', () => {
     wires.forEach((wire) => wire.close());
   });
 
-  test('with exit code 1 leaves cut-off work in the journal after a second signal or the grace period', async () => {
+  test('a second time or after the grace period ends with exit code 1, and interrupted work is in the journal', async () => {
     await newStore();
     const stopped = await start(ENDLESS);
     const bySignal = await inFlight(stopped, 3);
     await terminate(stopped);
-    // Either signal may be the second.
     stopped.signal('SIGINT');
     expect(await stopped.exited).toBe(1);
     bySignal.release();
@@ -146,7 +142,7 @@ describe('SIGTERM', () => {
     expect(await store.rows('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
     const rows = await store.rows('SELECT key, outcome FROM attempts');
     expect(rows.map(({ key }) => key).sort()).toEqual(keys.toSorted());
-    // The second gateway may have found out what became of the first ones.
+    // Rechecks by the second gateway may have found other outcomes.
     const cut = rows.filter(({ key }) => byGrace.keys.includes(String(key)));
     for (const { outcome } of cut) expect(['in_progress', 'unknown']).toContain(outcome);
 
@@ -164,11 +160,11 @@ describe('SIGTERM', () => {
 });
 
 describe('SHUTDOWN_DELAY_MS after SIGTERM', () => {
-  test('serves every request and closes its connection, fails readiness, and ends at a second signal', async () => {
+  test('serves requests and closes their connections, fails readiness, and ends at a second signal', async () => {
     await newStore();
     const program = await start({ SHUTDOWN_DELAY_MS: '300000' });
     const idle = (await Wire.open(program.url)).write(HEALTH);
-    expect((await idle.answers(1))[0]?.headers['connection']).not.toBe('close');
+    expect((await idle.responses(1))[0]?.headers['connection']).not.toBe('close');
     const hold = holdCreates();
     const busy = (await Wire.open(program.url)).write(createText(newKey()));
     await arrived(1);
@@ -194,7 +190,7 @@ describe('SHUTDOWN_DELAY_MS after SIGTERM', () => {
     expect(await program.exited).toBe(1);
   });
 
-  test('ends subscriptions and idle connections after the delay, and lets requests end', async () => {
+  test('ends subscriptions and idle connections after the delay, and completes requests', async () => {
     await newStore();
     const program = await start({ ...ENDLESS, SHUTDOWN_DELAY_MS: '2500' });
     const created = await program.create('payment', newKey());
@@ -212,7 +208,7 @@ describe('SHUTDOWN_DELAY_MS after SIGTERM', () => {
     const whole = createText(newKey());
     // An incomplete request behind a create in flight, and the beginning of a request.
     const pipelined = await open(createText(newKey()) + createText(newKey()).slice(0, -1));
-    const begun = await open(whole.slice(0, 20));
+    const started = await open(whole.slice(0, 20));
     await arrived(2);
 
     await terminate(program);
@@ -226,13 +222,13 @@ describe('SHUTDOWN_DELAY_MS after SIGTERM', () => {
       (status) => status === 'refused',
     );
     // Connections that were accepted before may send their request.
-    begun.write(whole.slice(20));
+    started.write(whole.slice(20));
     await arrived(3);
     expect((await before.closed).code).toBe(1001);
     expect(await after.rest()).toEqual([]);
     await silent.end();
     hold.open();
-    expect(bodiesOf(await begun.end())).toEqual([CREATED]);
+    expect(bodiesOf(await started.end())).toEqual([CREATED]);
     expect(bodiesOf((await pipelined.end()).slice(0, 1))).toEqual([CREATED]);
     expect(await program.exited).toBe(0);
     expect(service.requestsTo('create-payment')).toHaveLength(3);
@@ -254,7 +250,6 @@ test('A gateway with 128 file descriptors serves while 160 connections send noth
   const base = await listening(program);
   const { hostname, port } = new URL(base);
 
-  /** Opens a connection on which nothing is sent; resolves when the server accepts or resets it. */
   async function silentConnection(): Promise<Socket> {
     const socket = connect({ host: hostname, port: Number(port) });
     socket.on('error', () => undefined);
@@ -270,7 +265,6 @@ test('A gateway with 128 file descriptors serves while 160 connections send noth
     expect((await post(`${base}/graphql`, '{"query":"{ __typename }"}')).status).toBe(200);
   }
 
-  /** The time of the gateway, in seconds since 1970. */
   async function timeOfGateway(): Promise<number> {
     const { text } = await raw(`${base}/metrics`);
     return Number(/^paygraph_time_seconds (\S+)$/m.exec(text)?.[1]);
@@ -279,7 +273,7 @@ test('A gateway with 128 file descriptors serves while 160 connections send noth
   const key = newKey();
   const held = holdNext(service, 'create-payment');
   const created = new Caller(base).create('payment', key);
-  // Awaited below: until then a failure of the test is not to be hidden by its rejection.
+  // Awaited below; prevents that its rejection hides a test failure.
   created.catch(() => undefined);
   await held.arrived();
   const silent = await Promise.all(Array.from({ length: 160 }, silentConnection));

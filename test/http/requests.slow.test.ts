@@ -3,7 +3,12 @@ import fc from 'fast-check';
 import { serverAudits } from 'graphql-http';
 import { exchange } from '../auth/support/raw-socket';
 import { MUTATIONS, anyBody, anyDocument, brokenDocument, mutationCall } from '../adversarial/fuzz';
-import { LOG_BREAKS, faultOfLine, faultsOfGraphql, faultsOfHttp } from '../adversarial/assert-safe-response';
+import {
+  LOG_BREAKS,
+  logLineProblem,
+  graphqlProblems,
+  httpProblems,
+} from '../adversarial/assert-safe-response';
 import { MALFORMED, type Malformed } from '../adversarial/malformed';
 import { WireClient } from '../subscriptions/support/wire-client';
 import { createInput } from '../support/caller';
@@ -33,7 +38,7 @@ beforeEach(() => {
   server.logLines.length = 0;
 });
 
-/** Whatever was sent, the gateway still serves, and has logged no error of its own. */
+/** After every test the gateway still serves, and has logged no error. */
 afterEach(async () => {
   expect(server.logLines.filter((line) => /"level":(50|60)/.test(line))).toEqual([]);
   expect((await server.client.ask('{ __typename }')).status).toBe(200);
@@ -64,38 +69,38 @@ describe('GraphQL over HTTP', () => {
     expect(result.status === 'ok' ? result.status : `${result.status}: ${result.reason}`).toBe('ok');
   });
 
-  test('carries out no operation by HEAD', async () => {
-    const asked = `${server.client.url}?query=${encodeURIComponent('{ __typename }')}`;
-    const answer = await fetch(asked, { method: 'HEAD', headers: { ...AUTHORIZED, ...PREFLIGHT } });
-    expect([200, 400, 404, 405]).toContain(answer.status);
-    expect(await answer.text()).toBe('');
+  test('executes no operation by HEAD', async () => {
+    const request = `${server.client.url}?query=${encodeURIComponent('{ __typename }')}`;
+    const response = await fetch(request, { method: 'HEAD', headers: { ...AUTHORIZED, ...PREFLIGHT } });
+    expect([200, 400, 404, 405]).toContain(response.status);
+    expect(await response.text()).toBe('');
   });
 });
 
 describe('A malformed request', () => {
-  /** The answers, and whether the request that was smuggled behind it reached the service. */
+  /** The responses, and whether the smuggled request reached the service. */
   async function sendMalformed({ write }: Pick<Malformed, 'write'>) {
     const externalId = `hidden-${randomUUID()}`;
     const query = `{ payment(channel: "${CHANNEL}", externalId: "${externalId}") { __typename } }`;
     const smuggled = postText(JSON.stringify({ query }), [host, authorization, 'Connection: close']);
     const wire = await Wire.open(server.base);
     const aim = { host: new URL(server.base).host, authorization, smuggled };
-    const answers = await wire.write(write(aim)).end();
+    const responses = await wire.write(write(aim)).end();
     const reached = server.service.requests.some(
       ({ parameters }) => parameters.get('external_id') === externalId,
     );
-    return { answers, reached };
+    return { responses, reached };
   }
 
   test.each(MALFORMED.map((one) => [one.name, one] as const))(
-    'is read in one way or refused: %s',
+    'is parsed in one way or refused: %s',
     async (_name, malformed) => {
-      const { answers, reached } = await sendMalformed(malformed);
-      const [first, second, ...more] = answers;
+      const { responses, reached } = await sendMalformed(malformed);
+      const [first, second, ...more] = responses;
       expect(malformed.statuses).toContain(first?.status ?? 0);
-      expect(faultsOfHttp(first ?? { status: 0, body: '' })).toEqual([]);
+      expect(httpProblems(first ?? { status: 0, body: '' })).toEqual([]);
       if (malformed.followed) {
-        // What follows is a request of its own; the connection may also have ended before.
+        // What follows is a separate request; the connection may also have ended before.
         if (second) expect(JSON.parse(second.body)).toEqual({ data: { payment: null } });
         expect(more).toEqual([]);
       } else {
@@ -105,17 +110,17 @@ describe('A malformed request', () => {
   );
 
   test('would reach the service if it were well-formed', async () => {
-    const { answers, reached } = await sendMalformed({
+    const { responses, reached } = await sendMalformed({
       write: ({ smuggled }) => postText('{"query":"{ __typename }"}', [host, authorization]) + smuggled,
     });
-    expect([answers.map(({ status }) => status), reached]).toEqual([[200, 200], true]);
+    expect([responses.map(({ status }) => status), reached]).toEqual([[200, 200], true]);
   });
 
-  test('is answered without the name of the server', async () => {
+  test('gets a response without the name of the server', async () => {
     const large = requestText('GET / HTTP/1.1', ['Host: a', `X: ${'a'.repeat(50_000)}`]);
     for (const [text, status] of [['SSH-2.0-OpenSSH_9.2\r\n\r\n', 400] as const, [large, 431] as const]) {
       const wire = await Wire.open(server.base);
-      expect((await wire.write(text).end()).map((answer) => answer.status)).toEqual([status]);
+      expect((await wire.write(text).end()).map((response) => response.status)).toEqual([status]);
       expect(wire.received.length).toBeLessThan(600);
       expect(wire.received).not.toMatch(/\b(fastify|node|express|apollo|llhttp|HPE_|server:)/i);
     }
@@ -131,7 +136,7 @@ function expectRefused(result: RawResult, status = 400): void {
   expect(server.service.requests).toHaveLength(0);
 }
 
-/** The JSON text of a create with that text as its external id, and that in place of the amount's value. */
+/** The JSON text of a create with this external id and this text of the amount's value. */
 const createText = (externalId = 'order-1', value = '"value": "5.00"'): string =>
   `{"query": ${JSON.stringify(CREATE)}, "variables": {"input": {
     "idempotencyKey": "${randomUUID()}", "externalId": "${externalId}", "channel": "${CHANNEL}",
@@ -165,7 +170,7 @@ describe.each([
     async (charset) => expectRefused(await send(createText(), `application/json; charset=${charset}`), 415),
   );
 
-  test('is not confused with an unusual one', async () => {
+  test('is accepted when it is unusual but unambiguous', async () => {
     const bodies = [
       utf8(createText('Müller-日本-🙂')),
       // A byte order mark is not a part of the body.
@@ -222,7 +227,7 @@ describe('An ambiguous', () => {
     expect(server.service.requests).toHaveLength(0);
   });
 
-  test('GET is not confused with one with spaces and escapes', async () => {
+  test('GET is not one with spaces and escapes, which is accepted', async () => {
     expect(await get(`${query}&${variables('Müller %2B +')}`)).toMatchObject({
       status: 200,
       data: { payment: null },
@@ -233,8 +238,8 @@ describe('An ambiguous', () => {
   });
 
   test('spelling of a GET does not avoid the limits of documents', async () => {
-    const bomb = `{ ${Array.from({ length: 200 }, (_, place) => `a${place}: __typename`).join(' ')} }`;
-    const escaped = encodeURIComponent(bomb);
+    const document = `{ ${Array.from({ length: 200 }, (_, place) => `a${place}: __typename`).join(' ')} }`;
+    const escaped = encodeURIComponent(document);
     for (const parameters of [
       `query=${escaped}`,
       `query=${escaped.replaceAll('%20', '+')}`,
@@ -251,7 +256,7 @@ describe('An ambiguous', () => {
       const client = await connect();
       client.socket.send(latin1(init.replace('{', '{"x": "ü", ')), { binary });
       expect([1007, 4400]).toContain((await client.closed).code);
-      expect(client.heard).toEqual([]);
+      expect(client.messages).toEqual([]);
     });
 
     test.each([
@@ -270,7 +275,7 @@ describe('An ambiguous', () => {
       const client = await connect();
       client.say(message);
       expect((await client.closed).code).toBe(code);
-      expect(client.heard).toEqual([]);
+      expect(client.messages).toEqual([]);
     });
 
     test('a duplicate variable of a subscription', async () => {
@@ -309,11 +314,11 @@ describe('An ambiguous', () => {
 
   test('half of a surrogate pair is refused in a lookup', async () => {
     const half = '\ud800';
-    const asked: [string, object][] = [
+    const request: [string, object][] = [
       [LOOKUP, { c: CHANNEL, e: `a${half}` }],
       ['query ($k: ID!) { attempt(idempotencyKey: $k) { operation } }', { k: `a${half}` }],
     ];
-    for (const [document, given] of asked) {
+    for (const [document, given] of request) {
       const { errors } = await server.client.ask(document, given);
       expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
     }
@@ -321,7 +326,7 @@ describe('An ambiguous', () => {
   });
 });
 
-describe('One event stays one log line', () => {
+describe('One event is one log line', () => {
   const json = (body: object): string => JSON.stringify(body);
   const create = (over: object = {}): string =>
     json({ query: CREATE, variables: { input: createInput('payment', newKey(), { ...over }) } });
@@ -330,7 +335,7 @@ describe('One event stays one log line', () => {
     method: { other: { fields: { note: text } } },
   });
 
-  /** Every place of a body where a caller writes a text, and how many audit lines it may cause. */
+  /** Every place of a body for a caller's text, and the number of audit lines it may cause. */
   const BODIES: [string, audited: number, (text: string) => string][] = [
     ['operationName', 0, (text) => json({ query: '{ __typename }', operationName: text })],
     ['the document', 0, (text) => json({ query: `{ __typename } ${text}` })],
@@ -343,7 +348,7 @@ describe('One event stays one log line', () => {
     ['a custom field of a create', 1, (text) => create(note(text))],
   ];
 
-  /** Sends a request, and returns what was written meanwhile to the log and to the audit log. */
+  /** Sends a request, and returns the new lines of the log and the audit log. */
   async function written(text: string): Promise<{ log: string[]; audit: string[] }> {
     const before = server.auditText().length;
     server.logLines.length = 0;
@@ -354,7 +359,7 @@ describe('One event stays one log line', () => {
   }
 
   function expectWholeLines(lines: readonly string[]): void {
-    expect(lines.flatMap((line) => faultOfLine(line) ?? [])).toEqual([]);
+    expect(lines.flatMap((line) => logLineProblem(line) ?? [])).toEqual([]);
   }
 
   const PLAIN = 'Connection: close';
@@ -413,12 +418,12 @@ describe('One event stays one log line', () => {
 });
 
 describe('Random input', () => {
-  /** The same on every machine; another seed may be tried: FUZZ_SEED=123 npx jest test/http/requests.slow */
+  /** Fixed for reproducible runs; FUZZ_SEED=123 npx jest test/http/requests.slow uses another seed. */
   const SEED = Number(process.env['FUZZ_SEED'] ?? 20261121);
 
   async function faultsFor(body: string): Promise<string[]> {
     const { status, text } = await send(body);
-    return faultsOfGraphql({ status, body: text });
+    return graphqlProblems({ status, body: text });
   }
 
   const inDocument = (documents: fc.Arbitrary<string>): fc.Arbitrary<string> =>
@@ -436,7 +441,7 @@ describe('Random input', () => {
     await fc.assert(property, { seed: SEED, numRuns });
   });
 
-  test('leaves no memory behind', async () => {
+  test('leaks no memory', async () => {
     const bodies = fc.oneof(anyBody, inDocument(brokenDocument), calls('createPayment'));
     const many = fc.sample(bodies, { seed: SEED, numRuns: 60 });
     const sendAll = async (): Promise<void> => {
@@ -448,14 +453,14 @@ describe('Random input', () => {
     const before = heapInUse();
     await sendAll();
     await sendAll();
-    // Each time it is more than a megabyte of text.
+    // Each run sends more than a megabyte of text.
     expect(heapInUse() - before).toBeLessThan(20);
   });
 
-  test('is partly valid, and carried out', async () => {
+  test('is partly valid, and executed', async () => {
     const documents = fc.sample(anyDocument, { seed: SEED, numRuns: 50 });
-    const answers = await Promise.all(documents.map((query) => server.client.ask(query)));
-    expect(answers.filter(({ data }) => data).length).toBeGreaterThan(5);
+    const responses = await Promise.all(documents.map((query) => server.client.ask(query)));
+    expect(responses.filter(({ data }) => data).length).toBeGreaterThan(5);
     const created = server.service.ledger.entries.length;
     const creates = fc.sample(mutationCall('createPayment'), { seed: SEED + 1, numRuns: 50 });
     for (const { query, variables } of creates) await server.client.ask(query, variables);

@@ -5,7 +5,6 @@ import { ENDED, confirmedBy, newConfirm } from './support/samples';
 const CERTAIN = { previousOutcomeUnknown: false, unresolvedHashes: [] };
 const SUSPECT = { previousOutcomeUnknown: true, unresolvedHashes: expect.any(Array) };
 
-/** Another confirm of the same payment. */
 const next = (before: ConfirmClaim, given: Partial<ConfirmClaim> = {}): ConfirmClaim =>
   newConfirm({
     ...before,
@@ -23,7 +22,7 @@ describeJournals('A confirm', (fixture) => {
     await expect(fixture.journal.beginConfirm(next(first, { now: 5_000 }))).resolves.toBeNull();
   });
 
-  test('is suspect after one whose result is unknown, until a result is known', async () => {
+  test('is suspect after one with an unknown result, until the result is known', async () => {
     const first = newConfirm();
     let last = first;
     const begin = (): Promise<unknown> => fixture.journal.beginConfirm((last = next(first)));
@@ -41,13 +40,13 @@ describeJournals('A confirm', (fixture) => {
     await expect(fixture.journal.beginConfirm(next(first, { now: 5_001 }))).resolves.toBeNull();
     const second = next(first, { now: 8_001, owner: first.owner, leaseUntil: 9_000 });
     await expect(fixture.journal.beginConfirm(second)).resolves.toEqual(SUSPECT);
-    // What has ended is not renewed.
+    // An ended confirm is not renewed.
     await fixture.journal.endConfirm(second.id, ENDED.unknown);
     await fixture.journal.renew(first.owner, 12_000);
     await expect(fixture.journal.beginConfirm(next(first, { now: 8_002 }))).resolves.toEqual(SUSPECT);
   });
 
-  test('is not ended by the owner of an earlier one whose lease has expired', async () => {
+  test('cannot be ended by the owner of an earlier one whose lease has expired', async () => {
     const first = newConfirm();
     const second = next(first, { now: 5_001, leaseUntil: 9_000 });
     await fixture.journal.beginConfirm(first);
@@ -72,12 +71,14 @@ describeJournals('A confirm', (fixture) => {
     const first = newConfirm();
     for (const now of [1_000, 6_000]) {
       const claims = Array.from({ length: 30 }, () => next(first, { now, leaseUntil: now + 2_000 }));
-      const answers = await Promise.all([
+      const responses = await Promise.all([
         ...claims.slice(0, 10).map((claim) => fixture.journal.beginConfirm(claim)),
         children[0].call('beginConfirms', claims.slice(10, 20)),
         children[1].call('beginConfirms', claims.slice(20)),
       ]);
-      expect(answers.flat().filter((answer) => answer !== null)).toEqual([now === 1_000 ? CERTAIN : SUSPECT]);
+      expect(responses.flat().filter((response) => response !== null)).toEqual([
+        now === 1_000 ? CERTAIN : SUSPECT,
+      ]);
     }
   });
 
@@ -92,8 +93,8 @@ describeJournals('A confirm', (fixture) => {
         claim === notCarriedOut ? ENDED.notCarriedOut : ENDED.unknown,
       );
     }
-    const begun = await fixture.journal.beginConfirm(next(first));
-    expect(begun).toEqual({
+    const started = await fixture.journal.beginConfirm(next(first));
+    expect(started).toEqual({
       previousOutcomeUnknown: true,
       unresolvedHashes: [first.inputHash, second.inputHash],
     });
@@ -101,14 +102,14 @@ describeJournals('A confirm', (fixture) => {
 
   test('gets a bounded list of inputs, with unknown in place of those that were dropped', async () => {
     const first = newConfirm();
-    let begun = await fixture.journal.beginConfirm(first);
+    let started = await fixture.journal.beginConfirm(first);
     for (let times = 0, last = first; times < 100; times += 1) {
       await fixture.journal.endConfirm(last.id, ENDED.unknown);
       last = next(first, { inputHash: `key.${'f'.repeat(64)}${times}` });
-      begun = await fixture.journal.beginConfirm(last);
-      expect(begun?.unresolvedHashes.join('').length).toBeLessThan(5_000);
+      started = await fixture.journal.beginConfirm(last);
+      expect(started?.unresolvedHashes.join('').length).toBeLessThan(5_000);
     }
-    expect(begun?.unresolvedHashes).toContain('unknown');
+    expect(started?.unresolvedHashes).toContain('unknown');
   });
 
   test('records the inputs that were carried out once, by payment', async () => {
@@ -125,7 +126,7 @@ describeJournals('A confirm', (fixture) => {
       await expect(fixture.journal.confirmedInputs({ ...first, [scope]: 'another' })).resolves.toEqual([]);
   });
 
-  test('that is granted on another instance finds the inputs of the one before', async () => {
+  test('that is granted on another instance gets the inputs of the previous one', async () => {
     const other = await fixture.open();
     const payments = Array.from({ length: 40 }, () => newConfirm());
     await Promise.all(payments.map((claim) => fixture.journal.beginConfirm(claim)));

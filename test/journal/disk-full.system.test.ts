@@ -12,39 +12,40 @@ import { describeSmallDisk } from '../support/small-disk';
 import { begunAs, newAttempt, newPayout } from './support/samples';
 import { UNAVAILABLE } from './support/unavailable';
 
-/** Begins attempts until one is refused. */
-async function beginUntilRefused(journal: Journal): Promise<{ begun: NewAttempt[]; refused: NewAttempt[] }> {
-  const begun: NewAttempt[] = [];
+async function beginUntilRefused(
+  journal: Journal,
+): Promise<{ started: NewAttempt[]; refused: NewAttempt[] }> {
+  const started: NewAttempt[] = [];
   for (;;) {
     const batch = Array.from({ length: 20 }, () =>
       newPayout({ service: 'full', publicDetails: 'x'.repeat(500) }),
     );
-    const answers = await Promise.allSettled(batch.map((attempt) => journal.insertAttempt(attempt)));
-    const failures = answers.filter((answer) => answer.status === 'rejected');
+    const responses = await Promise.allSettled(batch.map((attempt) => journal.insertAttempt(attempt)));
+    const failures = responses.filter((response) => response.status === 'rejected');
     if (failures.length > 0) {
       for (const { reason } of failures) expect(reason).toMatchObject(UNAVAILABLE);
       expect(failures).toHaveLength(batch.length);
-      return { begun, refused: batch };
+      return { started, refused: batch };
     }
-    begun.push(...batch);
+    started.push(...batch);
   }
 }
 
 describeSmallDisk('A full disk', '1m', (disk) => {
-  test('makes the journal refuse attempts as a whole, and take them again when there is space', async () => {
+  test('makes the journal refuse whole attempts, and accept them again when there is space', async () => {
     const url = `file:${path.join(disk.folder, 'journal.db')}`;
     const journal = await openJournal(url, PATIENT_MS);
     const before = await begunAs(journal, 'in_progress', newAttempt({ service: 'full' }));
     disk.fill();
-    const { begun, refused } = await beginUntilRefused(journal);
+    const { started, refused } = await beginUntilRefused(journal);
     await expect(
       journal.insertAttempt(newAttempt({ publicDetails: 'x'.repeat(50_000) })),
     ).rejects.toMatchObject(UNAVAILABLE);
 
-    // Reading goes on, and shows all of what was begun and nothing of what was refused.
+    // Reads still work, and show exactly the accepted attempts.
     const page = { service: 'full', client: 'shop', channel: 'channel-1', limit: 10_000 };
     const kept = (await journal.list(page)).map(({ id }) => id).sort();
-    expect(kept).toEqual([before, ...begun].map(({ id }) => id).sort());
+    expect(kept).toEqual([before, ...started].map(({ id }) => id).sort());
 
     rmSync(disk.filler);
     const again = await Promise.all(refused.map((attempt) => journal.insertAttempt(attempt)));
@@ -89,7 +90,7 @@ describeSmallDisk('A full disk', '1m', (disk) => {
     await gateway.close();
   });
 
-  test('is named with its folder and EROFS when it is mounted read-only at the start', async () => {
+  test('causes an error with its folder and EROFS when it is mounted read-only at the start', async () => {
     disk.remount('ro');
     const opened = openJournal(`file:${path.join(disk.folder, 'journal.db')}`);
     const error = await opened.catch((fault: Error) => fault);

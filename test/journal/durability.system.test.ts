@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { until } from '../support/latch';
 import { describeJournals, describePostgresJournal, describeSqliteJournal } from './support/fixture';
-import { ENDED, begunAs, newAttempt, newConfirm, SETTLED, tally } from './support/samples';
+import { ENDED, begunAs, newAttempt, newConfirm, OUTCOMES, tally } from './support/samples';
 
 const fresh = (count: number, service = newAttempt().service) =>
   Array.from({ length: count }, () => newAttempt({ service }));
@@ -9,21 +9,18 @@ const fresh = (count: number, service = newAttempt().service) =>
 const CLOSED = { name: 'JournalUnavailable' };
 
 describeJournals('A journal', (fixture) => {
-  test.each([1, 60])(
-    'keeps attempts that have begun when the process is killed after %i of them',
-    async (count) => {
-      const child = await fixture.startChild();
-      const ending = child.call('beginOneByOne', fresh(2_000));
-      await until(() => child.events.length >= count);
-      await child.kill();
-      await expect(ending).rejects.toThrow();
-      const found = await fixture.store.rows(`SELECT id FROM attempts WHERE outcome = 'in_progress'`);
-      const kept = new Set(found.map(({ id }) => id));
-      expect(child.events.length).toBeGreaterThanOrEqual(count);
-      expect(child.events.filter((id) => !kept.has(id))).toEqual([]);
-      await begunAs(fixture.journal, 'succeeded', newAttempt());
-    },
-  );
+  test.each([1, 60])('keeps recorded attempts when the process is killed after %i of them', async (count) => {
+    const child = await fixture.startChild();
+    const ending = child.call('beginOneByOne', fresh(2_000));
+    await until(() => child.events.length >= count);
+    await child.kill();
+    await expect(ending).rejects.toThrow();
+    const found = await fixture.store.rows(`SELECT id FROM attempts WHERE outcome = 'in_progress'`);
+    const kept = new Set(found.map(({ id }) => id));
+    expect(child.events.length).toBeGreaterThanOrEqual(count);
+    expect(child.events.filter((id) => !kept.has(id))).toEqual([]);
+    await begunAs(fixture.journal, 'succeeded', newAttempt());
+  });
 
   test('completes the writes of a journal that is being closed', async () => {
     const journal = await fixture.open();
@@ -33,7 +30,7 @@ describeJournals('A journal', (fixture) => {
     const attempts = fresh(1_000);
     const begins = attempts.map((attempt) => journal.insertAttempt(attempt));
     const others = [
-      journal.recordOutcome(settled.id, SETTLED.succeeded),
+      journal.recordOutcome(settled.id, OUTCOMES.succeeded),
       ...confirms.map(({ id }) => journal.endConfirm(id, ENDED.known)),
     ];
     await journal.close();
@@ -44,8 +41,8 @@ describeJournals('A journal', (fixture) => {
     expect(kept).toHaveLength(1_000);
     await expect(fixture.journal.find(settled)).resolves.toMatchObject({ outcome: 'succeeded' });
     const next = confirms.map((confirm) => fixture.journal.beginConfirm({ ...confirm, id: newConfirm().id }));
-    for (const begun of await Promise.all(next))
-      expect(begun).toMatchObject({ previousOutcomeUnknown: false });
+    for (const started of await Promise.all(next))
+      expect(started).toMatchObject({ previousOutcomeUnknown: false });
   });
 
   test('refuses everything once it is closed, and can be closed again', async () => {
@@ -53,7 +50,7 @@ describeJournals('A journal', (fixture) => {
     await Promise.all([journal.close(), journal.close()]);
     await journal.close();
     await expect(journal.insertAttempt(newAttempt())).rejects.toMatchObject(CLOSED);
-    await expect(journal.recordOutcome('id', SETTLED.rejected)).rejects.toMatchObject(CLOSED);
+    await expect(journal.recordOutcome('id', OUTCOMES.rejected)).rejects.toMatchObject(CLOSED);
     await expect(journal.find(newAttempt())).rejects.toMatchObject(CLOSED);
     await expect(journal.ping()).rejects.toMatchObject(CLOSED);
   });
@@ -62,7 +59,7 @@ describeJournals('A journal', (fixture) => {
 const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 
-/** How many transactions the write-ahead log of a SQLite file holds: the last frame of each says the size of the file. */
+/** The number of transactions in a SQLite write-ahead log: the last frame of each holds the file size. */
 function transactionsIn(wal: Buffer): number {
   const frame = FRAME_HEADER_BYTES + wal.readUInt32BE(8);
   const salt = wal.subarray(16, 24);

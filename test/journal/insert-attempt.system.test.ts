@@ -2,29 +2,27 @@ import type { BeginResult, Journal, NewAttempt } from '../../src/datasources/jou
 import { describeJournals, type JournalChild } from './support/fixture';
 import { asBegun, begunAs, FREEING, HOLDING, newAttempt, newPayout, tally } from './support/samples';
 
-/** As many attempts under one key. */
 const sameKey = (count: number, given: Partial<NewAttempt> = {}): NewAttempt[] => {
   const { service, key } = newAttempt();
   return Array.from({ length: count }, () => newAttempt({ service, key, ...given }));
 };
 
 const ONE_OF_200 = { started: 1, exists: 199 };
-/** Expects the answers to all others to name the attempt that was started. */
-function expectOneWinner(attempts: NewAttempt[], answers: BeginResult[]): void {
-  const winner = attempts[answers.findIndex(({ kind }) => kind === 'started')];
-  for (const answer of answers) if (answer.kind === 'exists') expect(answer.attempt.id).toBe(winner?.id);
+/** Expects one `started`, and all other results to name that attempt. */
+function expectOneWinner(attempts: NewAttempt[], responses: BeginResult[]): void {
+  const winner = attempts[responses.findIndex(({ kind }) => kind === 'started')];
+  for (const response of responses)
+    if (response.kind === 'exists') expect(response.attempt.id).toBe(winner?.id);
 }
 
 const RESERVED = { kind: 'reserved' };
 
-/** Payouts under keys of their own, all with one external id. */
 const rivals = (count: number): NewAttempt[] => {
   const { service, externalId } = newPayout();
   return Array.from({ length: count }, () => newPayout({ service, externalId }));
 };
 
-describeJournals('Beginning an attempt', (fixture) => {
-  /** Two journals in this process. */
+describeJournals('Inserting an attempt', (fixture) => {
   let two: Journal[];
   let children: JournalChild[];
 
@@ -37,7 +35,7 @@ describeJournals('Beginning an attempt', (fixture) => {
     (await children[place]!.call('begin', [attempt]))[0]!;
 
   describe('idempotency keys', () => {
-    test('starts an attempt under a new key, and keeps it as it was given', async () => {
+    test('starts an attempt under a new key, and stores all its fields', async () => {
       const attempt = newAttempt({
         key: 'a "key" of \\ ünusual 文字 🔑 %_',
         publicDetails: '{"name":"O\'Neil"}',
@@ -75,7 +73,7 @@ describeJournals('Beginning an attempt', (fixture) => {
       expect(page.map(({ id }) => id)).toEqual([later.id, again.id, between.id]);
     });
 
-    test.each(['client', 'service'] as const)('keeps the same key of another %s apart', async (scope) => {
+    test.each(['client', 'service'] as const)('separates the same key of another %s', async (scope) => {
       const first = await begunAs(fixture.journal, 'in_progress', newAttempt());
       const second = newAttempt({ ...first, id: newAttempt().id, [scope]: `another ${scope}` });
       await begunAs(fixture.journal, 'in_progress', second);
@@ -83,7 +81,7 @@ describeJournals('Beginning an attempt', (fixture) => {
       await expect(fixture.journal.find(second)).resolves.toMatchObject({ id: second.id });
     });
 
-    test('keeps client and key apart, whatever characters they hold', async () => {
+    test('separates client and key, whatever characters they contain', async () => {
       const service = newAttempt().service;
       await begunAs(fixture.journal, 'in_progress', newAttempt({ service, client: 'a', key: 'b","c' }));
       await begunAs(fixture.journal, 'in_progress', newAttempt({ service, client: 'a","b', key: 'c' }));
@@ -96,9 +94,9 @@ describeJournals('Beginning an attempt', (fixture) => {
     ])('starts one of 200 concurrent attempts or payouts under one key in %s', async (_where, begin) => {
       const payouts = sameKey(200, { kind: 'payout', reserve: true, externalId: 'order-1' });
       for (const attempts of [sameKey(200), payouts]) {
-        const answers = await Promise.all(begin(attempts));
-        expect(tally(answers)).toEqual(ONE_OF_200);
-        expectOneWinner(attempts, answers);
+        const responses = await Promise.all(begin(attempts));
+        expect(tally(responses)).toEqual(ONE_OF_200);
+        expectOneWinner(attempts, responses);
       }
     });
 
@@ -109,11 +107,11 @@ describeJournals('Beginning an attempt', (fixture) => {
           const freed = await begunAs(fixture.journal, 'not_sent', newAttempt());
           const { service, key } = freed;
           const attempts = Array.from({ length: count }, () => newAttempt({ service, key }));
-          const answers = await Promise.all(
+          const responses = await Promise.all(
             attempts.map((attempt, place) => two[place % 2]!.insertAttempt(attempt)),
           );
-          expect(tally(answers)).toEqual({ started: 1, exists: count - 1 });
-          expectOneWinner(attempts, answers);
+          expect(tally(responses)).toEqual({ started: 1, exists: count - 1 });
+          expectOneWinner(attempts, responses);
         }
       },
     );
@@ -122,13 +120,13 @@ describeJournals('Beginning an attempt', (fixture) => {
       const { service, externalId } = await begunAs(fixture.journal, 'in_progress', newPayout());
       const refused = newPayout({ service, externalId });
       const other = newAttempt({ service, key: refused.key });
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         [refused, other].map((attempt) => fixture.journal.insertAttempt(attempt)),
       );
-      expect(answers).toEqual([{ kind: 'reserved' }, { kind: 'started' }]);
+      expect(responses).toEqual([{ kind: 'reserved' }, { kind: 'started' }]);
     });
 
-    test('does not deadlock when two journals begin the same keys in opposite order', async () => {
+    test('does not deadlock when two journals insert the same keys in opposite order', async () => {
       for (let round = 0; round < 3; round += 1) {
         const first = Array.from({ length: 60 }, () => newAttempt({ service: 'crosswise' }));
         const second = first.map(({ key, service }) => newAttempt({ key, service })).reverse();
@@ -181,7 +179,7 @@ describeJournals('Beginning an attempt', (fixture) => {
     });
 
     test.each(['service', 'channel'] as const)(
-      'keeps the same external id of another %s apart',
+      'separates the same external id of another %s',
       async (scope) => {
         const first = await begunAs(fixture.journal, 'succeeded', newPayout());
         const other = { id: newPayout().id, key: 'k2', [scope]: `other ${scope}` };
@@ -203,8 +201,10 @@ describeJournals('Beginning an attempt', (fixture) => {
         for (let round = 0; round < 40; round += 1) {
           const [before, ...both] = rivals(3);
           if (was === 'freed') await begunAs(fixture.journal, 'rejected', before!);
-          const answers = await Promise.all(both.map((attempt, place) => two[place]!.insertAttempt(attempt)));
-          expect(tally(answers)).toEqual({ started: 1, reserved: 1 });
+          const responses = await Promise.all(
+            both.map((attempt, place) => two[place]!.insertAttempt(attempt)),
+          );
+          expect(tally(responses)).toEqual({ started: 1, reserved: 1 });
         }
       },
     );

@@ -12,11 +12,10 @@ const STARTED = { kind: 'started' };
 
 const fileOf = ({ url }: Store): string => url.slice('file:'.length);
 
-/** Opens a new journal in several processes at once. */
 async function expectOneMigration(store: Store): Promise<void> {
   const children = await Promise.all([1, 2, 3].map(() => startChild(store.url)));
-  const answers = await Promise.all(children.map((child) => child.call('begin', [newAttempt()])));
-  expect(answers.flat()).toEqual(children.map(() => STARTED));
+  const responses = await Promise.all(children.map((child) => child.call('begin', [newAttempt()])));
+  expect(responses.flat()).toEqual(children.map(() => STARTED));
   const steps = await store.rows(STEPS);
   expect(steps.length).toBeGreaterThan(0);
   expect(new Set(steps.map(({ name }) => name)).size).toBe(steps.length);
@@ -34,7 +33,7 @@ describePostgres('Migrations (PostgreSQL)', () => {
 
   test('are applied once among concurrent processes', () => expectOneMigration(store));
 
-  test('leave nothing of a step that failed, and are tried again', async () => {
+  test('roll back a failed step, and are retried', async () => {
     await store.rows('CREATE TABLE confirms (in_the_way TEXT)');
     const journal = await openJournal(store.url, PATIENT_MS);
     await expect(journal.insertAttempt(newAttempt())).rejects.toMatchObject({ name: 'JournalUnavailable' });
@@ -54,13 +53,12 @@ describe('A new SQLite file', () => {
 
   afterEach(() => store.drop());
 
-  /** The modes of the file and of those that SQLite keeps beside it. */
   const modesOf = (file: string): number[] =>
     ['', '-wal', '-shm'].map((end) => statSync(`${file}${end}`).mode & 0o777);
 
   test('is migrated once among concurrent processes', () => expectOneMigration(store));
 
-  test('is readable for its owner alone, whatever the umask', async () => {
+  test('is readable by its owner only, whatever the umask', async () => {
     const before = process.umask(0o000);
     try {
       const journal = await openJournal(store.url, PATIENT_MS);
@@ -75,7 +73,7 @@ describe('A new SQLite file', () => {
   test.each([
     [0o666, 0o600],
     [0o640, 0o640],
-  ])('of mode %o has the mode %o once it is opened again', async (mode, expected) => {
+  ])('of mode %o gets the mode %o when it is opened again', async (mode, expected) => {
     await (await openJournal(store.url, PATIENT_MS)).close();
     chmodSync(fileOf(store), mode);
     const journal = await openJournal(store.url, PATIENT_MS);
@@ -84,7 +82,7 @@ describe('A new SQLite file', () => {
     await journal.close();
   });
 
-  test('is refused when it is no database, or stands in the place of its folder', async () => {
+  test('is refused when it is no database, or when a file has the path of its folder', async () => {
     const file = path.join(path.dirname(path.dirname(fileOf(store))), 'notes.txt');
     writeFileSync(file, 'This is a text, and by no means a database. '.repeat(100));
     await expect(openJournal(`file:${file}`)).rejects.toMatchObject({ name: 'JournalOpenError' });

@@ -9,7 +9,7 @@ import { PATIENT_MS } from '../support/timeouts';
 import { POSTGRES_URL, withClient } from '../support/stores';
 import { TcpProxy } from '../support/tcp-proxy';
 import { describeJournals, describePostgresJournal } from './support/fixture';
-import { newAttempt, SETTLED, tally } from './support/samples';
+import { newAttempt, OUTCOMES, tally } from './support/samples';
 import { EVERYTHING, expectUnavailable, LIMIT_MS, READS, recovered, WRITES } from './support/unavailable';
 
 const some = (count: number) => Array.from({ length: count }, () => newAttempt());
@@ -18,27 +18,27 @@ describeJournals('A locked journal', (fixture) => {
   let journal: Journal;
 
   beforeAll(async () => {
-    journal = await fixture.openImpatient();
+    journal = await fixture.openWithShortTimeout();
   });
 
-  test('refuses every write in time, and takes them again when it is unlocked', async () => {
+  test('refuses every write in time, and accepts writes again when it is unlocked', async () => {
     const unlock = await fixture.store.hold();
     const refused = Object.values(WRITES).map((write) => expectUnavailable(write(journal)));
     const reads = async (): Promise<void> => {
       for (const read of Object.values(READS)) await read(journal);
     };
-    // PostgreSQL's lock of whole tables keeps readers out too.
+    // PostgreSQL's lock of whole tables also blocks readers.
     const read = Promise.all(refused).then(() => (fixture.store.kind === 'SQLite' ? reads() : undefined));
     await read.finally(unlock);
     for (const write of Object.values(WRITES)) await write(journal);
   });
 
-  test('lets attempts that it refused be settled as not sent, whether they were written or not', async () => {
+  test('accepts the outcome "not sent" for refused attempts, whether they were written or not', async () => {
     const unlock = await fixture.store.hold();
     const attempts = some(50);
     await Promise.allSettled(attempts.map((attempt) => journal.insertAttempt(attempt))).finally(unlock);
     await recovered(journal);
-    await Promise.all(attempts.map(({ id }) => fixture.journal.recordOutcome(id, SETTLED.not_sent)));
+    await Promise.all(attempts.map(({ id }) => fixture.journal.recordOutcome(id, OUTCOMES.not_sent)));
     const again = attempts.map((attempt) =>
       fixture.journal.insertAttempt({ ...attempt, id: newAttempt().id }),
     );
@@ -49,10 +49,10 @@ describeJournals('A locked journal', (fixture) => {
     const unlock = await fixture.store.hold();
     const attempts = some(count);
     await Promise.all(attempts.map((attempt) => expectUnavailable(journal.insertAttempt(attempt))));
-    // An attempt whose batch gets the lock at its very deadline may be written although it is refused.
+    // An attempt whose batch gets the lock exactly at its deadline may be written although it is refused.
     await expectUnavailable(journal.insertAttempt(newAttempt())).finally(unlock);
     await recovered(journal);
-    // Whatever still waited for the lock has had it once it can be taken again.
+    // Work that still waited for the lock gets it before this.
     await fixture.store.hold().then((again) => again());
     const kept = new Set((await fixture.store.rows('SELECT id FROM attempts')).map(({ id }) => id));
     expect(attempts.filter(({ id }) => kept.has(id))).toEqual([]);
@@ -77,7 +77,7 @@ describePostgresJournal('Connections that the server closes', (fixture) => {
     await Promise.all(EVERYTHING.map((ask) => ask(fixture.journal)));
   });
 
-  test('are replaced when they were in use, and their work is refused at once', async () => {
+  test('are replaced when they were in use, and their calls fail at once', async () => {
     const unlock = await fixture.store.hold();
     const work = Promise.allSettled(EVERYTHING.map((ask) => expectUnavailable(ask(fixture.journal))));
     await until(closeAll, (closed) => closed === 0);
@@ -115,8 +115,8 @@ describePostgresJournal('A network that holds back all packets', (fixture) => {
     await recovered(journal, EVERYTHING);
   });
 
-  test('makes the journal give up connections that the network has forgotten', async () => {
-    // Opens as many connections as there may be.
+  test('makes the journal close connections that the network has dropped', async () => {
+    // Opens the maximum number of connections.
     await Promise.allSettled(EVERYTHING.map((ask) => ask(journal)));
     await recovered(journal);
     proxy.pause();
@@ -135,12 +135,12 @@ describePostgresJournal('A network that holds back all packets', (fixture) => {
     await onTwoHosts.close();
   });
 
-  test('does not keep a journal from closing', async () => {
+  test('does not prevent a journal from closing', async () => {
     await recovered(journal);
     proxy.pause();
-    const begun = expectUnavailable(journal.insertAttempt(newAttempt()));
+    const started = expectUnavailable(journal.insertAttempt(newAttempt()));
     const startedAt = performance.now();
-    await Promise.all([begun, journal.close()]);
+    await Promise.all([started, journal.close()]);
     expect(performance.now() - startedAt).toBeLessThan(2 * LIMIT_MS);
   });
 });
@@ -167,7 +167,7 @@ function message(type: string, body: Buffer): Buffer {
   return Buffer.concat([Buffer.from(type), length, body]);
 }
 
-test('A server that ends a connection as soon as it is ready makes the journal unavailable, and does not end the process', async () => {
+test('A server that ends new connections makes the journal unavailable, and does not crash the process', async () => {
   const fatal = ['SFATAL', 'C57P01', 'Mterminating connection', ''].map((field) => `${field}\0`).join('');
   const ready = [message('R', Buffer.alloc(4)), message('Z', Buffer.from('I'))];
   const server = createServer((socket) => {

@@ -11,7 +11,7 @@ import { noCluster, PASSWORD_USER, privateCluster, type Cluster } from './suppor
 import { asBegun, begunAs, newAttempt } from './support/samples';
 import { EVERYTHING, expectUnavailable, recovered } from './support/unavailable';
 
-/** A server that the tests stop, and its standby, which takes its place at the end. */
+/** A server that the tests stop, and its standby, which is promoted at the end. */
 let primary: Cluster;
 let standby: Cluster;
 
@@ -30,55 +30,55 @@ const describeCluster = (subject: string, define: () => void): void =>
 
 describeCluster('A journal on a PostgreSQL server', () => {
   let journal: Journal;
-  /** With the deadline of a gateway's journal. */
-  let impatient: Journal;
+  /** With the production timeout of a journal. */
+  let shortTimeout: Journal;
 
   beforeAll(async () => {
     journal = await openJournal(primary.url, PATIENT_MS);
     await journal.ping();
-    impatient = await openJournal(primary.url);
+    shortTimeout = await openJournal(primary.url);
   });
 
   afterAll(async () => {
-    await Promise.all([journal?.close(), impatient?.close()]);
+    await Promise.all([journal?.close(), shortTimeout?.close()]);
   });
 
   test('refuses everything in time while the server is stopped, and loses nothing', async () => {
     const attempt = await begunAs(journal, 'in_progress', newAttempt());
     primary.stop();
     for (let round = 0; round < 2; round += 1)
-      await Promise.all(EVERYTHING.map((ask) => expectUnavailable(ask(impatient))));
-    // Opened while the server is away, it is used once the server is there.
+      await Promise.all(EVERYTHING.map((ask) => expectUnavailable(ask(shortTimeout))));
+    // Opened while the server is stopped.
     const early = await openJournal(primary.url);
     await expectUnavailable(early.insertAttempt(newAttempt()));
     primary.start();
     await recovered(early);
     await early.close();
     await expect(journal.find(attempt)).resolves.toMatchObject(asBegun(attempt));
-    await recovered(impatient, EVERYTHING);
+    await recovered(shortTimeout, EVERYTHING);
   });
 
-  test('keeps every attempt that has begun when the server crashes under load', async () => {
+  test('keeps every recorded attempt when the server crashes under load', async () => {
     const service = newAttempt().service;
-    const begun: string[] = [];
+    const started: string[] = [];
     let isCrashed = false;
     const workers = Array.from({ length: 16 }, async () => {
       while (!isCrashed) {
         const attempt = newAttempt({ service });
         await journal.insertAttempt(attempt).then(
-          () => begun.push(attempt.id),
+          () => started.push(attempt.id),
           () => (isCrashed = true),
         );
       }
     });
-    await until(() => begun.length >= 200);
+    await until(() => started.length >= 200);
     primary.stop();
     await Promise.all(workers);
     primary.start();
     await recovered(journal);
     const page = { service, client: 'shop', channel: 'channel-1', limit: 1_000_000 };
     const kept = new Set((await journal.list(page)).map(({ id }) => id));
-    expect(begun.filter((id) => !kept.has(id))).toEqual([]);
+    expect(started.filter((id) => !kept.has(id))).toEqual([]);
   });
 
   test.each(['', 'hunter2'])('is refused at opening with the password %j', async (password) => {
@@ -96,7 +96,7 @@ describeCluster('A connection string with two hosts', () => {
   const urlOf = (hosts: Cluster[], attributes = 'read-write'): string =>
     `postgres://postgres:hunter2@${hosts.map(({ host }) => host).join()}/postgres?target_session_attrs=${attributes}`;
 
-  test('leads the journal and the doctor to the primary, in either order of the hosts', async () => {
+  test('connects the journal and the doctor to the primary, in either order of the hosts', async () => {
     for (const [hosts, attributes] of [
       [[primary, standby], 'primary'],
       [[standby, primary], 'read-write'],
@@ -114,20 +114,20 @@ describeCluster('A connection string with two hosts', () => {
     expect(ofStandby).toMatchObject({ isWritable: false, canListen: null });
   });
 
-  test('leads LISTEN and NOTIFY to the primary', async () => {
-    const [listener, teller] = [0, 1].map(() => new PostgresNotifier(urlOf([standby, primary]), systemClock));
+  test('connects LISTEN and NOTIFY to the primary', async () => {
+    const [listener, sender] = [0, 1].map(() => new PostgresNotifier(urlOf([standby, primary]), systemClock));
     const received: unknown[] = [];
     listener!.subscribe((change) => received.push(change));
     const change = { name: 'n'.repeat(22), state: 's'.repeat(8) };
     await until(() => {
-      teller!.publish(change);
+      sender!.publish(change);
       return received.length > 0;
     });
     expect(received[0]).toEqual(change);
-    await Promise.all([listener!.close(), teller!.close()]);
+    await Promise.all([listener!.close(), sender!.close()]);
   });
 
-  test('is refused with the reason for each host, without the password', async () => {
+  test('causes an error with the reason for each host, without the password', async () => {
     const journal = await openJournal(`postgres://postgres:hunter2@${standby.host},127.0.0.1:1/postgres`);
     const refused = await journal.insertAttempt(newAttempt()).catch((error: Error) => error);
     await journal.close();
@@ -136,7 +136,7 @@ describeCluster('A connection string with two hosts', () => {
     expect(message).not.toMatch(/hunter2|127/);
   });
 
-  test('leads to the standby once it is promoted and the primary has stopped', async () => {
+  test('connects to the standby once it is promoted and the primary has stopped', async () => {
     const url = urlOf([primary, standby]);
     const journal = await openJournal(url);
     await recovered(journal);

@@ -1,11 +1,11 @@
 import type { Journal, NewAttempt, PurgeProgress, PurgeTarget } from '../../src/datasources/journal/journal';
 import { describeJournals } from './support/fixture';
 import { generateAttempts } from './support/generated';
-import { begunAs, newPayout, SETTLED } from './support/samples';
+import { begunAs, newPayout, OUTCOMES } from './support/samples';
 
 const TARGETS: readonly PurgeTarget[] = ['attempts', 'reservations'];
 
-/** Takes steps until nothing is left; returns how many rows each of them deleted. */
+/** Purges step by step; returns the number of deleted rows of each step. */
 async function purge(journal: Journal, settledBefore: number, limit = 100): Promise<number[]> {
   const deleted: number[] = [];
   for (const target of TARGETS) {
@@ -28,14 +28,14 @@ describeJournals('A purge', (fixture) => {
       ({ id }) => id,
     );
 
-  test('deletes attempts settled before a time with their external ids, never one unknown or in progress', async () => {
+  test('deletes attempts with an outcome before a time and their external ids, never unknown or unfinished ones', async () => {
     const { service } = newPayout();
     const payouts: NewAttempt[] = [];
     for (const outcome of ['in_progress', 'succeeded', 'rejected', 'not_sent', 'unknown'] as const)
       payouts.push(await begunAs(fixture.journal, outcome, newPayout({ service })));
     const late = await begunAs(fixture.journal, 'in_progress', newPayout({ service }));
     await fixture.journal.recordOutcome(late.id, {
-      ...SETTLED.succeeded,
+      ...OUTCOMES.succeeded,
       transactionId: 'tx-2',
       settledAt: 3_001,
     });
@@ -106,17 +106,17 @@ describeJournals('A purge', (fixture) => {
     const purges = Promise.all([purge(fixture.journal, 1e13), purge(other, 1e13)]).finally(
       () => (isOver = true),
     );
-    let begun = 0;
+    let started = 0;
     while (!isOver) {
       const payout = newPayout({ service });
       await begunAs(fixture.journal, 'in_progress', payout);
       const rival = newPayout({ service, externalId: payout.externalId });
       await expect(fixture.journal.insertAttempt(rival)).resolves.toEqual({ kind: 'reserved' });
-      begun += 1;
+      started += 1;
     }
     const deleted = sum((await purges).flat()) + sum(await purge(fixture.journal, 1e13));
     expect(deleted).toBe(1_000);
-    await expect(idsOf(service)).resolves.toHaveLength(begun);
+    await expect(idsOf(service)).resolves.toHaveLength(started);
     await expect(fixture.store.rows(LEFT_OVER)).resolves.toEqual([]);
   });
 });

@@ -22,7 +22,7 @@ const ids = (attempts: readonly { id: string }[]): string[] => attempts.map(({ i
 const OUTCOMES = ['in_progress', 'succeeded', 'rejected', 'not_sent', 'unknown'] as const;
 
 describeJournals('Reading attempts', (fixture) => {
-  test.each(['service', 'client', 'channel'] as const)('lists those of one %s alone', async (scope) => {
+  test.each(['service', 'client', 'channel'] as const)('lists those of one %s only', async (scope) => {
     const own = await begunAs(fixture.journal, 'in_progress', newAttempt());
     const { service, client, channel } = own;
     const elsewhere = { service, client, channel, [scope]: `another ${scope}` };
@@ -43,7 +43,7 @@ describeJournals('Reading attempts', (fixture) => {
     await expect(by('another service', 'payment', 'tx-1')).resolves.toBeNull();
   });
 
-  test('finds an attempt for the operator by its id, and by its key where only one client used it', async () => {
+  test('finds an attempt for the operator by its id, and by its key when only one client used it', async () => {
     const [own, shared] = [newAttempt(), newAttempt()];
     const other = newAttempt({ ...shared, id: newAttempt().id, client: 'another client' });
     for (const attempt of [own, shared, other]) await begunAs(fixture.journal, 'unknown', attempt);
@@ -98,15 +98,15 @@ describeJournals('Reading attempts', (fixture) => {
             }
   });
 
-  test('refuses lists beyond those that may wait, and no create', async () => {
+  test('refuses lists beyond the queue limit, and no create', async () => {
     const { service, client, channel } = await begunAs(fixture.journal, 'succeeded', newAttempt());
     const page = { service, client, channel, limit: 10 };
     const lists = Array.from({ length: 50 }, () => fixture.journal.list(page));
-    const begun = fixture.journal.insertAttempt(newAttempt());
+    const started = fixture.journal.insertAttempt(newAttempt());
     const refused = (await Promise.allSettled(lists)).filter(({ status }) => status === 'rejected');
     expect(refused.length).toBeGreaterThan(0);
     for (const one of refused) expect(one).toMatchObject({ reason: { name: 'JournalBusy' } });
-    await expect(begun).resolves.toEqual({ kind: 'started' });
+    await expect(started).resolves.toEqual({ kind: 'started' });
     await expect(fixture.journal.list(page)).resolves.toHaveLength(1);
   });
 });
@@ -118,8 +118,7 @@ describePostgresJournal('Connections for lists', (fixture) => {
       'succeeded',
       newAttempt({ client: 'stuck client' }),
     );
-    // A row policy makes reading a row of that client last on connections for lists, which never sort. It does not bind
-    // the superuser that owns the tables.
+    // A row policy makes reads of that client's rows slow on connections for lists. It does not bind the superuser.
     const role = `paygraph_${randomBytes(6).toString('hex')}`;
     await fixture.store.rows(`CREATE ROLE ${role} LOGIN;
       GRANT ALL ON SCHEMA public TO ${role};
@@ -163,20 +162,19 @@ describeSqliteJournal('Connections for lists', (fixture) => {
     const { service, client, channel } = await begunAs(fixture.journal, 'succeeded', newAttempt());
     const release = await fixture.store.hold();
     let isBegun = false;
-    const begun = fixture.journal.insertAttempt(newAttempt()).finally(() => (isBegun = true));
-    // By then the create has its place in front.
+    const started = fixture.journal.insertAttempt(newAttempt()).finally(() => (isBegun = true));
+    // Now the create is first in the queue.
     await new Promise(setImmediate);
     await new Promise(setImmediate);
     const page = { service, client, channel, limit: 10 };
     await expect(fixture.journal.list(page)).resolves.toHaveLength(1);
     expect(isBegun).toBe(false);
     await release();
-    await expect(begun).resolves.toEqual({ kind: 'started' });
+    await expect(started).resolves.toEqual({ kind: 'started' });
   });
 });
 
 describeJournals('findCreated', (fixture) => {
-  /** A creator and a channel that no other test uses. */
   const someone = (): Creator & { channel: string } => ({
     service: randomUUID(),
     client: 'user-1',
@@ -184,7 +182,6 @@ describeJournals('findCreated', (fixture) => {
     channel: 'channel-1',
   });
 
-  /** A payment that this client has created. */
   async function created(by: Partial<NewAttempt>): Promise<NewAttempt & { transactionId: string }> {
     const transactionId = randomUUID();
     const attempt = await begunAs(fixture.journal, 'succeeded', newAttempt(by), { transactionId });
@@ -194,7 +191,7 @@ describeJournals('findCreated', (fixture) => {
   const idsFound = async (creator: Creator, refs: TransactionRef[]): Promise<(string | null)[]> =>
     (await fixture.journal.findCreated(creator, refs)).map((attempt) => attempt?.id ?? null);
 
-  test('finds what the client created by transaction id, external id and both, in the order asked', async () => {
+  test('finds transactions of the client by transaction id, external id and both, in the requested order', async () => {
     const own = someone();
     const { channel } = own;
     const [a, b] = [await created(own), await created(own)];
@@ -212,19 +209,19 @@ describeJournals('findCreated', (fixture) => {
   });
 
   test.each(['service', 'client', 'kind', 'channel'] as const)(
-    'does not find what differs in its %s',
+    'does not find a transaction that differs in its %s',
     async (name) => {
       const own = someone();
       const { channel, transactionId, externalId } = await created(own);
       const other = { ...own, [name]: name === 'kind' ? 'payout' : 'another' } as typeof own;
       const where = name === 'channel' ? other.channel : channel;
       const refs = [{ transactionId }, { externalId }, { transactionId, externalId }];
-      const asked = refs.map((ref) => ({ ...ref, channel: where }));
-      await expect(idsFound(other, asked)).resolves.toEqual([null, null, null]);
+      const request = refs.map((ref) => ({ ...ref, channel: where }));
+      await expect(idsFound(other, request)).resolves.toEqual([null, null, null]);
     },
   );
 
-  test('finds the newest attempt with an external id that succeeded or is unknown, of this client alone', async () => {
+  test('finds the newest attempt of this client with an external id that succeeded or is unknown', async () => {
     const own = someone();
     const externalId = randomUUID();
     const byOrder = [{ channel: own.channel, externalId }];
@@ -256,7 +253,7 @@ const COUNT = 50_000;
 const LIMIT = 21;
 const PAGE: AttemptPage = { service: 'service-1', client: 'shop', channel: 'channel-1', limit: LIMIT };
 
-/** All attempts are succeeded payments of this client: most of these pages are empty, and rare outcomes are nowhere. */
+/** All attempts are succeeded payments of this client: most of these pages are empty. */
 const FILTERS: Partial<AttemptPage>[] = [undefined, ['payment'], ['payout']].flatMap((kinds) =>
   [null, 'succeeded', 'rejected', 'unknown'].flatMap((outcome) =>
     [null, 'service-1 order 100', 'no order'].flatMap((externalId) =>
@@ -336,7 +333,6 @@ describePostgresJournal('Query plans', (fixture) => {
 });
 
 describeSqliteJournal('Query plans', (fixture) => {
-  /** The steps of a plan that read attempts. */
   const stepsOf = async (text: string): Promise<string[]> =>
     (await fixture.store.rows(`EXPLAIN QUERY PLAN ${text}`)).map(({ detail }) => String(detail));
 

@@ -5,10 +5,10 @@ import {
   type Outcome,
 } from '../../src/datasources/journal/journal';
 import { describeJournals } from './support/fixture';
-import { asBegun, begunAs, FINAL, FREEING, newAttempt, newClaim, SETTLED } from './support/samples';
+import { asBegun, begunAs, FINAL, FREEING, newAttempt, newClaim, OUTCOMES } from './support/samples';
 
-/** What each end leaves in the journal. */
-const AFTER: Record<keyof typeof SETTLED, Partial<Attempt>> = {
+/** The fields of an attempt after each outcome. */
+const AFTER: Record<keyof typeof OUTCOMES, Partial<Attempt>> = {
   succeeded: {
     outcome: 'succeeded',
     transactionId: 'tx-1',
@@ -21,15 +21,15 @@ const AFTER: Record<keyof typeof SETTLED, Partial<Attempt>> = {
   unknown: { outcome: 'unknown', nextRecheckAt: 6_000, leaseUntil: 0 },
 };
 
-const ENDS = Object.keys(AFTER) as (keyof typeof SETTLED)[];
+const ENDS = Object.keys(AFTER) as (keyof typeof OUTCOMES)[];
 
-describeJournals('Settling an attempt', (fixture) => {
+describeJournals('Recording an outcome', (fixture) => {
   const records = (['in_progress', 'unknown'] as const).flatMap((from) =>
     ENDS.map((to) => [from, to] as const),
   );
   test.each(records)('changes the outcome %s to %s', async (from, to) => {
     const attempt = await begunAs(fixture.journal, from, newAttempt());
-    await fixture.journal.recordOutcome(attempt.id, SETTLED[to]);
+    await fixture.journal.recordOutcome(attempt.id, OUTCOMES[to]);
     const recheckCount = Number(from === 'unknown') + Number(to === 'unknown');
     const found = await fixture.journal.find(attempt);
     expect(found).toMatchObject({ ...asBegun(attempt), ...AFTER[to], recheckCount });
@@ -39,35 +39,35 @@ describeJournals('Settling an attempt', (fixture) => {
   test.each(changes)('does not change the outcome %s to %s', async (from, to) => {
     const attempt = await begunAs(fixture.journal, from, newAttempt());
     const before = await fixture.journal.find(attempt);
-    const later: Outcome = { ...SETTLED[to], ...('settledAt' in SETTLED[to] ? { settledAt: 9_999 } : {}) };
+    const later: Outcome = { ...OUTCOMES[to], ...('settledAt' in OUTCOMES[to] ? { settledAt: 9_999 } : {}) };
     await fixture.journal.recordOutcome(attempt.id, later);
     await expect(fixture.journal.find(attempt)).resolves.toEqual(before);
   });
 
   test.each(FREEING)(
-    'does not settle the attempt that has used the key of one that was %s',
+    'does not change the attempt that has reused the key of one that was %s',
     async (outcome) => {
       const stale = await begunAs(fixture.journal, outcome, newAttempt());
       const current = newAttempt({ service: stale.service, key: stale.key });
       await begunAs(fixture.journal, 'in_progress', current);
-      await fixture.journal.recordOutcome(stale.id, SETTLED.succeeded);
+      await fixture.journal.recordOutcome(stale.id, OUTCOMES.succeeded);
       await expect(fixture.journal.find(stale)).resolves.toMatchObject(asBegun(current));
     },
   );
 
   test.each(['in_progress', 'unknown'] as const)(
-    'refuses a transaction that another attempt has created, for an attempt that is %s',
+    'refuses a transaction that another attempt created, for an attempt that is %s',
     async (outcome) => {
       const first = await begunAs(fixture.journal, 'succeeded', newAttempt());
       const second = await begunAs(fixture.journal, outcome, newAttempt({ service: first.service }));
       const before = await fixture.journal.find(second);
-      await expect(fixture.journal.recordOutcome(second.id, SETTLED.succeeded)).resolves.toBe(false);
+      await expect(fixture.journal.recordOutcome(second.id, OUTCOMES.succeeded)).resolves.toBe(false);
       await expect(fixture.journal.find(second)).resolves.toEqual(before);
-      await expect(fixture.journal.recordOutcome(second.id, SETTLED.not_sent)).resolves.toBe(true);
+      await expect(fixture.journal.recordOutcome(second.id, OUTCOMES.not_sent)).resolves.toBe(true);
     },
   );
 
-  test('makes one of six concurrent attempts on two instances the creator of a transaction', async () => {
+  test('makes only one of six concurrent attempts on two instances the creator of a transaction', async () => {
     const other = await fixture.open();
     for (let round = 0; round < 5; round += 1) {
       const { service } = newAttempt();
@@ -75,7 +75,7 @@ describeJournals('Settling an attempt', (fixture) => {
       for (const attempt of attempts) await begunAs(fixture.journal, 'in_progress', attempt);
       const settled = await Promise.all(
         attempts.map(({ id }, place) =>
-          (place % 2 === 0 ? fixture.journal : other).recordOutcome(id, SETTLED.succeeded),
+          (place % 2 === 0 ? fixture.journal : other).recordOutcome(id, OUTCOMES.succeeded),
         ),
       );
       const found = await Promise.all(attempts.map((attempt) => fixture.journal.find(attempt)));
@@ -85,30 +85,30 @@ describeJournals('Settling an attempt', (fixture) => {
     await other.close();
   });
 
-  test('keeps the same transaction id of another kind or service apart', async () => {
+  test('separates the same transaction id of another kind or service', async () => {
     const first = await begunAs(fixture.journal, 'succeeded', newAttempt());
     for (const other of [newAttempt({ service: first.service, kind: 'payout' }), newAttempt()]) {
       await begunAs(fixture.journal, 'in_progress', other);
-      await expect(fixture.journal.recordOutcome(other.id, SETTLED.succeeded)).resolves.toBe(true);
+      await expect(fixture.journal.recordOutcome(other.id, OUTCOMES.succeeded)).resolves.toBe(true);
       await expect(fixture.journal.find(other)).resolves.toMatchObject(AFTER.succeeded);
     }
   });
 
-  test('accepts a repeated settlement of the creator of a transaction, and ignores one of no attempt', async () => {
+  test('accepts a repeated outcome of the creator of a transaction, and ignores one of an unknown attempt', async () => {
     const attempt = await begunAs(fixture.journal, 'succeeded', newAttempt());
-    await expect(fixture.journal.recordOutcome(attempt.id, SETTLED.succeeded)).resolves.toBe(true);
+    await expect(fixture.journal.recordOutcome(attempt.id, OUTCOMES.succeeded)).resolves.toBe(true);
     const never = newAttempt();
-    await fixture.journal.recordOutcome(never.id, SETTLED.not_sent);
+    await fixture.journal.recordOutcome(never.id, OUTCOMES.not_sent);
     await expect(fixture.journal.find(never)).resolves.toBeNull();
   });
 
-  test('applies concurrent settlements of one attempt one after the other', async () => {
+  test('applies concurrent outcomes of one attempt one after the other', async () => {
     const attempt = await begunAs(fixture.journal, 'in_progress', newAttempt());
     await Promise.all([
-      fixture.journal.recordOutcome(attempt.id, SETTLED.unknown),
-      fixture.journal.recordOutcome(attempt.id, SETTLED.unknown),
-      fixture.journal.recordOutcome(attempt.id, SETTLED.succeeded),
-      fixture.journal.recordOutcome(attempt.id, SETTLED.rejected),
+      fixture.journal.recordOutcome(attempt.id, OUTCOMES.unknown),
+      fixture.journal.recordOutcome(attempt.id, OUTCOMES.unknown),
+      fixture.journal.recordOutcome(attempt.id, OUTCOMES.succeeded),
+      fixture.journal.recordOutcome(attempt.id, OUTCOMES.rejected),
     ]);
     await expect(fixture.journal.find(attempt)).resolves.toMatchObject({
       ...AFTER.succeeded,
@@ -116,18 +116,18 @@ describeJournals('Settling an attempt', (fixture) => {
     });
   });
 
-  test('settles an attempt in the same batch as one whose status cannot be stored as it is', async () => {
+  test('records an attempt in the same batch as one whose status cannot be stored unchanged', async () => {
     const odd = await begunAs(fixture.journal, 'in_progress', newAttempt());
     const beside = await begunAs(fixture.journal, 'in_progress', newAttempt());
     await Promise.allSettled([
-      fixture.journal.recordOutcome(odd.id, { ...SETTLED.succeeded, status: 'A\u0000B\ud800' }),
-      fixture.journal.recordOutcome(beside.id, SETTLED.succeeded),
+      fixture.journal.recordOutcome(odd.id, { ...OUTCOMES.succeeded, status: 'A\u0000B\ud800' }),
+      fixture.journal.recordOutcome(beside.id, OUTCOMES.succeeded),
     ]);
     await expect(fixture.journal.find(beside)).resolves.toMatchObject(AFTER.succeeded);
     await expect(fixture.journal.find(odd)).resolves.toMatchObject({ outcome: 'succeeded' });
   });
 
-  test('does not deadlock with concurrent renewals and begins', async () => {
+  test('does not deadlock with concurrent renewals and inserts', async () => {
     const other = await fixture.open();
     for (let round = 0; round < 3; round += 1) {
       const { id: owner } = newAttempt();
@@ -135,10 +135,10 @@ describeJournals('Settling an attempt', (fixture) => {
       await Promise.all(attempts.map((attempt) => begunAs(fixture.journal, 'in_progress', attempt)));
       const settled = attempts
         .toReversed()
-        .map(({ id }) => fixture.journal.recordOutcome(id, SETTLED.not_sent));
+        .map(({ id }) => fixture.journal.recordOutcome(id, OUTCOMES.not_sent));
       const renewed = Array.from({ length: 10 }, (_, count) => other.renew(owner, 6_000 + count));
-      const begun = attempts.map((attempt) => other.insertAttempt({ ...attempt, id: newAttempt().id }));
-      await Promise.all([...settled, ...renewed, ...begun]);
+      const started = attempts.map((attempt) => other.insertAttempt({ ...attempt, id: newAttempt().id }));
+      await Promise.all([...settled, ...renewed, ...started]);
     }
   });
 });
@@ -176,11 +176,11 @@ describeJournals('A claim', (fixture) => {
     await expect(fixture.journal.claimDue(claim, 10)).resolves.toEqual([]);
   });
 
-  test('takes an unknown attempt from the time at which it is due, and by its id before', async () => {
+  test('gets an unknown attempt when it is due, and earlier by its id', async () => {
     const attempt = await begunAs(fixture.journal, 'unknown', newAttempt());
     const claimAt = (now: number) => newClaim(attempt.service, { now, leaseUntil: now });
-    const early = claimAt(SETTLED.unknown.nextRecheckAt - 1);
-    const onTime = claimAt(SETTLED.unknown.nextRecheckAt);
+    const early = claimAt(OUTCOMES.unknown.nextRecheckAt - 1);
+    const onTime = claimAt(OUTCOMES.unknown.nextRecheckAt);
     await expect(fixture.journal.claimDue(early, 10)).resolves.toEqual([]);
     await expect(fixture.journal.claimDue(newClaim('another service'), 10)).resolves.toEqual([]);
     await expect(fixture.journal.claimDue(onTime, 10)).resolves.toMatchObject([{ id: attempt.id }]);
@@ -188,7 +188,7 @@ describeJournals('A claim', (fixture) => {
     await expect(fixture.journal.claim(other.id, early)).resolves.toMatchObject({ id: other.id });
   });
 
-  test('can be repeated after it was given back, or has expired', async () => {
+  test('can be repeated after it was released, or has expired', async () => {
     const attempt = await begunAs(fixture.journal, 'unknown', newAttempt());
     const first = newClaim(attempt.service);
     await fixture.journal.claim(attempt.id, first);
@@ -203,7 +203,7 @@ describeJournals('A claim', (fixture) => {
     await expect(fixture.journal.claim(attempt.id, third)).resolves.toMatchObject({ owner: 'instance-4' });
   });
 
-  test('takes attempts of dead owners first, then those due for longest, up to the limit', async () => {
+  test('gets attempts of dead owners first, then those due for longest, up to the limit', async () => {
     const [left, late, early] = some(3) as [NewAttempt, NewAttempt, NewAttempt];
     await begunAs(fixture.journal, 'in_progress', late);
     await fixture.journal.recordOutcome(late.id, { outcome: 'unknown', nextRecheckAt: 9_000 });
@@ -230,7 +230,7 @@ describeJournals('A claim', (fixture) => {
     },
   );
 
-  test('hands each due attempt to one of several processes', async () => {
+  test('gives each due attempt to one of several processes', async () => {
     const children = await Promise.all([fixture.startChild(), fixture.startChild()]);
     const attempts = some(60);
     await Promise.all(attempts.map((attempt) => begunAs(fixture.journal, 'unknown', attempt)));
@@ -247,7 +247,7 @@ describeJournals('A claim', (fixture) => {
     expect(claimed.map(({ id }) => id).sort()).toEqual(attempts.map(({ id }) => id).sort());
   });
 
-  test('treats a lease that ends later than any lease can as expired', async () => {
+  test('treats a lease with an impossibly late end as expired', async () => {
     const attempt = await begunAs(fixture.journal, 'in_progress', newAttempt({ leaseUntil: 300_000_000 }));
     const claimedAt = (now: number) =>
       fixture.journal.claim(attempt.id, newClaim(attempt.service, { now, leaseUntil: now + 1000 }));
@@ -255,7 +255,7 @@ describeJournals('A claim', (fixture) => {
     await expect(claimedAt(10_000)).resolves.toMatchObject({ outcome: 'unknown' });
   });
 
-  test('reads the clock of the database server, or of the machine for SQLite', async () => {
+  test('uses the clock of the database server, or of the machine for SQLite', async () => {
     const before = Date.now();
     const time = await fixture.journal.time();
     // PostgreSQL may run on another machine than the tests.
@@ -267,8 +267,8 @@ const OBSERVED = { lookups: 2, spanMs: 1234, observer: 'instance-2' };
 
 const asRead = (attempt: ReturnType<typeof newAttempt>): Attempt => ({ ...asBegun(attempt), seq: 0 });
 
-describeJournals('The absence that lookups have shown', (fixture) => {
-  test('is kept until it is written anew', async () => {
+describeJournals('The recorded absence of a transaction', (fixture) => {
+  test('is kept until it is recorded again', async () => {
     const attempt = await begunAs(fixture.journal, 'unknown', newAttempt());
     await expect(fixture.journal.find(attempt)).resolves.toMatchObject({ absence: NO_ABSENCE });
     await fixture.journal.recordOutcome(attempt.id, {
@@ -306,7 +306,7 @@ describeJournals('The absence that lookups have shown', (fixture) => {
     });
   });
 
-  test('lets the instance that looked last claim first, and another one when it does not', async () => {
+  test('lets the instance of the last lookup claim first, and another one when it does not', async () => {
     const attempt = await begunAs(fixture.journal, 'unknown', newAttempt());
     await fixture.journal.recordOutcome(attempt.id, {
       outcome: 'unknown',
@@ -321,7 +321,7 @@ describeJournals('The absence that lookups have shown', (fixture) => {
   });
 
   test.each(['in_progress', 'unknown'] as const)(
-    'is no proof beside an attempt that is %s with the same external id, amount and method',
+    'is no proof when another attempt that is %s has the same external id, amount and method',
     async (outcome) => {
       const attempt = newAttempt();
       const { id: _id, key: _key, ...same } = attempt;
@@ -340,7 +340,7 @@ describeJournals('The absence that lookups have shown', (fixture) => {
     ['on another channel', { channel: 'channel-2' }, 'unknown'],
     ['at another service', { service: 'another' }, 'unknown'],
     ['with another external id', { externalId: 'another' }, 'unknown'],
-  ] as const)('is proof beside an attempt %s', async (_name, other, outcome) => {
+  ] as const)('is proof when the other attempt is %s', async (_name, other, outcome) => {
     const attempt = await begunAs(fixture.journal, 'unknown', newAttempt());
     const { service, externalId } = attempt;
     await begunAs(fixture.journal, outcome, newAttempt({ service, externalId, ...other }));

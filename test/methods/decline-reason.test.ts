@@ -1,6 +1,6 @@
 import { DeclineReason, readDeclineReason } from '../../src/schema/decline';
 
-/** Providers' texts are an open set (spec 7.2): those the specification names are read, in any spelling. */
+/** Providers' texts are an open set (spec 7.2): those that the specification names are recognised in any spelling. */
 const texts: Record<DeclineReason, string[]> = {
   DO_NOT_HONOR: ['do-not-honor', 'DO_NOT_HONOR', '05: Do Not Honour.', 'Declined (do  not\thonor)'],
   AUTHENTICATION_FAILED: [
@@ -18,11 +18,11 @@ const readable = Object.entries(texts).flatMap(([reason, all]) =>
   all.map((text): [string, string] => [text, reason]),
 );
 
-test.each(readable)('"%s" is read as %s', (text, reason) => {
+test.each(readable)('The text "%s" has the reason %s', (text, reason) => {
   expect(readDeclineReason(text)).toBe(reason);
 });
 
-test('every reason has a text that is read as it', () => {
+test('Every reason is found in at least one text', () => {
   expect(Object.keys(texts).sort()).toEqual(Object.values(DeclineReason).sort());
 });
 
@@ -45,6 +45,6 @@ const silent = Object.entries(unreadable).flatMap(([why, all]) =>
   all.map((text): [string, string] => [text, why]),
 );
 
-test.each(silent)('"%s" has no reason: it %s', (text) => {
+test.each(silent)('The text "%s" has no reason: it %s', (text) => {
   expect(readDeclineReason(text)).toBeNull();
 });

@@ -1,21 +1,18 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A JSON object, of a request, an answer or of GraphQL data. */
 export type Json = Record<string, unknown>;
 
-/** One create: what a caller gives, what the service must get, what it answers, and what the caller gets back. */
+/** A create: input, request to the service, its response, and the result for the caller. */
 export interface GoldenCreate {
   title: string;
-  /** CreatePaymentInput or CreatePayoutInput. */
   input: Json & { channel: string; externalId: string; method: Json };
   body: Json;
   answer: Json;
-  /** Every field of the payment or payout. */
   data: Json;
 }
 
-/** One confirm; `lookup` is what a lookup answers afterwards, for what the short answer lacks. */
+/** A confirm; `lookup` is the later lookup, for fields that the short response lacks. */
 export interface GoldenConfirm {
   title: string;
   input: { channel: string; transactionId: string; confirmation: Json };
@@ -25,7 +22,6 @@ export interface GoldenConfirm {
   data: Json;
 }
 
-/** One answer to a lookup by transaction id. */
 export interface GoldenLookup {
   title: string;
   answer: Json;
@@ -33,7 +29,6 @@ export interface GoldenLookup {
 }
 
 export interface GoldenPayment {
-  /** The GraphQL type. */
   type: string;
   create: GoldenCreate[];
   confirm?: GoldenConfirm[];
@@ -42,7 +37,7 @@ export interface GoldenPayment {
 
 export type GoldenPayout = Omit<GoldenPayment, 'confirm'>;
 
-/** What golden/<wire type>.json holds. */
+/** The content of golden/<wire type>.json. */
 export interface GoldenMethod {
   payment?: GoldenPayment;
   payout?: GoldenPayout;
@@ -50,7 +45,7 @@ export interface GoldenMethod {
 
 const FOLDER = join(__dirname, 'golden');
 
-/** The golden bodies of every method, by its wire type. All of them were transcribed from the service's specification by hand. */
+/** The golden bodies by wire type, transcribed by hand from the service's specification. */
 export const goldenMethods: ReadonlyMap<string, GoldenMethod> = new Map(
   readdirSync(FOLDER).map((file) => [
     file.replace(/\.json$/, ''),
@@ -58,7 +53,7 @@ export const goldenMethods: ReadonlyMap<string, GoldenMethod> = new Map(
   ]),
 );
 
-/** The cases of every method as rows for test.each: a name, then the case. */
+/** Rows for test.each: a title and a case. */
 export function rowsOf<C extends { title: string }>(
   casesOf: (method: GoldenMethod) => readonly C[] | undefined,
 ): [string, C][] {

@@ -1,13 +1,10 @@
 import { confirmPayment, createPayment, createPayout, lookUpPayment, lookUpPayout } from './selection';
 import { expectSigned } from '../support/signatures';
-import { openBench, type Bench } from './harness';
+import { openHarness, type MethodHarness } from './harness';
 import { rowsOf, type GoldenConfirm, type GoldenCreate, type GoldenLookup, type Json } from './golden-bodies';
 import { readDrawings } from './qr-image';
 
-/**
- * For every method and flow: what the service gets, byte for byte where it matters, and what the caller gets back,
- * every field of it. The bodies stand in golden/, transcribed from the service's specification.
- */
+/** For every method and flow: the request to the service, byte for byte where it matters, and all fields of the result. */
 
 interface MoneyCase {
   document: string;
@@ -16,21 +13,21 @@ interface MoneyCase {
   golden: GoldenCreate | GoldenConfirm;
 }
 
-let bench: Bench;
+let harness: MethodHarness;
 
 beforeAll(async () => {
-  bench = await openBench();
+  harness = await openHarness();
 });
 
 async function expectGoldenMutation({ document, root, path, golden }: MoneyCase): Promise<void> {
   const isConfirm = 'lookup' in golden;
-  bench.answers({
+  harness.respond({
     post: { status: isConfirm ? 200 : 201, json: golden.answer },
     ...(isConfirm && { get: { status: 200, json: golden.lookup } }),
   });
-  const { data, errors } = await bench.gateway.ask(document, { input: golden.input });
+  const { data, errors } = await harness.gateway.ask(document, { input: golden.input });
 
-  const [post, ...more] = bench.sent('POST');
+  const [post, ...more] = harness.sent('POST');
   expect(more).toEqual([]);
   expect(post).toMatchObject({ path, query: '', headers: { 'x-timestamp': '1717146765' } });
   expectSigned(post!);
@@ -51,37 +48,46 @@ async function expectGoldenMutation({ document, root, path, golden }: MoneyCase)
 const keysOf = (value: unknown): string[] =>
   typeof value === 'object' && value !== null ? Object.keys(value) : [];
 
-test.each(rowsOf(({ payment }) => payment?.create))('creates a payment: %s', async (_name, golden) => {
-  await expectGoldenMutation({
-    document: createPayment(),
-    root: 'createPayment',
-    path: '/api/v1/payment/',
-    golden,
-  });
-  expect(bench.sent('GET')).toEqual([]);
-});
+test.each(rowsOf(({ payment }) => payment?.create))(
+  'A create of a payment sends and returns the golden bodies: %s',
+  async (_name, golden) => {
+    await expectGoldenMutation({
+      document: createPayment(),
+      root: 'createPayment',
+      path: '/api/v1/payment/',
+      golden,
+    });
+    expect(harness.sent('GET')).toEqual([]);
+  },
+);
 
-test.each(rowsOf(({ payment }) => payment?.confirm))('confirms a payment: %s', async (_name, golden) => {
-  const path = '/api/v1/payment/confirm/';
-  await expectGoldenMutation({ document: confirmPayment(), root: 'confirmPayment', path, golden });
-  expect(bench.sent('GET')).toHaveLength(1);
-});
+test.each(rowsOf(({ payment }) => payment?.confirm))(
+  'A confirm sends and returns the golden bodies: %s',
+  async (_name, golden) => {
+    const path = '/api/v1/payment/confirm/';
+    await expectGoldenMutation({ document: confirmPayment(), root: 'confirmPayment', path, golden });
+    expect(harness.sent('GET')).toHaveLength(1);
+  },
+);
 
-test.each(rowsOf(({ payout }) => payout?.create))('creates a payout: %s', async (_name, golden) => {
-  await expectGoldenMutation({
-    document: createPayout(),
-    root: 'createPayout',
-    path: '/api/v1/payout/',
-    golden,
-  });
-  expect(bench.sent('GET')).toEqual([]);
-});
+test.each(rowsOf(({ payout }) => payout?.create))(
+  'A create of a payout sends and returns the golden bodies: %s',
+  async (_name, golden) => {
+    await expectGoldenMutation({
+      document: createPayout(),
+      root: 'createPayout',
+      path: '/api/v1/payout/',
+      golden,
+    });
+    expect(harness.sent('GET')).toEqual([]);
+  },
+);
 
 const EXTERNAL_ID = 'заказ 7 & co = 100% +#😀';
 const EXTERNAL_ID_SENT =
   'external_id=%D0%B7%D0%B0%D0%BA%D0%B0%D0%B7%207%20%26%20co%20%3D%20100%25%20%2B%23%F0%9F%98%80';
 
-/** The three ways to look a transaction up (spec 4.1, 4.3), each with the query string that must be sent. */
+/** The three ways to look a transaction up (spec 4.1, 4.3), with the expected query string. */
 function waysToLookUp({ data }: GoldenLookup): { ids: Json; query: string; externalId: string | null }[] {
   const { channel, transactionId } = data;
   const [sentChannel, sentId] = [`channel=${channel}`, `transaction_id=${transactionId}`];
@@ -102,19 +108,19 @@ function waysToLookUp({ data }: GoldenLookup): { ids: Json; query: string; exter
 
 async function expectOneLookup(path: string, query: string, ask: () => Promise<unknown>): Promise<void> {
   await ask();
-  const [get, ...more] = bench.service.requests;
+  const [get, ...more] = harness.service.requests;
   expect(more).toEqual([]);
   expect(get).toMatchObject({ method: 'GET', path, query, body: '' });
   expectSigned(get!);
 }
 
 test.each(rowsOf(({ payment }) => payment?.lookup))(
-  'looks a payment up by either id: %s',
+  'A lookup by either id returns the golden payment: %s',
   async (_name, golden) => {
     for (const { ids, query, externalId } of waysToLookUp(golden)) {
-      bench.answers({ get: { status: 200, json: golden.answer } });
+      harness.respond({ get: { status: 200, json: golden.answer } });
       await expectOneLookup('/api/v1/payment/', query, async () => {
-        const { data, errors } = await bench.gateway.ask(lookUpPayment(), ids);
+        const { data, errors } = await harness.gateway.ask(lookUpPayment(), ids);
         expect(errors).toBeUndefined();
         expect(readDrawings(data)).toStrictEqual({ payment: { ...golden.data, externalId } });
       });
@@ -123,16 +129,16 @@ test.each(rowsOf(({ payment }) => payment?.lookup))(
 );
 
 test.each(rowsOf(({ payout }) => payout?.lookup))(
-  'looks a payout up by either id: %s',
+  'A lookup by either id returns the golden payout: %s',
   async (_name, golden) => {
     for (const { ids, query, externalId } of waysToLookUp(golden)) {
-      // A payout's answer carries the identifier that the client gave it (spec 2.6).
-      const answered = externalId ?? golden.data['externalId'];
-      bench.answers({ get: { status: 200, json: { ...golden.answer, external_id: answered } } });
+      // A lookup of a payout contains the client's external id (spec 2.6).
+      const responded = externalId ?? golden.data['externalId'];
+      harness.respond({ get: { status: 200, json: { ...golden.answer, external_id: responded } } });
       await expectOneLookup('/api/v1/payout/', query, async () => {
-        const { data, errors } = await bench.gateway.ask(lookUpPayout(), ids);
+        const { data, errors } = await harness.gateway.ask(lookUpPayout(), ids);
         expect(errors).toBeUndefined();
-        expect(data).toStrictEqual({ payout: { ...golden.data, externalId: answered } });
+        expect(data).toStrictEqual({ payout: { ...golden.data, externalId: responded } });
       });
     }
   },

@@ -6,20 +6,20 @@ import {
   type ReceivedRequest,
 } from '../support/payment-service/fake-payment-service';
 
-/** The moment at which everything on a bench happens. */
+/** The fixed time of the gateway. */
 export const NOW_MS = 1_717_146_765_999;
 
-/** A gateway before a service that answers as the test says; no time passes in the gateway. */
-export interface Bench {
+/** A gateway with a fixed clock, and a scripted service. */
+export interface MethodHarness {
   gateway: TestClient;
   service: FakePaymentService;
-  /** Sets how POST and GET are answered, and forgets what was sent before. */
-  answers(script: { post?: Reply; get?: Reply }): void;
-  /** What was sent with this HTTP method since then. */
+  /** Sets the responses to POST and GET, and forgets earlier requests. */
+  respond(script: { post?: Reply; get?: Reply }): void;
+  /** Requests with this method since `respond`. */
   sent(method: 'POST' | 'GET'): ReceivedRequest[];
 }
 
-/** The golden bodies use the same keys and transaction ids again and again, each time as if for the first time. */
+/** The golden bodies reuse keys and transaction ids. */
 function forgetAttempts(database: string): void {
   const journal = new DatabaseSync(database.replace('file:', ''), { timeout: 1000 });
   journal.exec(
@@ -30,7 +30,7 @@ function forgetAttempts(database: string): void {
 
 const UNEXPECTED: Reply = { status: 500, json: { message: 'The test expects no such request.' } };
 
-export async function openBench(): Promise<Bench> {
+export async function openHarness(): Promise<MethodHarness> {
   const service = await testService();
   const database = temporaryDatabase();
   const env = { DATABASE_URL: database, PAYOUT_PREFLIGHT: 'off' };
@@ -38,7 +38,7 @@ export async function openBench(): Promise<Bench> {
   return {
     gateway,
     service,
-    answers: ({ post = UNEXPECTED, get = UNEXPECTED }) => {
+    respond: ({ post = UNEXPECTED, get = UNEXPECTED }) => {
       service.requests.splice(0);
       forgetAttempts(database);
       service.respond(({ method }) => (method === 'POST' ? post : get));

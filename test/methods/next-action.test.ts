@@ -1,11 +1,11 @@
 import { drawQrCode } from '../../src/schema/qr-code';
 import { testGateway } from '../support/gateway';
-import { openBench, type Bench } from './harness';
+import { openHarness, type MethodHarness } from './harness';
 import type { Json } from './golden-bodies';
 import { readDrawings, readQrImage } from './qr-image';
 import { lookUpPayment } from './selection';
 
-/** What the payer or the client has to do next, for every status and state of the service (spec 3.1, 3.3). */
+/** The next action of the payer or the client, for every status and state of the service (spec 3.1, 3.3). */
 
 const channel = '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10';
 const transactionId = '3f0c5a52-8f0e-4f5b-9d0a-6f2f7f1f9a01';
@@ -26,7 +26,7 @@ const STATES = [
 
 interface Waiting {
   type: string;
-  /** The state in which somebody has to do something. */
+  /** The state that requires an action. */
   state: string;
   facts: Json;
   action: Json;
@@ -69,15 +69,15 @@ const methods: Waiting[] = [
   ),
 ];
 
-let bench: Bench;
+let harness: MethodHarness;
 
 beforeAll(async () => {
-  bench = await openBench();
+  harness = await openHarness();
 });
 
-async function nextActionOf(answer: Json): Promise<unknown> {
-  bench.answers({ get: { status: 200, json: { transaction_id: transactionId, channel, ...answer } } });
-  const { data, errors } = await bench.gateway.ask(lookUpPayment(), { channel, transactionId });
+async function nextActionOf(response: Json): Promise<unknown> {
+  harness.respond({ get: { status: 200, json: { transaction_id: transactionId, channel, ...response } } });
+  const { data, errors } = await harness.gateway.ask(lookUpPayment(), { channel, transactionId });
   expect(errors).toBeUndefined();
   const { payment } = readDrawings(data) as { payment: Json };
   return payment['nextAction'];
@@ -88,7 +88,7 @@ const everyState = methods.flatMap((method) =>
 );
 
 test.each(everyState)(
-  '%s in the state %s says what to do, as long as the payment is open',
+  'A payment by %s in the state %s has a next action while it is open',
   async (type, state, method) => {
     const isTurn = state === method.state;
     const payment = { redirect_url: url, payment_method: { type, state, ...method.facts } };
@@ -109,7 +109,7 @@ test.each(everyState)(
 const QR = '00020101021226610014ID.EXAMPLE.WWW6304A1B2';
 const virtualAccount = { type: 'virtual_account', bank_code: 'bni', virtual_account: '8808123412341234' };
 
-/** Without a state: a payment_method, and what to do with and without a hosted page. */
+/** Without a state: a payment_method, and the next action with and without a hosted page. */
 const stateless: [string, Json, Json, Json][] = [
   ...['card', 'upi', 'dcb', 'jazz_cash', 'easy_paisa', 'virtual_account', 'qris', 'ewallet'].map(redirects),
   ...['c2c', 'bkash', 'nagad', 'rocket', 'scheme', 'havale', 'other', 'crypto'].map(redirects),
@@ -136,32 +136,35 @@ function withAction(name: string, method: Json, action: Json): [string, Json, Js
   return [name, method, action, action];
 }
 
-test.each(stateless)('%s without a state says what to do', async (_name, method, withPage, withoutPage) => {
-  for (const status of OPEN) {
-    expect(await nextActionOf({ status, redirect_url: url, payment_method: method })).toEqual(withPage);
-    expect(await nextActionOf({ status, payment_method: method })).toEqual(withoutPage);
-  }
-  for (const status of FINISHED) {
-    expect(await nextActionOf({ status, redirect_url: url, payment_method: method })).toBeNull();
-  }
-});
+test.each(stateless)(
+  'A payment by %s without a state has a next action',
+  async (_name, method, withPage, withoutPage) => {
+    for (const status of OPEN) {
+      expect(await nextActionOf({ status, redirect_url: url, payment_method: method })).toEqual(withPage);
+      expect(await nextActionOf({ status, payment_method: method })).toEqual(withoutPage);
+    }
+    for (const status of FINISHED) {
+      expect(await nextActionOf({ status, redirect_url: url, payment_method: method })).toBeNull();
+    }
+  },
+);
 
-test('a caller that polls is told the intervals of POLL_INTERVALS_PAYER and POLL_INTERVALS_PROVIDER', async () => {
+test('pollAfterMs has the intervals of POLL_INTERVALS_PAYER and POLL_INTERVALS_PROVIDER', async () => {
   const env = { POLL_INTERVALS_PAYER: '7s/1m 60s', POLL_INTERVALS_PROVIDER: '9s' };
-  const slow = await testGateway(bench.service.url, { env });
+  const slow = await testGateway(harness.service.url, { env });
   const method = { type: 'card' };
   for (const [page, action] of [
     [{ redirect_url: url }, { ...redirect, pollAfterMs: 7000 }],
     [{}, { ...wait, pollAfterMs: 9000 }],
   ]) {
-    const answer = { transaction_id: transactionId, status: 'pending', payment_method: method, ...page };
-    bench.answers({ get: { status: 200, json: answer } });
+    const response = { transaction_id: transactionId, status: 'pending', payment_method: method, ...page };
+    harness.respond({ get: { status: 200, json: response } });
     const { data } = await slow.ask(lookUpPayment(), { channel, transactionId });
     expect(data).toMatchObject({ payment: { nextAction: action } });
   }
 });
 
-/** Payloads as payment systems make them (EMVCo merchant-presented, and addresses), and the most that a picture of each may take. */
+/** Payloads of payment systems (EMVCo merchant-presented, and addresses), and the maximum size of their images. */
 const PAYLOADS: [string, number][] = [
   [QR, 2000],
   [
@@ -171,7 +174,7 @@ const PAYLOADS: [string, number][] = [
   [`https://pay.example/${'Aa0'.repeat(60)}`, 6000],
 ];
 
-test.each(PAYLOADS)('the picture of %s can be read, and takes at most %i characters', (payload, most) => {
+test.each(PAYLOADS)('The QR code of %s can be decoded, and has at most %i characters', (payload, most) => {
   const picture = drawQrCode(payload) ?? '';
   expect(readQrImage(picture)).toBe(payload);
   expect(picture.length).toBeLessThan(most);

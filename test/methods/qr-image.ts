@@ -2,7 +2,7 @@ import decodeQR from 'qr/decode.js';
 
 const PIXELS_PER_MODULE = 4;
 
-/** The dark modules of a drawing: its path is one horizontal run after another, each placed relative to the end of the last. */
+/** The dark modules of a drawing: horizontal runs, each relative to the end of the last. */
 function darkModules(path: string): [number, number][] {
   let [x, y] = [0, 0];
   return [...path.matchAll(/m(-?\d+),(-?\d+)h(\d+)/g)].flatMap(([, dx, dy, length]) => {
@@ -13,7 +13,7 @@ function darkModules(path: string): [number, number][] {
   });
 }
 
-/** Reads a QR code back as a phone would: from an SVG data URI to the text in it. */
+/** Decodes the QR code of an SVG data URI. */
 export function readQrImage(dataUri: string): string {
   const [, encoded] = /^data:image\/svg\+xml,([^\s"'<>#]+)$/.exec(dataUri) ?? [];
   const svg = decodeURIComponent(encoded ?? '');
@@ -30,7 +30,7 @@ export function readQrImage(dataUri: string): string {
   return decodeQR({ width, height: width, data });
 }
 
-/** The same data with every drawn QR code replaced by "(drawn) " and the text that can be read in it. */
+/** The data with every QR code replaced by "(drawn) " and its decoded text. */
 export function readDrawings(data: unknown): unknown {
   if (Array.isArray(data)) return data.map(readDrawings);
   if (typeof data !== 'object' || data === null) return data;

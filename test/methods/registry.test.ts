@@ -11,14 +11,14 @@ import type {
 import { goldenMethods, type GoldenCreate } from './golden-bodies';
 import { schema } from './selection';
 
-/** A method is one room, one line of the registry and its golden bodies; the schema follows the registry. */
+/** A method is one definition, one line of the registry and its golden bodies; the schema follows the registry. */
 
 const FOLDER = join(__dirname, '../../src/schema/methods');
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null;
 
-/** A room is told by its shape, so that one that nobody registered is found. */
+/** Recognises definitions by their shape, to find unregistered ones. */
 const isRoom = (value: unknown): value is MethodDefinition =>
   isObject(value) &&
   [value['payment'], value['payout']].some(
@@ -34,12 +34,12 @@ const roomsOf = async (file: string): Promise<MethodDefinition[]> => {
 
 const typeOf = ({ payment, payout }: MethodDefinition): string | undefined => (payment ?? payout)?.type;
 
-test.each(files)('what %s exports as a method is in the registry', async (file) => {
+test.each(files)('Every method definition that %s exports is in the registry', async (file) => {
   const unregistered = (await roomsOf(file)).filter((room) => !registry.includes(room));
   expect(unregistered.map(typeOf)).toEqual([]);
 });
 
-test('every method of the registry has a file of its own, named after its wire type', async () => {
+test('Every method of the registry has its own file, named after its wire type', async () => {
   const homes = await Promise.all(
     files.map(async (file) => (await roomsOf(file)).map((room) => `${typeOf(room)} in ${file}`)),
   );
@@ -53,7 +53,7 @@ const sides: [string, readonly (PaymentMethodDefinition | PayoutMethodDefinition
 ];
 
 test.each(sides)(
-  'no two methods of %s share a wire type, a name, an arm or a type of the schema',
+  'No two methods of %s share a wire type, a name, an input field or a schema type',
   (_side, all) => {
     const classes = [
       ...paymentMethods.map(({ payment }) => payment),
@@ -71,7 +71,7 @@ test.each(sides)(
   },
 );
 
-test('the payment and the payout of one method are one wire type', () => {
+test('The payment and the payout of a method have the same wire type', () => {
   const both = registry.flatMap(({ payment, payout }) => (payment && payout ? [{ payment, payout }] : []));
   expect(both.length).toBeGreaterThan(0);
   expect(both.map(({ payment }) => [payment.type, payment.name])).toEqual(
@@ -79,7 +79,7 @@ test('the payment and the payout of one method are one wire type', () => {
   );
 });
 
-test('exactly one method of each side takes in what is not known', () => {
+test('Exactly one method of each kind handles unknown types', () => {
   expect(sides.map(([, all]) => all.filter(({ fallback }) => fallback).map(({ type }) => type))).toEqual([
     ['other'],
     ['other'],
@@ -107,11 +107,11 @@ const listed: [string, string[]][] = [
   ['ConfirmationField', paymentMethods.flatMap(({ confirmation }) => confirmation?.field ?? [])],
 ];
 
-test.each(listed)('%s lists the methods of the registry and no others', (name, expected) => {
+test.each(listed)('The schema type %s lists exactly the methods of the registry', (name, expected) => {
   expect(membersOf(name).sort()).toEqual(expected.sort());
 });
 
-test('golden bodies and methods agree: one file for each wire type, with the sides that it has', () => {
+test('Each wire type has a golden file with its kinds', () => {
   const sidesOf = (method: { payment?: unknown; payout?: unknown }): string =>
     [method.payment ? 'payment' : '', method.payout ? 'payout' : ''].join(' ').trim();
   const golden = [...goldenMethods].map(([type, method]) => [type, sidesOf(method)]);
@@ -119,7 +119,7 @@ test('golden bodies and methods agree: one file for each wire type, with the sid
   expect(golden.sort()).toEqual(registered.sort());
 });
 
-/** The choices that the golden creates make: "redirect CARD", or the name of an arm. */
+/** The choices of the golden creates: "redirect CARD", or a field of the @oneOf input. */
 const choicesOf = (creates: readonly GoldenCreate[] = []): string[] =>
   sorted(
     creates.flatMap(({ input }) =>
@@ -132,7 +132,7 @@ const choicesOf = (creates: readonly GoldenCreate[] = []): string[] =>
 const sorted = (words: readonly string[]): string[] => [...new Set(words)].sort();
 
 test.each(paymentMethods)(
-  'golden bodies cover every way to pay by $type',
+  'Golden bodies cover every way to pay by $type',
   ({ type, name, payment, redirect, input, confirmation }) => {
     const golden = goldenMethods.get(type)?.payment;
     expect(choicesOf(golden?.create)).toEqual(
@@ -146,7 +146,7 @@ test.each(paymentMethods)(
 );
 
 test.each(payoutMethods)(
-  'golden bodies cover every way to pay out by $type',
+  'Golden bodies cover every way to pay out by $type',
   ({ type, name, payout, typeOnly, input }) => {
     const golden = goldenMethods.get(type)?.payout;
     expect(choicesOf(golden?.create)).toEqual(
@@ -158,7 +158,7 @@ test.each(payoutMethods)(
 );
 
 test.each([...goldenMethods])(
-  'golden bodies of %s give every field of its inputs at least once',
+  'Golden bodies of %s set every field of its inputs at least once',
   (type, golden) => {
     const room = registry.find((one) => typeOf(one) === type);
     const inputs: [string | undefined, readonly GoldenCreate[] | undefined][] = [

@@ -1,35 +1,44 @@
-import { openBench, type Bench } from './harness';
+import { openHarness, type MethodHarness } from './harness';
 import { type Json } from './golden-bodies';
 import { readDrawings } from './qr-image';
-import { THE_LOOKUP, confirm, confirms, create, creates, leastOf, lookups, named } from './short-calls';
+import {
+  GOLDEN_LOOKUP,
+  confirm,
+  confirms,
+  create,
+  creates,
+  shortestResponse,
+  lookups,
+  named,
+} from './short-calls';
 import { type Reply } from '../support/payment-service/fake-payment-service';
 
-let bench: Bench;
+let harness: MethodHarness;
 
 beforeAll(async () => {
-  bench = await openBench();
+  harness = await openHarness();
 });
 
 /** A create may be answered with status and transaction_id alone, a confirm without amount or method (spec 2.3, 4.4, 4.5). */
 
 const amountSent = (body: Json): Json => ({ ...(body['amount'] as Json), received: null });
 
-describe('A create answered with status and transaction_id alone', () => {
+describe('A create with a response of status and transaction_id only', () => {
   test.each(creates)('returns all fields from the request and one lookup: %s', async (_name, golden) => {
-    const found = await create(bench, golden, {
-      post: leastOf(golden.answer),
+    const found = await create(harness, golden, {
+      post: shortestResponse(golden.answer),
       get: { status: 200, json: golden.answer },
     });
     expect(readDrawings(found)).toStrictEqual({ ...golden.data, amount: amountSent(golden.body) });
-    expect(lookups(bench)).toEqual([THE_LOOKUP]);
+    expect(lookups(harness)).toEqual([GOLDEN_LOOKUP]);
   });
 
   test.each(creates)('needs no lookup for common fields: %s', async (_name, golden) => {
     const selection = `{ __typename ... on PaymentResource {
       id transactionId channel externalId method status rawStatus amount { currency value received } error { code } } }`;
-    const found = await create(bench, golden, { selection, post: leastOf(golden.answer) });
+    const found = await create(harness, golden, { selection, post: shortestResponse(golden.answer) });
     expect({ ...golden.data, amount: amountSent(golden.body) }).toMatchObject(found);
-    expect(lookups(bench)).toEqual([]);
+    expect(lookups(harness)).toEqual([]);
   });
 
   const knownFromRequest: [string, string, string][] = [
@@ -46,9 +55,9 @@ describe('A create answered with status and transaction_id alone', () => {
   test.each(knownFromRequest)('needs no lookup for fields of the request: %s', async (name, type, fields) => {
     const golden = named(creates, name);
     const selection = `{ ... on ${type} { ${fields} } }`;
-    const found = await create(bench, golden, { selection, post: leastOf(golden.answer) });
+    const found = await create(harness, golden, { selection, post: shortestResponse(golden.answer) });
     expect(found).toEqual(Object.fromEntries(fields.split(' ').map((field) => [field, golden.data[field]])));
-    expect(lookups(bench)).toEqual([]);
+    expect(lookups(harness)).toEqual([]);
   });
 
   const looksUp: [string, string, string][] = [
@@ -76,19 +85,19 @@ describe('A create answered with status and transaction_id alone', () => {
       const golden = named(creates, name);
       const selection = `{ ... on ${type} { ${fields} } }`;
       const get = { status: 200, json: golden.answer };
-      const found = await create(bench, golden, { selection, post: leastOf(golden.answer), get });
+      const found = await create(harness, golden, { selection, post: shortestResponse(golden.answer), get });
       expect(golden.data).toMatchObject(found);
       expect(Object.values(found)).not.toContain(null);
-      expect(lookups(bench)).toEqual([THE_LOOKUP]);
+      expect(lookups(harness)).toEqual([GOLDEN_LOOKUP]);
     },
   );
 
-  test('returns the account that bkash has beside payment_method without a lookup', async () => {
+  test('returns the account that bkash has next to payment_method without a lookup', async () => {
     const golden = named(creates, 'bkash, server-to-server, account beside payment_method only');
-    const post = { ...leastOf(golden.answer), account: golden.answer['account'] };
+    const post = { ...shortestResponse(golden.answer), account: golden.answer['account'] };
     const selection = '{ ... on BkashPayment { account } }';
-    expect(await create(bench, golden, { selection, post })).toEqual({ account: golden.data['account'] });
-    expect(lookups(bench)).toEqual([]);
+    expect(await create(harness, golden, { selection, post })).toEqual({ account: golden.data['account'] });
+    expect(lookups(harness)).toEqual([]);
   });
 
   test('returns the error of a failed payment by one lookup', async () => {
@@ -98,9 +107,9 @@ describe('A create answered with status and transaction_id alone', () => {
     const selection =
       '{ ... on PaymentResource { status error { code message } nextAction { __typename } } }';
     const get = { status: 200, json: failed };
-    const found = await create(bench, golden, { selection, post: leastOf(failed), get });
+    const found = await create(harness, golden, { selection, post: shortestResponse(failed), get });
     expect(found).toEqual({ status: 'FAILED', error, nextAction: null });
-    expect(lookups(bench)).toEqual([THE_LOOKUP]);
+    expect(lookups(harness)).toEqual([GOLDEN_LOOKUP]);
   });
 });
 
@@ -110,12 +119,12 @@ describe('A confirm', () => {
     const selection = `{ __typename ... on ${String(golden.data['__typename'])} {
       id transactionId channel method status rawStatus error { code } ${fromAnswer}
       nextAction { __typename ... on AwaitProviderAction { pollAfterMs } } } }`;
-    const found = await confirm(bench, golden, { selection, post: golden.answer });
+    const found = await confirm(harness, golden, { selection, post: golden.answer });
     expect(golden.data).toMatchObject(found);
-    expect(lookups(bench)).toEqual([]);
+    expect(lookups(harness)).toEqual([]);
   });
 
-  /** What the service left out of an answer that is otherwise whole, and what is then looked up. */
+  /** Fields that an otherwise complete response lacks, and the lookup that follows. */
   const lacking: [string, string][] = [
     ['amount', 'amount { value }'],
     ['create_date', 'createDate'],
@@ -127,21 +136,21 @@ describe('A confirm', () => {
     const get = { status: 200, json: golden.lookup };
     const post = { ...golden.lookup, [wireName]: undefined };
     const selection = `{ ... on UpiPayment { ${field} } }`;
-    const found = await confirm(bench, golden, { selection, post, get });
+    const found = await confirm(harness, golden, { selection, post, get });
     expect(golden.data).toMatchObject(found);
     expect(Object.values(found)).not.toContain(null);
-    expect(lookups(bench)).toEqual([THE_LOOKUP]);
+    expect(lookups(harness)).toEqual([GOLDEN_LOOKUP]);
   });
 
   test.each(confirms)('has no next action when it completes the payment: %s', async (_name, golden) => {
     const post = { ...golden.answer, status: 'completed', payment_method: undefined };
     const selection = `{ ... on ${String(golden.data['__typename'])} { status state nextAction { __typename } } }`;
-    expect(await confirm(bench, golden, { selection, post })).toEqual({
+    expect(await confirm(harness, golden, { selection, post })).toEqual({
       status: 'COMPLETED',
       state: null,
       nextAction: null,
     });
-    expect(lookups(bench)).toEqual([]);
+    expect(lookups(harness)).toEqual([]);
   });
 });
 
@@ -162,7 +171,7 @@ describe('A lookup after a create or confirm', () => {
   test.each(failures)(
     'leaves fields null and does not fail the create when the service %s',
     async (_what, get) => {
-      const found = await create(bench, golden, { post: leastOf(golden.answer), get });
+      const found = await create(harness, golden, { post: shortestResponse(golden.answer), get });
       expect(found).toStrictEqual({
         ...golden.data,
         redirectUrl: null,
@@ -173,8 +182,8 @@ describe('A lookup after a create or confirm', () => {
         nextAction: { __typename: 'AwaitProviderAction', pollAfterMs: 2000 },
       });
       // Some failures are retried, always with the same request.
-      expect(lookups(bench).length).toBeLessThanOrEqual(3);
-      expect(new Set(lookups(bench))).toEqual(new Set([THE_LOOKUP]));
+      expect(lookups(harness).length).toBeLessThanOrEqual(3);
+      expect(new Set(lookups(harness))).toEqual(new Set([GOLDEN_LOOKUP]));
     },
   );
 
@@ -183,7 +192,7 @@ describe('A lookup after a create or confirm', () => {
     async (_what, get) => {
       const completed = named(confirms, 'upi, completed');
       const selection = '{ ... on UpiPayment { status amount { value } redirectUrl upiId } }';
-      const found = await confirm(bench, completed, { selection, post: completed.answer, get });
+      const found = await confirm(harness, completed, { selection, post: completed.answer, get });
       const known = { status: 'COMPLETED', amount: { value: '100.00' } };
       expect(found).toEqual({ ...known, redirectUrl: null, upiId: null });
     },

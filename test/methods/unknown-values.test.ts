@@ -1,12 +1,12 @@
 import { validCall } from '../support/calls';
-import { openBench, type Bench } from './harness';
+import { openHarness, type MethodHarness } from './harness';
 import { type Json } from './golden-bodies';
 import { createPayment, lookUpPayment, createPayout, lookUpPayout } from './selection';
 
-let bench: Bench;
+let harness: MethodHarness;
 
 beforeAll(async () => {
-  bench = await openBench();
+  harness = await openHarness();
 });
 
 describe('A payment with unknown values', () => {
@@ -87,9 +87,9 @@ describe('A payment with unknown values', () => {
     ['an amount that is no object', { amount: '100.00' }, { amount: null }],
   ];
 
-  test.each(payments)('is read when the response has %s', async (_what, said, expected) => {
-    bench.answers({ get: { status: 200, json: { ...PAYMENT, ...said } } });
-    const { data, errors } = await bench.gateway.ask(lookUpPayment(), { channel, transactionId });
+  test.each(payments)('is returned by a lookup when the response has %s', async (_what, output, expected) => {
+    harness.respond({ get: { status: 200, json: { ...PAYMENT, ...output } } });
+    const { data, errors } = await harness.gateway.ask(lookUpPayment(), { channel, transactionId });
     expect(errors).toBeUndefined();
     expect(data).toMatchObject({ payment: { transactionId, ...expected } });
   });
@@ -115,11 +115,11 @@ describe('A payment with unknown values', () => {
 
   test.each(created)(
     'is returned after its create when the response has %s',
-    async (_what, said, expected) => {
-      bench.answers({ post: { status: 201, json: { ...PAYMENT, ...said } }, get: { status: 500 } });
+    async (_what, output, expected) => {
+      harness.respond({ post: { status: 201, json: { ...PAYMENT, ...output } }, get: { status: 500 } });
       const amount = { currency: 'INR', value: '100' };
       const input = { idempotencyKey: 'k', channel, amount, method: { redirect: 'UPI' } };
-      const { data, errors } = await bench.gateway.ask(createPayment(), { input });
+      const { data, errors } = await harness.gateway.ask(createPayment(), { input });
       expect(errors).toBeUndefined();
       expect(data).toMatchObject({ createPayment: { payment: { transactionId, ...expected } } });
     },
@@ -153,18 +153,18 @@ describe('A payout with unknown values', () => {
     ],
   ];
 
-  test.each(payouts)('is read when the response has %s', async (_what, said, expected) => {
-    bench.answers({ get: { status: 200, json: { ...PAYOUT, ...said } } });
-    const { data, errors } = await bench.gateway.ask(lookUpPayout(), { channel, transactionId });
+  test.each(payouts)('is returned by a lookup when the response has %s', async (_what, output, expected) => {
+    harness.respond({ get: { status: 200, json: { ...PAYOUT, ...output } } });
+    const { data, errors } = await harness.gateway.ask(lookUpPayout(), { channel, transactionId });
     expect(errors).toBeUndefined();
     expect(data).toMatchObject({ payout: { transactionId, ...expected } });
   });
 
   test('is returned after its create when the response has an unknown status', async () => {
     const post = { status: 'queued', transaction_id: transactionId, external_id: null };
-    bench.answers({ post: { status: 201, json: post } });
+    harness.respond({ post: { status: 201, json: post } });
     const { input } = validCall('createPayout', 'imps');
-    const { data, errors } = await bench.gateway.ask(createPayout(), { input });
+    const { data, errors } = await harness.gateway.ask(createPayout(), { input });
     expect(errors).toBeUndefined();
     const { externalId } = input;
     const payout = { __typename: 'ImpsPayout', status: 'UNKNOWN', rawStatus: 'queued', externalId };

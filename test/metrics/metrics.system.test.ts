@@ -6,7 +6,7 @@ import { CHANNEL } from '../support/caller';
 import { closeAfterTests } from '../support/cleanup';
 import { until } from '../support/latch';
 import { OUTAGES, type Outage } from '../support/outage';
-import { silence } from '../support/payment-service/faults';
+import { noResponse } from '../support/payment-service/faults';
 import { FakePaymentService } from '../support/payment-service/fake-payment-service';
 import { Program } from '../support/program';
 import { raw } from '../support/raw';
@@ -25,24 +25,24 @@ interface Readiness {
 const isReady = ({ httpStatus }: Readiness): boolean => httpStatus === 200;
 const isDown = ({ httpStatus }: Readiness): boolean => httpStatus === 503;
 
-describeStores('/readyz', (rigs) => {
-  let rig: Rig;
+describeStores('/readyz', (harnesses) => {
+  let harness: Rig;
   let outage: Outage;
 
   beforeAll(async () => {
-    const store = await openStore(rigs.kind);
-    rigs.closeAtEnd(() => store.drop());
-    const [prepare] = Object.values(OUTAGES[rigs.kind]) as ((from: typeof store) => Promise<Outage>)[];
+    const store = await openStore(harnesses.kind);
+    harnesses.closeAtEnd(() => store.drop());
+    const [prepare] = Object.values(OUTAGES[harnesses.kind]) as ((from: typeof store) => Promise<Outage>)[];
     outage = await prepare!(store);
-    rigs.closeAtEnd(() => outage.close());
-    rig = await rigs.start({ store: outage.store, open: (url) => openJournal(url, 1500) });
+    harnesses.closeAtEnd(() => outage.close());
+    harness = await harnesses.start({ store: outage.store, open: (url) => openJournal(url, 1500) });
   });
 
-  const base = (): string => rig.parts.gateway.url;
+  const base = (): string => harness.parts.gateway.url;
 
   async function readiness(): Promise<Readiness> {
     // The next check of the journal is due.
-    rig.clock.advance(1_000);
+    harness.clock.advance(1_000);
     const response = await fetch(`${base()}/readyz`);
     return { httpStatus: response.status, ...((await response.json()) as Omit<Readiness, 'httpStatus'>) };
   }
@@ -57,8 +57,8 @@ describeStores('/readyz', (rigs) => {
     });
     const page = await scrape(base());
     expect(page.sum('paygraph_journal_up')).toBe(0);
-    // A SQLite file that another process holds can still be read.
-    if (rigs.kind === 'PostgreSQL') expect(page.find('paygraph_unknown_outcomes')).toEqual([]);
+    // A SQLite file that another process locks can still be read.
+    if (harnesses.kind === 'PostgreSQL') expect(page.find('paygraph_unknown_outcomes')).toEqual([]);
     expect(page.sum('paygraph_journal_errors_total')).toBeGreaterThan(0);
     await outage.up();
     await until(readiness, isReady);
@@ -68,7 +68,7 @@ describeStores('/readyz', (rigs) => {
     );
   });
 
-  if (rigs.kind === 'PostgreSQL')
+  if (harnesses.kind === 'PostgreSQL')
     test('reports a read-only database, and recovers when it is writable', async () => {
       const name = new URL(outage.store.url).pathname.slice(1);
       const sessions = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -85,40 +85,41 @@ describeStores('/readyz', (rigs) => {
       await until(readiness, isReady);
     });
 
-  if (rigs.kind === 'SQLite') {
+  if (harnesses.kind === 'SQLite') {
     test.each(['removed', 'replaced'])(
       'reports that the journal file was %s, and refuses creates until the original is back',
       async (how) => {
         const file = outage.store.url.slice('file:'.length);
         const created = newKey();
-        const { transactionId } = await rig.create('payment', created);
+        const { transactionId } = await harness.create('payment', created);
         const refused = newKey();
-        const asked = rig.service.requestsTo('create-payment').length;
+        const request = harness.service.requestsTo('create-payment').length;
 
         renameSync(file, `${file}.original`);
         if (how !== 'removed') writeFileSync(file, '');
-        expect(await rig.create('payment', refused)).toMatchObject({
+        expect(await harness.create('payment', refused)).toMatchObject({
           error: 'SERVICE_UNAVAILABLE',
           retryable: true,
         });
-        expect(await rig.confirm(transactionId!)).toMatchObject({ error: 'SERVICE_UNAVAILABLE' });
-        expect(rig.service.requestsTo('create-payment')).toHaveLength(asked);
-        expect(rig.service.requestsTo('confirm')).toEqual([]);
+        expect(await harness.confirm(transactionId!)).toMatchObject({ error: 'SERVICE_UNAVAILABLE' });
+        expect(harness.service.requestsTo('create-payment')).toHaveLength(request);
+        expect(harness.service.requestsTo('confirm')).toEqual([]);
         const down = await until(readiness, isDown);
         expect(down.checks).toMatchObject({ journal: 'down', journalReason: 'file_replaced' });
 
         rmSync(file, { force: true });
         renameSync(`${file}.original`, file);
         await until(readiness, isReady);
-        expect(await rig.create('payment', created)).toMatchObject({ replayed: true, transactionId });
-        expect(await rig.create('payment', refused)).toMatchObject({ replayed: false });
+        expect(await harness.create('payment', created)).toMatchObject({ replayed: true, transactionId });
+        expect(await harness.create('payment', refused)).toMatchObject({ replayed: false });
       },
     );
   }
 
   test('reports that the service is down, and stays ready', async () => {
-    rig.service.plan(() => ({ acts: true, reply: silence }));
-    const look = (place: number): Promise<unknown> => rig.ask(LOOK, { c: CHANNEL, e: `order-${place}` });
+    harness.service.plan(() => ({ acts: true, reply: noResponse }));
+    const look = (place: number): Promise<unknown> =>
+      harness.request(LOOK, { c: CHANNEL, e: `order-${place}` });
     await until(
       async () => {
         await Promise.all(Array.from({ length: 12 }, (_, place) => look(place)));
@@ -138,7 +139,6 @@ describeStores('/readyz', (rigs) => {
 
 const LOOKED = { type: 'query', name: 'Look', outcome: 'ok' };
 
-/** A page of metrics, for promtool. */
 let page = '';
 
 (POSTGRES_URL ? describe : describe.skip)('Two instances with REUSE_PORT=on', () => {
@@ -189,14 +189,13 @@ let page = '';
     page = (await scrape(metricsUrls[0]!)).text;
   });
 
-  test('move the load to the other one when one ends', async () => {
+  test('transfer the load to the other one when one ends', async () => {
     programs[0]!.signal('SIGTERM');
     expect(await programs[0]!.exited).toBe(0);
     expect(await programs[1]!.create('payment', newKey())).toMatchObject({ result: 'PaymentSuccess' });
   });
 });
 
-/** The promtool of PROMTOOL or the PATH; undefined where there is none. */
 const PROMTOOL = [process.env['PROMTOOL'] ?? 'promtool'].find(
   (program) => spawnSync(program, ['--version']).status === 0,
 );

@@ -9,7 +9,7 @@ import { CHANNEL, createInput } from '../support/caller';
 import { CLIENT_KEY } from '../support/credentials';
 import { until } from '../support/latch';
 import { API_KEY, SECRET_KEY, testGateway, testService } from '../support/gateway';
-import { silence, status } from '../support/payment-service/faults';
+import { noResponse, status } from '../support/payment-service/faults';
 import type { FakePaymentService } from '../support/payment-service/fake-payment-service';
 import { post } from '../support/raw';
 import { describeSqlite, newKey, type Rig } from '../support/harness';
@@ -37,7 +37,7 @@ describe('Access to /metrics', () => {
     guarded = await start({ METRICS_TOKEN: TOKEN });
   });
 
-  test('without METRICS_TOKEN is open on this machine, in the format of Prometheus', async () => {
+  test('without METRICS_TOKEN is allowed on this machine, in the format of Prometheus', async () => {
     const { status: code, text, type } = await ask(open);
     expect([code, type]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);
     expect(text).toContain('# TYPE paygraph_operations_total counter');
@@ -81,7 +81,7 @@ describe('Access to /metrics', () => {
     },
   );
 
-  test('with METRICS_TOKEN is open to who sends it, also through a proxy', async () => {
+  test('with METRICS_TOKEN is allowed with the token, also through a proxy', async () => {
     const authorization = `Bearer ${TOKEN}`;
     const headers = { authorization, 'x-forwarded-for': '203.0.113.7', host: 'gateway.example' };
     expect((await ask(guarded, headers)).status).toBe(200);
@@ -96,35 +96,35 @@ describe('Access to /metrics', () => {
     },
   );
 
-  test('with METRICS_TOKEN is all that the token opens', async () => {
+  test('with METRICS_TOKEN gives the token no other rights', async () => {
     const headers = { authorization: `Bearer ${TOKEN}` };
     expect((await post(`${guarded}/graphql`, '{"query":"{ __typename }"}', headers)).status).toBe(401);
   });
 
   test('has no rate limit', async () => {
     const statuses = await Promise.all(
-      Array.from({ length: 20 }, () => ask(open).then((answer) => answer.status)),
+      Array.from({ length: 20 }, () => ask(open).then((response) => response.status)),
     );
     expect(new Set(statuses)).toEqual(new Set([200]));
   });
 });
 
-describeSqlite('Metrics', (rigs) => {
-  let rig: Rig;
+describeSqlite('Metrics', (harnesses) => {
+  let harness: Rig;
   let auditFolder: string;
 
   beforeAll(async () => {
     auditFolder = path.join(temporaryFolder(), 'removed');
     mkdirSync(auditFolder);
     const AUDIT_LOG_FILE = path.join(auditFolder, 'audit', 'audit.log');
-    rig = await rigs.start({ env: { AUDIT_LOG_FILE, SERVICE_TIMEOUT_MS: '1500' } });
+    harness = await harnesses.start({ env: { AUDIT_LOG_FILE, SERVICE_TIMEOUT_MS: '1500' } });
   });
 
-  const page = (of = rig): Promise<Scrape> => scrape(of.parts.gateway.url);
-  const look = (externalId: string, of = rig): Promise<unknown> =>
-    of.ask(LOOK, { c: CHANNEL, e: externalId });
+  const page = (of = harness): Promise<Scrape> => scrape(of.parts.gateway.url);
+  const look = (externalId: string, of = harness): Promise<unknown> =>
+    of.request(LOOK, { c: CHANNEL, e: externalId });
 
-  /** By how much sums grow during an action. */
+  /** The increase of sums during an action. */
   async function growth(
     action: () => Promise<unknown>,
     ...sums: [name: string, labels?: Record<string, string>][]
@@ -148,8 +148,8 @@ describeSqlite('Metrics', (rigs) => {
     const invalid = { type: 'unknown', name: 'other', outcome: 'GRAPHQL_VALIDATION_FAILED' };
     const anonymous = { type: 'query', name: 'anonymous', outcome: 'ok' };
     const both = async (): Promise<void> => {
-      await rig.ask('query Wrong { nothing }');
-      await rig.ask('{ __typename }');
+      await harness.request('query Wrong { nothing }');
+      await harness.request('{ __typename }');
     };
     expect(
       await growth(
@@ -161,9 +161,9 @@ describeSqlite('Metrics', (rigs) => {
     ).toEqual([1, 0, 1]);
   });
 
-  test('count prepared operations as others', async () => {
+  test('count compiled operations like others', async () => {
     const sixTimes = async (): Promise<void> => {
-      for (let time = 0; time < 6; time += 1) await rig.ask('query Prepared { __typename }');
+      for (let time = 0; time < 6; time += 1) await harness.request('query Prepared { __typename }');
     };
     const [all, prepared] = await growth(
       sixTimes,
@@ -177,18 +177,18 @@ describeSqlite('Metrics', (rigs) => {
   test.each(['Card4111111111111111', 'n'.repeat(65)])(
     'do not show an unusual operation name: %s',
     async (operationName) => {
-      await post(rig.url, JSON.stringify({ query: 'query Fine { __typename }', operationName }));
-      await rig.ask(`query ${operationName} { __typename }`);
+      await post(harness.url, JSON.stringify({ query: 'query Fine { __typename }', operationName }));
+      await harness.request(`query ${operationName} { __typename }`);
       expect((await page()).text).not.toContain(operationName);
     },
   );
 
-  test('count calls that move money by result, and their journal calls', async () => {
+  test('count creates and confirms by result, and their journal calls', async () => {
     const key = newKey();
     const call = 'createPayment';
     const twice = async (): Promise<void> => {
-      await rig.create('payment', key);
-      await rig.create('payment', key);
+      await harness.create('payment', key);
+      await harness.create('payment', key);
     };
     expect(
       await growth(
@@ -202,13 +202,13 @@ describeSqlite('Metrics', (rigs) => {
     ).toEqual([1, 1, 1, 2, 0]);
   });
 
-  test('count retried lookups, refusals of the gateway’s credentials, and unauthenticated requests', async () => {
-    rig.service.next('look-up-payment', { acts: true, reply: status(503) });
-    rig.service.next('create-payout', { acts: false, reply: status(401) });
+  test('count retried lookups, rejections of the gateway’s credentials, and unauthenticated requests', async () => {
+    harness.service.next('look-up-payment', { acts: true, reply: status(503) });
+    harness.service.next('create-payout', { acts: false, reply: status(401) });
     const failing = async (): Promise<void> => {
       await look('again');
-      await rig.create('payout', newKey());
-      await post(rig.url, '{}', { authorization: 'Bearer nobody' });
+      await harness.create('payout', newKey());
+      await post(harness.url, '{}', { authorization: 'Bearer nobody' });
     };
     expect(
       await growth(
@@ -227,18 +227,18 @@ describeSqlite('Metrics', (rigs) => {
 
   test('show the clock skew of the service, once requests are signed by its clock', async () => {
     expect((await page()).sum('paygraph_service_clock_skew_seconds')).toBe(0);
-    rig.service.clockOffsetMs = 3_600_000;
+    harness.service.clockOffsetMs = 3_600_000;
     await look('late');
     const skew = (await page()).sum('paygraph_service_clock_skew_seconds');
     expect(Math.round(skew / 60)).toBe(60);
-    rig.service.clockOffsetMs = 0;
+    harness.service.clockOffsetMs = 0;
     await look('early');
   });
 
   test('count subscriptions, their connections and their lookups', async () => {
-    const { transactionId } = await rig.create('payment', newKey());
+    const { transactionId } = await harness.create('payment', newKey());
     const before = await page();
-    const stream = await EventStream.open(`${rig.url}/stream`, {
+    const stream = await EventStream.open(`${harness.url}/stream`, {
       query: `subscription Watch($c: UUID!, $id: UUID!) {
         paymentUpdated(channel: $c, transactionId: $id) { ... on PaymentResource { status } } }`,
       operationName: 'Watch',
@@ -253,7 +253,7 @@ describeSqlite('Metrics', (rigs) => {
     expect(watched.sum('paygraph_watchers_max')).toBe(10_000);
     expect(watched.sum('paygraph_subscription_connections', { transport: 'sse' })).toBe(1);
     expect(watched.sum('paygraph_connections')).toBeGreaterThan(0);
-    stream.leave();
+    stream.disconnect();
     const left = await until(
       () => page(),
       (now) => now.sum('paygraph_watchers') === 0,
@@ -264,13 +264,13 @@ describeSqlite('Metrics', (rigs) => {
 
   test('count calls that are missing in the audit log', async () => {
     rmSync(auditFolder, { recursive: true });
-    const create = (): Promise<unknown> => rig.create('payment', newKey());
+    const create = (): Promise<unknown> => harness.create('payment', newKey());
     expect(await growth(create, ['paygraph_audit_gaps_total'])).toEqual([1]);
   });
 
-  test('show unknown outcomes, their age, and what following them up finds', async () => {
-    const other = await rigs.start();
-    other.service.next('create-payment', { acts: true, reply: silence });
+  test('show unknown outcomes, their age, and the results of rechecks', async () => {
+    const other = await harnesses.start();
+    other.service.next('create-payment', { acts: true, reply: noResponse });
     other.service.plan((purpose) =>
       purpose === 'look-up-payment' ? { acts: true, reply: status(404) } : undefined,
     );
@@ -298,8 +298,8 @@ describeSqlite('Metrics', (rigs) => {
     expect(known.sum(AGE)).toBe(0);
   });
 
-  test('count refusals by the rate limit', async () => {
-    const other = await rigs.start({ env: { RATE_LIMIT_PER_MINUTE: '2' } });
+  test('count requests that the rate limit refused', async () => {
+    const other = await harnesses.start({ env: { RATE_LIMIT_PER_MINUTE: '2' } });
     for (let time = 0; time < 5; time += 1) await look('much', other);
     const now = await page(other);
     expect(now.sum('paygraph_requests_rejected_total', { reason: 'rate_limited' })).toBe(3);
@@ -310,7 +310,7 @@ describeSqlite('Metrics', (rigs) => {
     const letters = [...'abcdefghijklmno'];
     const names = letters.flatMap((a) => letters.map((b) => `invented_${a}${b}`));
     const [others = 0] = await growth(async () => {
-      for (const name of names) await rig.ask(`query ${name} { __typename }`);
+      for (const name of names) await harness.request(`query ${name} { __typename }`);
     }, ['paygraph_operations_total', { type: 'query', name: 'other', outcome: 'ok' }]);
     const shown = (await page()).values('paygraph_operations_total', 'name');
     expect(shown.size).toBeLessThanOrEqual(202);
@@ -340,42 +340,45 @@ const dashboard = JSON.parse(read('deploy/grafana/paygraph.json')) as {
   }[];
 };
 
-describeSqlite('The page of metrics', (rigs) => {
+describeSqlite('The page of metrics', (harnesses) => {
   let page: Scrape;
   const PAN = '4111111111111111';
   const secrets = [API_KEY, SECRET_KEY, CLIENT_KEY, PAN, 'service:test', 'ann@example.com', CHANNEL];
 
   beforeAll(async () => {
-    const rig = await rigs.start();
+    const harness = await harnesses.start();
     for (const kind of ['payment', 'payout'] as const) {
       const key = newKey();
-      const { transactionId, externalId } = await rig.create(kind, key);
+      const { transactionId, externalId } = await harness.create(kind, key);
       secrets.push(key, String(transactionId), String(externalId));
-      await rig.create(kind, key);
-      if (kind === 'payment') await rig.confirm(String(transactionId));
+      await harness.create(kind, key);
+      if (kind === 'payment') await harness.confirm(String(transactionId));
     }
-    rig.service.next('create-payment', { acts: false, reply: silence });
-    rig.service.next('look-up-payment', { acts: false, reply: status(401) });
-    await rig.create('payment', newKey());
+    harness.service.next('create-payment', { acts: false, reply: noResponse });
+    harness.service.next('look-up-payment', { acts: false, reply: status(401) });
+    await harness.create('payment', newKey());
     const e = `order ${randomUUID()}`;
     secrets.push(e);
-    await rig.ask(LOOK, { c: CHANNEL, e });
-    await rig.ask(`query { payment(channel: "${PAN}") { __typename } }`);
-    await rig.ask(`query Q${PAN} { __typename }`);
-    await rig.ask('mutation ($input: CreatePaymentInput!) { createPayment(input: $input) { __typename } }', {
-      input: createInput('payment', newKey(), { description: PAN }),
-    });
-    page = await scrape(rig.parts.gateway.url);
+    await harness.request(LOOK, { c: CHANNEL, e });
+    await harness.request(`query { payment(channel: "${PAN}") { __typename } }`);
+    await harness.request(`query Q${PAN} { __typename }`);
+    await harness.request(
+      'mutation ($input: CreatePaymentInput!) { createPayment(input: $input) { __typename } }',
+      {
+        input: createInput('payment', newKey(), { description: PAN }),
+      },
+    );
+    page = await scrape(harness.parts.gateway.url);
   });
 
-  /** The metrics in a text, without what a histogram adds to their names. */
+  /** Metric names in a text, without the suffixes of histograms. */
   const metricsIn = (text: string): string[] =>
     (text.match(/\b(?:paygraph|process|nodejs)_\w+/g) ?? []).map((name) =>
       page.types.has(name) ? name : name.replace(/_(bucket|sum|count)$/, ''),
     );
   const unknownIn = (text: string): string[] => metricsIn(text).filter((name) => !page.types.has(name));
 
-  test('holds no secret, id, amount or personal data', () => {
+  test('contains no secret, id, amount or personal data', () => {
     expect(page.sum('paygraph_operations_total')).toBeGreaterThan(8);
     for (const secret of secrets) expect(page.text).not.toContain(secret);
     expect(page.text).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}/i);

@@ -30,7 +30,6 @@ const paymentOf = ({ query, json, method }: ReceivedRequest): object => ({
 
 const createInput = (): object => ({ ...input('payment', randomUUID()), method: { redirect: 'UPI' } });
 
-/** Ten different transactions at a hundred places. */
 const page = (): string[] =>
   Array<string[]>(10)
     .fill(Array.from({ length: 10 }, () => randomUUID()))
@@ -61,7 +60,7 @@ beforeAll(async () => {
   base = await listening(program);
 });
 
-/** How many promises the program has made. */
+/** Promises created so far. */
 async function promisesMade(): Promise<number> {
   readings += 1;
   program.signal('SIGUSR2');
@@ -69,15 +68,14 @@ async function promisesMade(): Promise<number> {
   return Number(promises);
 }
 
-/** How many writes the journal has made for creates. */
 async function journalWrites(): Promise<number> {
   const metrics = await scrape(base);
   const NAME = 'paygraph_journal_call_duration_seconds_count';
   return metrics.sum(NAME, { call: 'insertAttempt' }) + metrics.sum(NAME, { call: 'recordOutcome' });
 }
 
-describe('A prepared operation', () => {
-  // Promises were counted when this was written; a quarter more is allowed.
+describe('A compiled operation', () => {
+  // The measured numbers of promises; 25 % more are allowed.
   test.each([
     [
       'a lookup',
@@ -88,12 +86,12 @@ describe('A prepared operation', () => {
     ['a page', { requests: 10, journal: 0, promises: 578 }, PAGE, () => ({ channel: CHANNEL, ids: page() })],
     ['no lookup', { requests: 0, journal: 0, promises: 17 }, '{ __typename }', () => ({})],
     ['a create', { requests: 1, journal: 2, promises: 116 }, CREATE, () => ({ input: createInput() })],
-  ])('with %s costs %j', async (_what, { promises, ...exact }, query, variables) => {
+  ])('with %s causes %j', async (_what, { promises, ...exact }, query, variables) => {
     const send = async (): Promise<void> => {
       const { errors } = await post(`${base}/graphql`, JSON.stringify({ query, variables: variables() }));
       expect(errors).toBeUndefined();
     };
-    // Prepares the operation.
+    // Compiles the operation.
     for (let run = 0; run < 5; run += 1) await send();
     const [writes, requests, made] = [await journalWrites(), service.requests.length, await promisesMade()];
     for (let run = 0; run < RUNS; run += 1) await send();

@@ -7,7 +7,7 @@ import { gatewaySchema } from '../../src/resolvers';
 import { CHANNEL, testGateway, testSandbox, type TestClient } from '../support/gateway';
 import { plantedJson, plantedLiteral } from './fixtures/canaries';
 
-/** Operations with a hole for a value at every kind of place. */
+/** Operations with a placeholder at every kind of place. */
 const HOLES = [
   '{ payment(channel: §) { __typename } }',
   '{ payment(channel: "a", externalId: §) { __typename } }',
@@ -44,7 +44,7 @@ describe('A response of the gateway', () => {
   const given = { idempotencyKey: 'k', channel: CHANNEL, amount: { currency: 'EUR', value: '1.00' } };
   const card = { expiryMonth: '12', expiryYear: '2099', cardholder: 'A PAYER' };
 
-  /** Inputs that are right but for the places where the planted value stands. */
+  /** Valid inputs except for the placeholder. */
   const INPUTS: readonly ((hole: unknown) => unknown)[] = [
     (hole) => hole,
     (hole) => ({ ...given, method: { card: { ...card, pan: hole, cvc: hole } } }),
@@ -57,11 +57,11 @@ describe('A response of the gateway', () => {
 
   const planted: string[] = [];
 
-  /** JSON may have escaped a value, but never its mark. */
-  function expectNotEchoed(mark: string, answer: string): void {
+  /** JSON may escape a value, but never its mark. */
+  function expectNotEchoed(mark: string, response: string): void {
     planted.push(mark);
-    expect(answer).toMatch(/"errors"|"InvalidInputError"|"PaymentSuccess"/);
-    expect(answer).not.toContain(mark);
+    expect(response).toMatch(/"errors"|"InvalidInputError"|"PaymentSuccess"/);
+    expect(response).not.toContain(mark);
   }
 
   afterEach(() => {
@@ -110,7 +110,7 @@ describe('A public message', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...HOLES),
-        // Without its quotes a value is a name, and names may be shown: only digits are marks here.
+        // Without quotes a value is a name, which may be shown: only digits are marks here.
         plantedLiteral.filter(({ mark }) => /^\d+$/.test(mark)),
         fc.record({ at: fc.nat(), cut: fc.nat(3), put: sign }),
         (hole, { mark, literal }, { at, cut, put }) => {
@@ -125,7 +125,7 @@ describe('A public message', () => {
     );
   });
 
-  /** Variables of every type that callers can give. */
+  /** Variables of every input type. */
   const TYPES = [
     ...['UUID!', 'ID!', 'Int', 'Boolean', 'Decimal', 'CardNumber!', '[UUID!]!', 'JSONObject!'],
     ...['AmountInput!', 'CreatePaymentInput!', 'PaymentMethodInput!', 'ConfirmationInput'],
@@ -137,7 +137,7 @@ describe('A public message', () => {
     return getVariableValues(schema, definitions ?? [], { given: value }).errors ?? [];
   };
 
-  /** Inputs with a hole at every depth. */
+  /** Inputs with a placeholder at every depth. */
   const SHAPES: readonly ((hole: unknown) => unknown)[] = [
     (hole) => hole,
     (hole) => ({ amount: hole, idempotencyKey: hole, channel: hole }),

@@ -30,7 +30,7 @@ describe('A card number', () => {
     );
   });
 
-  test('is found beside other numbers, such as its expiry date', () => {
+  test('is found next to other numbers, such as its expiry date', () => {
     const beside = fc.integer({ min: 0, max: 9999 }).map(String);
     fc.assert(
       fc.property(beside, grouped(cardNumber), beside, (before, { written: text }, after) => {
@@ -45,7 +45,7 @@ describe('A card number', () => {
     .string({ unit: 'grapheme', maxLength: 40 })
     .map((text) => text.normalize('NFKC').replace(/\p{N}/gu, ''));
 
-  test('is hidden in a free text, and the words around it stay', () => {
+  test('is redacted in a free text, and the words around it stay', () => {
     fc.assert(
       fc.property(words, grouped(cardNumber), words, (before, { number, written }, after) => {
         const shown = hideNumbers(`${before}~${written}~${after}`);
@@ -63,7 +63,7 @@ describe('A card number', () => {
     fc.assert(fc.property(few, (text) => expect(hideNumbers(text)).toBe(text)));
   });
 
-  test('is hidden in the fields of an unknown method, and in their names', () => {
+  test('is redacted in the fields of an unknown method, and in their names', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 4 }), grouped(cardNumber), (json, { number, written }) => {
         const fields = {
@@ -79,7 +79,7 @@ describe('A card number', () => {
     );
   });
 
-  test('of the request is removed however it is grouped, beside other digits too', () => {
+  test('of the request is removed however it is grouped, also next to other digits', () => {
     fc.assert(
       fc.property(digits(0, 9), grouped(cardNumber), digits(0, 9), (before, { number, written }, after) => {
         const shown = createRedactor({ secrets: [number] })(`${before}${written}${after}`);
@@ -88,7 +88,7 @@ describe('A card number', () => {
     );
   });
 
-  test('has a security code that is removed where it stands alone', () => {
+  test('has a security code that is removed when it is a separate number', () => {
     const remove = createRedactor({ secrets: ['737'] });
     const removed = ['737', 'CVC 737', 'cvv:737', 'CVC737', '(737)', '7 3 7', '7-3-7', '"737"', 'a=737&b=1'];
     for (const text of removed) expect(remove(text)).not.toMatch(/7\W?3\W?7/);
@@ -137,7 +137,7 @@ const hex = (character: string): string => character.charCodeAt(0).toString(16);
 const percent: Encode = (character) => `%${hex(character)}`;
 const escaped = (text: string): string => [...text].map(percent).join('');
 
-/** In another script: the digits from that zero on; anything else as it is. */
+/** Digits of another script, by its zero. */
 const digitsFrom =
   (zero: number): Encode =>
   (character) =>
@@ -160,7 +160,6 @@ const ENCODINGS: Record<string, Encode> = {
     encodeURIComponent(String.fromCodePoint(character.charCodeAt(0) + 0xfee0)),
 };
 
-/** Writings of digits only. */
 const DIGITS: Record<string, Encode> = {
   'Arabic-Indic': digitsFrom(0x660),
   Thai: digitsFrom(0xe50),
@@ -196,7 +195,7 @@ const encodedGroups = fc
 const HIDDEN = 'a~[redacted]~b';
 
 describe('An encoded card number', () => {
-  test.each(Object.entries(all))('is hidden when it is written as %s', (_name, encode) => {
+  test.each(Object.entries(all))('is redacted when it is written as %s', (_name, encode) => {
     const number = '4111111111111111';
     const text = written(number, [encode]);
     expect(hideNumbers(`a~${text}~b`)).toBe(HIDDEN);
@@ -205,7 +204,7 @@ describe('An encoded card number', () => {
     expect(redactForAudit(text, 1000)).toBe('[redacted]');
   });
 
-  test('is hidden in entities without semicolons', () => {
+  test('is redacted in entities without semicolons', () => {
     const digitsOf = [...'4111111111111111'];
     for (const encode of [
       (digit: string) => `&#x${hex(digit)}`,
@@ -214,14 +213,14 @@ describe('An encoded card number', () => {
       expect(hideNumbers(`a~${digitsOf.map(encode).join('')}~b`)).toBe(HIDDEN);
   });
 
-  test.each(GAPS)('is hidden with %j between its groups', (gap) => {
+  test.each(GAPS)('is redacted with %j between its groups', (gap) => {
     const text = ['4111', '1111', '1111', '1111'].join(gap);
     expect(hideNumbers(`a~${text}~b`)).toBe(HIDDEN);
     expect(createRedactor({ secrets: ['4111111111111111'] })(`a~${text}~b`)).toBe(HIDDEN);
     expect(containsPan(text)).toBe(true);
   });
 
-  test('is hidden in any mixture of encodings, and the rest of the text stays', () => {
+  test('is redacted in any mixture of encodings, and the rest of the text stays', () => {
     fc.assert(
       fc.property(encodedGroups, ({ number, text }) => {
         expect(hideNumbers(`a~${text}~b`)).toBe(HIDDEN);
@@ -260,7 +259,7 @@ describe('An encoded credential', () => {
     );
   });
 
-  test('of a caller is hidden in any mixture of encodings', () => {
+  test('of a caller is redacted in any mixture of encodings', () => {
     fc.assert(
       fc.property(mixedOfAny, (encode) => {
         for (const text of ['pgk_0123456789abcdef0123', 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln']) {
@@ -278,7 +277,6 @@ describe('An encoded credential', () => {
   });
 });
 
-/** Every text of a JSON value. */
 const textsIn = (value: unknown): string[] => {
   if (typeof value === 'string') return [value];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
@@ -320,14 +318,14 @@ describe('A text without secrets', () => {
   });
 });
 
-/** Their digits hold a number of a card scheme. */
+/** Its digits contain a number of a card scheme. */
 const HEX_UUID = '41111111-1111-1111-abcd-000000000000';
 const DIGITS_UUID = '41111111-1111-1111-0000-000000000000';
 
 const faultsOf = (idempotencyKey: string, secrets: string[]) =>
   findKeptSecrets({ idempotencyKey }, { arm: 'card', type: 'card', secrets });
 
-test('A UUID as idempotency key is refused when it has no letter, or holds the card number of the request', () => {
+test('A UUID as idempotency key is refused when it has no letter, or contains the card number of the request', () => {
   expect([faultsOf(HEX_UUID, []), faultsOf(`order_${HEX_UUID}`, [])]).toEqual([[], []]);
   expect(containsPan(DIGITS_UUID)).toBe(true);
   expect(faultsOf(DIGITS_UUID, [])).toHaveLength(1);
@@ -337,7 +335,6 @@ test('A UUID as idempotency key is refused when it has no letter, or holds the c
 const MARKS = `a${'\u0315'.repeat(24_000)}${'\u0316'.repeat(24_000)}`;
 const WORDS = '\ufdfa'.repeat(32_000);
 
-/** The longest text that String.normalize was called with. */
 function longestNormalized(work: () => void): number {
   const normalize = jest.spyOn(String.prototype, 'normalize');
   try {
@@ -358,7 +355,7 @@ const lengthsRead = (text: string): number[] => {
 };
 
 describe('Searching a long text for secrets', () => {
-  test('normalises one character at a time, as more take quadratic time', () => {
+  test('normalises one character at a time, to avoid quadratic time', () => {
     expect(longestNormalized(() => void lengthsRead(MARKS))).toBeLessThanOrEqual(2);
     expect(lengthsRead(MARKS)).toEqual([MARKS.length, 1]);
     expect(Math.max(...lengthsRead(WORDS))).toBe(WORDS.length);

@@ -7,11 +7,11 @@ import { isPrintable } from '../../src/shared/text';
 import { normalizeDecimal } from '../../src/schema/scalars';
 import { Secret } from '../../src/shared/secret';
 import { CHANNEL, testGateway, testSandbox } from '../support/gateway';
-import { make, redirectCall } from '../support/calls';
+import { sendCall, redirectCall } from '../support/calls';
 import { digits } from './fixtures/canaries';
 
 describe('A Decimal', () => {
-  /** The contract of Decimal, read character by character: the amount in hundredths, or undefined. */
+  /** A reference implementation of Decimal: the amount in hundredths, or undefined. */
   function hundredths(text: string): bigint | undefined {
     const parts = text.split('.');
     const [whole = '', fraction] = parts;
@@ -24,7 +24,7 @@ describe('A Decimal', () => {
     return amount > 0n ? amount : undefined;
   }
 
-  /** Decimals, and what is nearly one: too long, signed, spaced, with an exponent, in other digits. */
+  /** Decimals and near misses: too long, signed, spaced, with an exponent, in other digits. */
   const nearlyDecimal = fc
     .record({
       before: fc.constantFrom('', '', '', '', '-', '+', ' ', '0x', '.'),
@@ -68,7 +68,7 @@ describe('A global id', () => {
     transactionId: uuid,
   });
 
-  test('decodes to its kind, channel and transaction, in whatever case it was made', () => {
+  test('decodes to its kind, channel and transaction, in any letter case', () => {
     fc.assert(
       fc.property(ref, (one) => {
         const { kind, channel, transactionId } = one;
@@ -109,7 +109,7 @@ describe('A global id', () => {
 });
 
 describe('A request to the service', () => {
-  /** Decodes a query string; throws where it is ambiguous: unescaped characters, "+", broken escapes. */
+  /** Decodes a query string; throws on ambiguity: unescaped characters, "+", broken escapes. */
   function strictlyDecoded(query: string): [string, string][] {
     const decoded = (text: string): string => {
       if (!/^(?:[A-Za-z0-9\-._~!*'()]|%[0-9A-F]{2})*$/.test(text))
@@ -147,7 +147,7 @@ describe('A request to the service', () => {
     );
   });
 
-  test('has a query string that strict and lenient parsers read alike', () => {
+  test('has a query string that strict and lenient parsers read the same', () => {
     const maybe = <T>(some: fc.Arbitrary<T>) => fc.option(some, { nil: undefined });
     const key = fc.record({
       channel: fc.uuid(),
@@ -179,7 +179,7 @@ describe('A request to the service', () => {
     await fc.assert(
       fc.asyncProperty(externalIds, async (externalId) => {
         const input = { ...redirectCall('CARD').input, idempotencyKey: externalId, externalId };
-        const created = await make(client, { mutation: 'createPayment', input });
+        const created = await sendCall(client, { mutation: 'createPayment', input });
         expect(created.errors).toBeUndefined();
         const transactionId = created.result?.payment?.transactionId;
         const found = await client.ask(LOOK_UP, { channel: CHANNEL, externalId });

@@ -1,11 +1,10 @@
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { temporaryFolder } from '../support/cleanup';
 
-// Compiles and starts other tools, beside other tests.
 jest.setTimeout(120_000);
 
 const ROOT = path.resolve(__dirname, '../..');
@@ -31,7 +30,7 @@ describe('Lint', () => {
   ];
 
   test('rejects imports against the layers of src and import cycles, and no others', () => {
-    const copy = mkdtempSync(path.join(tmpdir(), 'paygraph-layers-'));
+    const copy = temporaryFolder();
     cpSync(path.join(ROOT, 'tsconfig.json'), path.join(copy, 'tsconfig.json'));
     const imports: Import[] = [
       ...FORBIDDEN,
@@ -61,7 +60,6 @@ describe('Lint', () => {
       ],
       { cwd: copy, encoding: 'utf8' },
     );
-    rmSync(copy, { recursive: true });
     const { summary } = JSON.parse(stdout) as {
       summary: { violations: { from: string; to: string; rule: { name: string } }[] };
     };
@@ -110,22 +108,20 @@ describe('npm run new-method', () => {
   let copy: string;
 
   beforeAll(() => {
-    copy = mkdtempSync(path.join(tmpdir(), 'paygraph-new-method-'));
+    copy = temporaryFolder();
     [...FOLDERS, ...FILES].forEach((name) =>
       cpSync(path.join(ROOT, name), path.join(copy, name), { recursive: true }),
     );
     symlinkSync(path.join(ROOT, 'node_modules'), path.join(copy, 'node_modules'));
   });
-  afterAll(() => rmSync(copy, { recursive: true, force: true }));
 
   const run = (...args: string[]) => spawnSync(process.execPath, args, { cwd: copy, encoding: 'utf8' });
 
-  test('makes a method that compiles, is in the schema and passes its golden bodies', () => {
+  test('creates a method that compiles, is in the schema and passes its golden bodies', () => {
     expect(run('scripts/new-method.mjs', 'pay_now').status).toBe(0);
     const compiled = run('node_modules/typescript/bin/tsc', '--noEmit', '-p', 'tsconfig.build.json');
     expect(compiled).toMatchObject({ status: 0, stdout: '' });
 
-    // Nothing is to be built for it.
     writeFileSync(
       path.join(copy, 'jest.copy.config.js'),
       `const { globalSetup, globalTeardown, ...config } = require('./jest.config.js'); module.exports = config;`,
@@ -134,7 +130,7 @@ describe('npm run new-method', () => {
       'test/methods/golden',
       'test/methods/registry',
       '-t',
-      'pay_now|golden bodies and methods agree',
+      'pay_now|a golden file with its kinds',
     ];
     const jest = run('node_modules/jest/bin/jest.js', '-i', '-c', 'jest.copy.config.js', ...tests);
     expect({ status: jest.status, failed: jest.status === 0 ? '' : jest.stderr }).toEqual({
@@ -164,7 +160,7 @@ describe('The supply chain', () => {
       );
     });
 
-  test('is listed by npm run sbom: every production package with its hash, and no other', async () => {
+  test('is listed by npm run sbom: exactly the production packages, with their hashes', async () => {
     const { packages } = JSON.parse(read('package-lock.json')) as {
       packages: Record<string, { name?: string; version: string; dev?: boolean; link?: boolean }>;
     };
@@ -203,14 +199,13 @@ describe('The supply chain', () => {
     });
     await new Promise<void>((resolve) => registry.listen(0, '127.0.0.1', resolve));
     // npm keeps advisories in its cache.
-    const cache = mkdtempSync(path.join(tmpdir(), 'paygraph-npm-'));
+    const cache = temporaryFolder();
     const ended = await run('dependency-audit.mjs', {
       npm_config_registry: `http://127.0.0.1:${(registry.address() as AddressInfo).port}/`,
       npm_config_fetch_retries: '0',
       npm_config_cache: cache,
     });
     registry.close();
-    rmSync(cache, { recursive: true });
     expect(ended).toMatchObject({ code, stderr: expect.stringMatching(warning) as unknown });
   });
 });
@@ -227,15 +222,13 @@ describe('npm run schema-check', () => {
     return { code: status, output: stdout + stderr };
   }
 
-  /** Runs the check with a current schema, and returns what is the released one afterwards too. */
+  /** Runs the check with a current schema, and returns the released schema afterwards too. */
   function check(current: string, ...args: string[]) {
-    const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-schema-'));
+    const folder = temporaryFolder();
     mkdirSync(path.join(folder, 'api'));
     writeFileSync(path.join(folder, 'api/released.graphql'), released);
     writeFileSync(path.join(folder, 'schema.graphql'), current);
-    const checked = { ...run(folder, ...args), recorded: read('api/released.graphql', folder) };
-    rmSync(folder, { recursive: true, force: true });
-    return checked;
+    return { ...run(folder, ...args), recorded: read('api/released.graphql', folder) };
   }
 
   /** The released schema with replacements, each of which must apply. */
@@ -246,7 +239,6 @@ describe('npm run schema-check', () => {
       return changed;
     }, released);
 
-  /** Adds a field, an argument or a value to a type. */
   const added = (type: string, what: string) =>
     [`${type} {`, `${type} {\n  """New."""\n  ${what}\n`] as const;
   const newMember = (fields: string) =>
@@ -284,7 +276,7 @@ describe('npm run schema-check', () => {
       expect(output).toContain(name);
   });
 
-  test('lists and allows the growth that clients have to expect', () => {
+  test('lists and allows additions that clients have to expect', () => {
     const { code, output } = check(
       altered(...newMember(`PaymentResource & Node {${fields}}`), added('enum DeclineCode', 'MOON_CLOSED'), [
         'node(\n',

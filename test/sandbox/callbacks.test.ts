@@ -5,7 +5,7 @@ import { CHANNEL, eachTest, parsed, type Wire } from './fixtures/running';
 import { direct, payoutTo } from './fixtures/requests';
 
 describe('Callbacks of the sandbox', () => {
-  /** A merchant's server: each request waits until the test has seen it. */
+  /** A merchant's server that responds when the test has read the request. */
   class Receiver {
     private readonly arrived: { body: Wire; path: string; response: ServerResponse }[] = [];
     private wake: () => void = () => undefined;
@@ -64,7 +64,7 @@ describe('Callbacks of the sandbox', () => {
   });
   afterEach(() => receiver.close());
 
-  /** Until the sandbox has noticed that so many attempts failed. */
+  /** Waits until the sandbox has noticed that many failed attempts. */
   async function failures(count: number): Promise<void> {
     while (warnings.length < count) await new Promise<void>((resolve) => (warned = resolve));
   }
@@ -140,7 +140,7 @@ describe('Callbacks of the sandbox', () => {
     }
     running.clock.advance(1500);
     for (let count = 0; count < 8; count += 1) await receiver.next();
-    // Only an answer makes room for the next: what had been sent would arrive before these round trips end.
+    // A ninth callback would arrive before these round trips end.
     for (let trip = 0; trip < 20; trip += 1) await running.fetch('healthz');
     expect(receiver.waiting).toBe(0);
     for (let count = 0; count < 4; count += 1) {

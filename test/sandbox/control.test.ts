@@ -87,7 +87,7 @@ describe('The control plane of the sandbox', () => {
     expect(await exists()).toBe(true);
   });
 
-  test('acts after an injected status, and before error_after and truncated', async () => {
+  test('creates nothing with an injected status, and creates with error_after and truncated', async () => {
     await running.control('faults', { operation: 'create', fault: 'status', status: 429 });
     expect((await create()).status).toBe(429);
     expect(await exists()).toBe(false);
@@ -102,15 +102,15 @@ describe('The control plane of the sandbox', () => {
 
   test('delays a response until the clock is advanced', async () => {
     await running.control('faults', { operation: 'create', fault: 'delay', ms: 4000 });
-    let answered = false;
-    const answer = create().finally(() => (answered = true));
-    // The count tells that the create has arrived: from then on it waits for the clock alone.
+    let responded = false;
+    const response = create().finally(() => (responded = true));
+    // The create has arrived: now it waits for the clock only.
     while (running.sandbox.control.counts().payment.creates === 0) await running.fetch('healthz');
     running.sandbox.control.advance(3999);
     await running.fetch('healthz');
-    expect(answered).toBe(false);
+    expect(responded).toBe(false);
     running.sandbox.control.advance(1);
-    expect((await answer).status).toBe(201);
+    expect((await response).status).toBe(201);
   });
 
   test('applies a fault to the given number of requests of its operation and resource', async () => {
@@ -128,10 +128,10 @@ describe('The control plane of the sandbox', () => {
   test.each([
     [{}, ['operation', 'fault']],
     [{ operation: 'create', fault: 'status', status: 200 }, ['status']],
-  ])('the fault %j is refused', async (body, names) => {
-    const answer = await running.control('faults', body);
-    expect(answer.status).toBe(400);
-    expect(Object.keys(answer.body['errors'] ?? {})).toEqual(names);
+  ])('refuses the fault %j', async (body, names) => {
+    const response = await running.control('faults', body);
+    expect(response.status).toBe(400);
+    expect(Object.keys(response.body['errors'] ?? {})).toEqual(names);
   });
 
   test('counts requests and created transactions', async () => {
@@ -161,7 +161,7 @@ describe('The control plane of the sandbox', () => {
 describe('The protection of the control plane', () => {
   const running = eachTest({ control: true });
 
-  /** fetch() lets nobody set Host or the Sec-Fetch headers: a browser would. */
+  /** fetch() does not allow Host and Sec-Fetch headers. */
   function call(
     path: string,
     headers: Record<string, string>,
@@ -211,7 +211,7 @@ describe('The protection of the control plane', () => {
     ['a form of nobody', FORM_TYPE],
     ['JSON of another site', { ...JSON_TYPE, origin: 'https://evil.example' }],
     ['JSON across sites', { ...JSON_TYPE, 'sec-fetch-site': 'cross-site' }],
-  ])('%s is refused', async (_name, headers) => {
+  ])('refuses %s', async (_name, headers) => {
     expect((await call('reset', headers as Record<string, string>, '')).status).toBe(403);
   });
 
@@ -237,11 +237,11 @@ describe('The protection of the control plane', () => {
     ['another site that asks without CORS', 403, { 'sec-fetch-site': 'cross-site' }],
     ['the console', 200, { 'sec-fetch-site': 'same-origin' }],
     ['no browser', 200, {}],
-  ])('events for %s: %d', async (_name, status, headers) => {
+  ])('sends events for %s: %d', async (_name, status, headers) => {
     expect((await call('events', headers as Record<string, string>)).status).toBe(status);
   });
 
-  test("the console's policy allows its one script and its one style by their hashes, and calls to the sandbox alone", async () => {
+  test("sets a content policy with the hashes of the console's script and style, and calls to the sandbox only", async () => {
     const page = await running.fetch('_sandbox/');
     const hashOf = (tag: string) => {
       const [, only, ...more] = page.text.split(new RegExp(`</?${tag}>`));

@@ -50,7 +50,7 @@ describe('The hosted page', () => {
     for (const text of [before, after]) expect(text).not.toContain('<script');
   });
 
-  test("the policy allows the page's own style and the way back, and nothing else", async () => {
+  test('has a content policy that allows its own style and the way back only', async () => {
     const page = await open(await created(redirect({ return_url: 'http://shop.example:8080/back' })));
     const style = /<style>([^]*)<\/style>/.exec(page.text)?.[1] ?? '';
     const hash = createHash('sha256').update(style).digest('base64');
@@ -64,11 +64,15 @@ describe('The hosted page', () => {
     expect(hostile.headers.get('content-security-policy')).toContain("form-action 'self' http:; base-uri");
   });
 
-  test('answers unknown payments and choices with an error page', async () => {
+  test('responds to unknown payments and choices with an error page', async () => {
     const id = await created(redirect());
-    for (const answer of [await open('nothing'), await choose('nothing', 'pay'), await choose(id, 'steal')]) {
-      expect(answer.status).toBe(404);
-      expect(answer.text).toContain('There is no payment at this address');
+    for (const response of [
+      await open('nothing'),
+      await choose('nothing', 'pay'),
+      await choose(id, 'steal'),
+    ]) {
+      expect(response.status).toBe(404);
+      expect(response.text).toContain('There is no payment at this address');
     }
   });
 });

@@ -9,17 +9,17 @@ import { redirect } from './fixtures/requests';
 describe('The event stream of the console', () => {
   const running = eachTest({ control: true });
 
-  /** What changes in this time, by the clock of the test, is one event. */
+  /** Changes within this time, in ms, are one event. */
   const TOGETHER_MS = 100;
   const HEARTBEAT_MS = 15_000;
 
-  /** A listener at the sandbox, and what it has heard. */
+  /** A listener of the event stream, and the received events. */
   class Listener {
     text = '';
 
     private constructor(readonly response: IncomingMessage) {
       response.setEncoding('utf8').on('data', (part: string) => (this.text += part));
-      // A stream that is cut is looked at by what it has heard.
+      // A cut stream is judged by its events.
       response.on('error', () => undefined);
     }
 
@@ -38,7 +38,7 @@ describe('The event stream of the console', () => {
       while (!condition()) await running.fetch('healthz');
     }
 
-    /** All events that were due before a heartbeat, which comes behind them. */
+    /** Waits for a heartbeat: all events that were due before it have arrived. */
     async allEvents(): Promise<number> {
       const heartbeats = () => this.text.split(': heartbeat\n\n').length - 1;
       const before = heartbeats();
@@ -60,7 +60,7 @@ describe('The event stream of the console', () => {
     ['a clock that a test moves', () => running.sandbox.control.advance(1)],
     ['a fault', () => running.control('faults', { operation: 'create', fault: 'cut_after' })],
     ['a start from the beginning', () => running.control('reset')],
-  ])('%s is an event', async (_name, change) => {
+  ])('sends an event for %s', async (_name, change) => {
     const id = await pay();
     const listener = await Listener.open();
     await change(id);

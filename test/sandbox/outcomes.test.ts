@@ -3,12 +3,11 @@ import { direct, payoutTo, redirect } from './fixtures/requests';
 
 const running = eachTest();
 
-function idIn(answer: Answer): string {
-  expect(answer.status).toBe(201);
-  return String(answer.body['transaction_id']);
+function idIn(response: Answer): string {
+  expect(response.status).toBe(201);
+  return String(response.body['transaction_id']);
 }
 
-/** A payment of each flow, and a payout. */
 async function everywhere(value: string): Promise<{ payments: string[]; payout: string }> {
   const bodies = [redirect({ value }), direct('upi', { value }), direct('jazz_cash', { value })];
   const payments = await Promise.all(bodies.map(async (body) => idIn(await running.createPayment(body))));
@@ -58,26 +57,26 @@ describe('Transactions with amounts of special cents', () => {
       () => running.payoutNamed('x'),
     ],
   ])('of a %s', (kind, create, lookUp) => {
-    test('lose the response with .80 after it is created', async () => {
+    test('lose the response with .80 after the create', async () => {
       await expect(create('1.80')).rejects.toThrow();
       expect((await lookUp()).body['status']).toBe('processing');
       running.clock.advance(1500);
       expect((await lookUp()).body['status']).toBe('completed');
     });
 
-    test('cut the connection with .81 before it is created', async () => {
+    test('cut the connection with .81 before the create', async () => {
       await expect(create('1.81')).rejects.toThrow();
       expect((await lookUp()).status).toBe(404);
     });
 
-    test('answer 500 with .82 after it is created', async () => {
+    test('respond with 500 for .82 after the create', async () => {
       const { status, body } = await create('1.82');
       expect(status).toBe(500);
       expect(body).not.toHaveProperty('transaction_id');
       expect((await lookUp()).status).toBe(200);
     });
 
-    test('hide it from lookups for 5 s with .83', async () => {
+    test('are hidden from lookups for 5 s with .83', async () => {
       const older = idIn(await create('1.00'));
       const id = idIn(await create('1.83'));
       running.clock.advance(4999);
@@ -87,10 +86,10 @@ describe('Transactions with amounts of special cents', () => {
     });
 
     test('truncate the JSON of the response with .84', async () => {
-      const answer = await create('1.84');
-      expect(answer.status).toBe(201);
-      expect(Number(answer.headers.get('content-length'))).toBe(answer.text.length);
-      expect(() => JSON.parse(answer.text) as unknown).toThrow(SyntaxError);
+      const response = await create('1.84');
+      expect(response.status).toBe(201);
+      expect(Number(response.headers.get('content-length'))).toBe(response.text.length);
+      expect(() => JSON.parse(response.text) as unknown).toThrow(SyntaxError);
       expect((await lookUp()).status).toBe(200);
     });
 

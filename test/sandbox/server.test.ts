@@ -11,30 +11,27 @@ describe('The server of the sandbox', () => {
 
   beforeEach(() => lines.splice(0));
 
-  test.each(['', 'api/v1/payment', 'api/v1/payout/confirm/', '%zz'])(
-    'there is nothing at /%s',
-    async (path) => {
-      const answer = await running.fetch(path);
-      expect(answer.status).toBe(404);
-    },
-  );
+  test.each(['', 'api/v1/payment', 'api/v1/payout/confirm/', '%zz'])('has no path /%s', async (path) => {
+    const response = await running.fetch(path);
+    expect(response.status).toBe(404);
+  });
 
   test.each([
     ['api/v1/payment/', 'DELETE', 'GET, POST'],
     ['api/v1/payment/confirm/', 'GET', 'POST'],
     ['api/v1/payment/', 'HEAD', 'GET, POST'],
-  ])('%s does not take %s', async (path, method, allow) => {
-    const answer = await running.fetch(path, { method });
-    expect(answer.status).toBe(405);
-    expect(answer.headers.get('allow')).toBe(allow);
+  ])('refuses %s with the method %s', async (path, method, allow) => {
+    const response = await running.fetch(path, { method });
+    expect(response.status).toBe(405);
+    expect(response.headers.get('allow')).toBe(allow);
   });
 
   test('accepts bodies of at most 100 KB', async () => {
     const body = JSON.stringify(redirect());
     const filled = body.padEnd(100 * 1024, ' ');
     expect((await running.createPayment(filled)).status).toBe(201);
-    const answer = await running.createPayment(`${filled} `);
-    expect(answer.status).toBe(413);
+    const response = await running.createPayment(`${filled} `);
+    expect(response.status).toBe(413);
   });
 
   test('logs route and status, and nothing from the request', async () => {
@@ -53,7 +50,7 @@ describe('The server of the sandbox', () => {
     expect(lines.join('\n')).not.toMatch(new RegExp(`${PAN}|987|secret|${API_KEY}|${SECRET}|${CHANNEL}`));
   });
 
-  test('answers 500 without details when a method throws', async () => {
+  test('responds with 500 without details when a method throws', async () => {
     const fail = () => {
       throw new Error(`cannot read ${PAN}`);
     };
@@ -63,9 +60,9 @@ describe('The server of the sandbox', () => {
       methods: { payments: new Map([['broken', broken]]), payouts: new Map() },
     });
     try {
-      const answer = await other.createPayment(redirect({ payment_method: { type: 'broken' } }));
-      expect(answer.status).toBe(500);
-      expect(answer.text).not.toContain(PAN);
+      const response = await other.createPayment(redirect({ payment_method: { type: 'broken' } }));
+      expect(response.status).toBe(500);
+      expect(response.text).not.toContain(PAN);
       const bug = lines.find((line) => line.includes('sandbox bug')) ?? '';
       expect(bug).toContain('server.test.ts');
       expect(bug).not.toContain(PAN);
@@ -74,7 +71,7 @@ describe('The server of the sandbox', () => {
     }
   });
 
-  test('closes at once with connections and requests open', async () => {
+  test('closes at once with open connections and requests', async () => {
     const socket = connect(Number(new URL(running.url).port), '127.0.0.1');
     await once(socket, 'connect');
     socket.write('POST /api/v1/payment/ HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{');
@@ -98,8 +95,8 @@ describe('The store of the sandbox', () => {
   }
 
   async function known(names: string[]): Promise<string[]> {
-    const answers = await Promise.all(names.map((name) => running.paymentNamed(name)));
-    return names.filter((_name, place) => answers[place]?.status === 200);
+    const responses = await Promise.all(names.map((name) => running.paymentNamed(name)));
+    return names.filter((_name, place) => responses[place]?.status === 200);
   }
 
   test('evicts the transaction settled longest ago first, then the oldest', async () => {

@@ -1,24 +1,23 @@
 import { API_KEY, eachTest, type Answer } from './fixtures/running';
 import { direct, PAN, payoutTo, redirect } from './fixtures/requests';
 
-// What the specification demands is in test/conformance; here is what the sandbox does beyond it.
+// Behaviour of the sandbox beyond the specification, which test/conformance covers.
 
 const running = eachTest();
 
 async function created(request: unknown) {
-  const answer = await running.createPayment(request);
-  expect(answer.status).toBe(201);
-  return { id: String(answer.body['transaction_id']), body: answer.body };
+  const response = await running.createPayment(request);
+  expect(response.status).toBe(201);
+  return { id: String(response.body['transaction_id']), body: response.body };
 }
 
-/** A 400 whose errors name these fields. */
-function expectRefusal(answer: Answer, names: string[]): void {
-  expect(answer.status).toBe(400);
-  expect(Object.keys(answer.body['errors'] ?? {}).sort()).toEqual(names.sort());
+function expectRefusal(response: Answer, names: string[]): void {
+  expect(response.status).toBe(400);
+  expect(Object.keys(response.body['errors'] ?? {}).sort()).toEqual(names.sort());
 }
 
 describe('Authentication of the sandbox', () => {
-  test('answers a wrong key and a wrong signature alike', async () => {
+  test('gives the same response to a wrong key and a wrong signature', async () => {
     const body = redirect();
     const wrongKey = await running.post('api/v1/payment/', body, { 'X-API-Key': `${API_KEY}x` });
     const wrongSignature = await running.post('api/v1/payment/', body, { 'X-Signature': 'x' });
@@ -33,7 +32,7 @@ describe('Authentication of the sandbox', () => {
 });
 
 describe('A payment in the sandbox', () => {
-  test('keeps of a card the mask alone', async () => {
+  test('stores only the mask of a card', async () => {
     const { id, body: payment } = await created(direct('card', { external_id: 'o-1' }));
     expect(payment['payment_method']).toMatchObject({ card_mask: '4111********1111' });
     const kept = [(await running.payment(id)).text, JSON.stringify(running.sandbox.control.transactions())];
@@ -55,9 +54,9 @@ describe('A payment in the sandbox', () => {
 
 describe('A payout in the sandbox', () => {
   test('is created processing without its external id, and completes by itself', async () => {
-    const answer = await running.createPayout(payoutTo());
-    const id = answer.body['transaction_id'];
-    expect(answer.body).toEqual({ status: 'processing', transaction_id: id, external_id: null });
+    const response = await running.createPayout(payoutTo());
+    const id = response.body['transaction_id'];
+    expect(response.body).toEqual({ status: 'processing', transaction_id: id, external_id: null });
     running.clock.advance(1500);
     expect((await running.payoutNamed('payout-1')).body).toEqual({
       status: 'completed',
@@ -66,7 +65,7 @@ describe('A payout in the sandbox', () => {
     });
   });
 
-  test('takes a valid card number and shows it nowhere', async () => {
+  test('accepts a valid card number and shows it nowhere', async () => {
     const card = (pan: string) =>
       payoutTo({ amount: { currency: 'KZT', value: '9.00' }, payout_method: { type: 'card', pan } });
     expectRefusal(await running.createPayout(card('4111111111111112')), ['payout_method.pan']);
@@ -86,7 +85,7 @@ describe('A confirm in the sandbox', () => {
     return [payment['status'], payment['payment_method']?.['state']];
   }
 
-  test('is refused for the code 000000, and may be tried again', async () => {
+  test('is refused for the code 000000, and may be repeated', async () => {
     const id = await waiting('upi');
     const before = await stateOf(id);
     expectRefusal(await running.confirm({ id, utr: '000000' }), ['utr']);
@@ -116,7 +115,7 @@ describe('A confirm in the sandbox', () => {
 
 describe('A request to the sandbox', () => {
   test('is refused with every broken rule at once, by field and without a value', async () => {
-    const answer = await running.createPayment({
+    const response = await running.createPayment({
       channel: 'secret-channel',
       amount: { value: '12,50', currency: 'eur', received: '1.00' },
       return_url: 'javascript:alert(1)',
@@ -124,7 +123,7 @@ describe('A request to the sandbox', () => {
       payment_method: { type: 'telepathy-secret' },
       surprise: 1,
     });
-    expectRefusal(answer, [
+    expectRefusal(response, [
       'channel',
       'payment_method.type',
       'amount.currency',
@@ -134,7 +133,7 @@ describe('A request to the sandbox', () => {
       'callback_url',
       'surprise',
     ]);
-    expect(answer.text).not.toMatch(/secret|12,50|javascript|ftp/);
+    expect(response.text).not.toMatch(/secret|12,50|javascript|ftp/);
   });
 
   test('is refused with a card number in a description or a name, and accepted with other digits', async () => {

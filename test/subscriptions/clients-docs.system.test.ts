@@ -6,13 +6,11 @@ import { until } from '../support/latch';
 import { CHANNEL, closeAfterTests } from '../support/gateway';
 import { Issuer, goodClaims, newKey, tokenBy } from '../support/issuer';
 import { LANGUAGES, SAMPLES, runSamples, type RunningSamples } from './support/doc-samples';
-import { liveRig, liveRigOn, type LiveRig } from './support/harness';
+import { startHarness, startHarnessOn, type SubscriptionHarness } from './support/harness';
 
-/** The samples that run in Node.js as in a browser. */
 const NAMES = ['apollo-client', 'urql', 'graphql-sse', 'eventsource'];
 const START_MS = 60_000;
 
-/** Starts the server from which the samples fetch a token. Returns its URL. */
 async function tokenServer(token: () => Promise<string>): Promise<string> {
   const server = createServer((_request, response) => void token().then((text) => response.end(text)));
   server.listen(0, '127.0.0.1');
@@ -26,7 +24,7 @@ async function tokenServer(token: () => Promise<string>): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-/** Resets connections to a port until one has come. */
+/** Resets connections to a port until one has arrived. */
 async function refuseOnce(port: number): Promise<void> {
   const server = createTcpServer((socket) => socket.on('error', () => undefined).resetAndDestroy());
   server.listen(port, '127.0.0.1');
@@ -36,11 +34,10 @@ async function refuseOnce(port: number): Promise<void> {
   await once(server, 'close');
 }
 
-/** Runs all samples, each with a payment of its own. */
-async function started(rig: LiveRig, tokenUrl: string, stays: boolean) {
+async function started(harness: SubscriptionHarness, tokenUrl: string, stays: boolean) {
   const fields = { payment_method: { type: 'card' }, redirect_url: 'https://pay.example/1' };
-  const ids = new Map(NAMES.map((name) => [name, rig.addPayment(fields)]));
-  const surroundings = { url: rig.url, channel: CHANNEL, tokenUrl };
+  const ids = new Map(NAMES.map((name) => [name, harness.addPayment(fields)]));
+  const surroundings = { url: harness.url, channel: CHANNEL, tokenUrl };
   const samples = await runSamples(
     NAMES,
     (name) => ({ ...surroundings, transactionId: ids.get(name) ?? '' }),
@@ -50,7 +47,6 @@ async function started(rig: LiveRig, tokenUrl: string, stays: boolean) {
   return { ids: [...ids.values()], samples };
 }
 
-/** Waits until each sample has shown this status last. */
 async function show({ shown, exited, errors }: RunningSamples, status: string): Promise<void> {
   let code: number | null | undefined;
   void exited.then((exit) => (code = exit));
@@ -59,7 +55,7 @@ async function show({ shown, exited, errors }: RunningSamples, status: string): 
   if (!isShown()) throw new Error(`Exit code ${code}, shown ${JSON.stringify([...shown])}: ${errors()}`);
 }
 
-test('Every sample of docs/live-updates.md is run by a test, "browser" in Chromium', () => {
+test('Every sample of docs/live-updates.md is run by a test', () => {
   expect([...SAMPLES.keys()]).toEqual([...NAMES, 'browser']);
   expect([...LANGUAGES]).toEqual(['graphql', 'ts']);
 });
@@ -67,22 +63,22 @@ test('Every sample of docs/live-updates.md is run by a test, "browser" in Chromi
 test('The samples show each state, continue with a new token after theirs expired, and end', async () => {
   const key = await newKey('ES256');
   const issuer = await Issuer.start(key);
-  const rig = await liveRig({ env: issuer.settings });
+  const harness = await startHarness({ env: issuer.settings });
   let issued = 0;
   const tokenUrl = await tokenServer(() => {
     issued += 1;
-    const exp = Math.floor(rig.clock.now() / 1000) + (issued <= NAMES.length ? 60 : 6000);
-    return tokenBy(key, { claims: { ...goodClaims(rig.clock.now()), channels: [CHANNEL], exp } });
+    const exp = Math.floor(harness.clock.now() / 1000) + (issued <= NAMES.length ? 60 : 6000);
+    return tokenBy(key, { claims: { ...goodClaims(harness.clock.now()), channels: [CHANNEL], exp } });
   });
-  const { ids, samples } = await started(rig, tokenUrl, false);
+  const { ids, samples } = await started(harness, tokenUrl, false);
   await show(samples, 'PENDING');
   expect(issued).toBe(NAMES.length);
-  rig.clock.advance(62_000);
-  for (const id of ids) rig.service.update(id, { status: 'mispaid' });
+  harness.clock.advance(62_000);
+  for (const id of ids) harness.service.update(id, { status: 'mispaid' });
   await show(samples, 'MISPAID');
   expect(issued).toBeGreaterThanOrEqual(2 * NAMES.length);
   for (const id of ids) {
-    await rig.change(id, { status: 'completed' });
+    await harness.change(id, { status: 'completed' });
   }
   expect(await samples.exited).toBe(0);
   for (const states of samples.shown.values())
@@ -95,15 +91,15 @@ test('The samples show each state, continue with a new token after theirs expire
 });
 
 test('The samples continue at the gateway that replaces theirs', async () => {
-  const rig = await liveRig();
+  const harness = await startHarness();
   const tokenUrl = await tokenServer(() => Promise.resolve(CLIENT_KEY));
-  const { ids, samples } = await started(rig, tokenUrl, true);
+  const { ids, samples } = await started(harness, tokenUrl, true);
   await show(samples, 'PENDING');
-  await rig.client.gateway.close();
-  for (const id of ids) rig.service.update(id, { status: 'completed' });
-  const { port } = new URL(rig.url);
+  await harness.client.gateway.close();
+  for (const id of ids) harness.service.update(id, { status: 'completed' });
+  const { port } = new URL(harness.url);
   await refuseOnce(Number(port));
-  await liveRigOn(rig.clock, { service: rig.service, env: { PORT: port } });
+  await startHarnessOn(harness.clock, { service: harness.service, env: { PORT: port } });
   await show(samples, 'COMPLETED');
   for (const states of samples.shown.values())
     expect(states).toMatchObject([{ status: 'PENDING' }, { status: 'COMPLETED' }]);

@@ -8,17 +8,16 @@ import { AUTHORIZED } from '../support/credentials';
 import { until } from '../support/latch';
 import { CHANNEL } from '../support/gateway';
 import { graphqlWsClient } from './support/graphql-ws-client';
-import { liveRig, type LiveRig } from './support/harness';
+import { startHarness, type SubscriptionHarness } from './support/harness';
 
 const PAYOUT_UPDATED = `subscription ($channel: UUID!, $transactionId: UUID!) {
   payoutUpdated(channel: $channel, transactionId: $transactionId) { ... on PayoutResource { id status error { code } } } }`;
 
 type Credentials = { authorization: string };
 
-/** A subscription as an application sees it. */
 interface Watched {
   results: unknown[];
-  /** Errors of GraphQL, or the refusal of the connection. */
+  /** GraphQL errors, or the error of the connection. */
   errors: unknown[];
   isOver: boolean;
 }
@@ -55,16 +54,16 @@ const watchByUrql: Watch = (url, variables, headers) => {
   client.subscription(PAYOUT_UPDATED, variables).subscribe(({ data, error, hasNext }) => {
     if (error) watched.errors.push(...error.graphQLErrors, error.networkError);
     else if (hasNext) watched.results.push(...Object.values(data as object));
-    // An error ends a subscription, though urql says that more may come.
+    // An error ends a subscription, though urql reports that more may come.
     if (error || !hasNext) watched.isOver = true;
   });
   return watched;
 };
 
-let rig: LiveRig;
+let harness: SubscriptionHarness;
 
 beforeAll(async () => {
-  rig = await liveRig();
+  harness = await startHarness();
 });
 
 describe.each([
@@ -72,13 +71,13 @@ describe.each([
   ['urql over server-sent events', watchByUrql],
 ])('%s', (_name, watchBy) => {
   const watch = (transactionId: string, credentials: Credentials = AUTHORIZED): Watched =>
-    watchBy(rig.url, { channel: CHANNEL, transactionId }, credentials);
+    watchBy(harness.url, { channel: CHANNEL, transactionId }, credentials);
 
-  test('watches a payout until it fails', async () => {
-    const id = rig.addPayout();
+  test('receives the states of a payout until it fails', async () => {
+    const id = harness.addPayout();
     const watched = watch(id);
     await until(() => watched.results.length === 1);
-    await rig.change(id, { status: 'failed', error: { code: 'declined', message: 'No.' } });
+    await harness.change(id, { status: 'failed', error: { code: 'declined', message: 'No.' } });
     await until(() => watched.isOver);
     expect(watched.results).toMatchObject([
       { status: 'PROCESSING' },

@@ -1,12 +1,12 @@
 import { systemClock, type Clock } from '../../src/shared/clock';
-import { make } from '../support/calls';
+import { sendCall } from '../support/calls';
 import { until } from '../support/latch';
 import { CHANNEL, closeAfterTests } from '../support/gateway';
 import { movedClock } from '../support/fake-clock';
 import { FakePaymentService, type Json } from '../support/payment-service/fake-payment-service';
 import { describePostgres, openStore, withClient, type Store } from '../support/stores';
 import { TcpProxy } from '../support/tcp-proxy';
-import { type LiveRig, NO_POLLING, liveRigOn } from './support/harness';
+import { type SubscriptionHarness, NO_POLLING, startHarnessOn } from './support/harness';
 import { Watching, watchByBoth, watchPayment, webSocketClient } from './support/subscriptions';
 
 const MISPAID = { status: 'mispaid' };
@@ -15,9 +15,8 @@ const amount = (received: string) => ({ amount: { currency: 'INR', value: '100.0
 describePostgres('Gateways on one PostgreSQL', () => {
   let store: Store;
   let service: FakePaymentService;
-  /** Three gateways that share the database and the service. */
-  let gateways: LiveRig<Clock>[];
-  let [a, b]: LiveRig<Clock>[] = [];
+  let gateways: SubscriptionHarness<Clock>[];
+  let [a, b]: SubscriptionHarness<Clock>[] = [];
 
   interface Options {
     env?: Record<string, string>;
@@ -25,14 +24,13 @@ describePostgres('Gateways on one PostgreSQL', () => {
     before?: FakePaymentService;
   }
 
-  const startOn = <C extends Clock>(clock: C, options: Options = {}): Promise<LiveRig<C>> => {
+  const startOn = <C extends Clock>(clock: C, options: Options = {}): Promise<SubscriptionHarness<C>> => {
     const { env, databaseUrl = store.url, before = service } = options;
     const settings = { ...NO_POLLING, SERVICE_TIMEOUT_MS: '5000', DATABASE_URL: databaseUrl, ...env };
-    return liveRigOn(clock, { service: before, env: settings });
+    return startHarnessOn(clock, { service: before, env: settings });
   };
-  const start = (options?: Options): Promise<LiveRig<Clock>> => startOn(systemClock, options);
+  const start = (options?: Options): Promise<SubscriptionHarness<Clock>> => startOn(systemClock, options);
 
-  /** Waits until `count` gateways listen to the database. */
   const listening = (count: number, url = store.url): Promise<unknown> =>
     withClient(url, (client) =>
       until(async () => {
@@ -54,22 +52,21 @@ describePostgres('Gateways on one PostgreSQL', () => {
 
   afterEach(() => service.respond(() => undefined));
 
-  /** Watches a payment on each of these gateways. */
-  async function watchOn(id: string, ...instances: LiveRig<Clock>[]): Promise<Watching[]> {
-    const watchers = instances.map((gateway) => watchPayment(webSocketClient(gateway), id));
-    await Promise.all(watchers.map((watching) => watching.received(1)));
-    return watchers;
+  async function watchOn(id: string, ...instances: SubscriptionHarness<Clock>[]): Promise<Watching[]> {
+    const subscribers = instances.map((gateway) => watchPayment(webSocketClient(gateway), id));
+    await Promise.all(subscribers.map((watching) => watching.received(1)));
+    return subscribers;
   }
 
-  /** Waits until every notification has been received by all, and processed: a later one has been. */
+  /** Waits until all notifications have been processed, by following a later one. */
   async function settled(): Promise<void> {
     const probe = a!.addPayment();
-    const watchers = await watchOn(probe, ...gateways);
+    const subscribers = await watchOn(probe, ...gateways);
     for (const [turn, gateway] of gateways.entries()) {
       await gateway.change(probe, amount(`${turn}.00`));
-      await Promise.all(watchers.map((watching) => watching.received(turn + 2)));
+      await Promise.all(subscribers.map((watching) => watching.received(turn + 2)));
     }
-    for (const watching of watchers) watching.leave();
+    for (const watching of subscribers) watching.leave();
   }
 
   async function watchedOnB(fields: Json = {}): Promise<{ id: string; watching: Watching }> {
@@ -111,9 +108,9 @@ describePostgres('Gateways on one PostgreSQL', () => {
     });
   });
 
-  test('look a change up once each, and then not again', async () => {
+  test('look a change up once each', async () => {
     const id = a!.addPayment();
-    const watchers = (await Promise.all(gateways.map((gateway) => watchByBoth(gateway, id)))).flat();
+    const subscribers = (await Promise.all(gateways.map((gateway) => watchByBoth(gateway, id)))).flat();
     await settled();
     for (const [turn, gateway] of gateways.entries()) {
       const before = a!.lookups(id);
@@ -121,11 +118,11 @@ describePostgres('Gateways on one PostgreSQL', () => {
         status: turn % 2 === 0 ? 'mispaid' : 'processing',
         ...amount(`${turn}.00`),
       });
-      await Promise.all(watchers.map((watching) => watching.received(turn + 2)));
+      await Promise.all(subscribers.map((watching) => watching.received(turn + 2)));
       await settled();
       expect(a!.lookups(id)).toBe(before + 3);
     }
-    expect(watchers.map(({ values }) => values.length)).toEqual(watchers.map(() => 4));
+    expect(subscribers.map(({ values }) => values.length)).toEqual(subscribers.map(() => 4));
   });
 
   test('send a change back to the state before', async () => {
@@ -137,7 +134,7 @@ describePostgres('Gateways on one PostgreSQL', () => {
     expect(watching.statuses).toEqual(['PENDING', 'MISPAID', 'PENDING', 'MISPAID', 'PENDING']);
   });
 
-  test('look again when one receives an old response late, and send it to no client', async () => {
+  test('repeat a lookup when one receives an old response late, and send it to no client', async () => {
     const { id, watching } = await watchedOnB({ order: 'order-late' });
     const held = service.hold();
     const late = a!.client.ask(
@@ -155,7 +152,7 @@ describePostgres('Gateways on one PostgreSQL', () => {
     expect(a!.lookups(id)).toBeLessThanOrEqual(4);
   });
 
-  test('before different services do not notify each other', async () => {
+  test('of different services do not notify each other', async () => {
     const other = closeAfterTests(await FakePaymentService.start());
     const [first, second] = [await start({ before: other }), await start({ before: other })];
     const { id, watching } = await watchedOnB();
@@ -169,7 +166,7 @@ describePostgres('Gateways on one PostgreSQL', () => {
     expect(watching.outcome).toEqual({ statuses: ['PENDING'], completed: false, codes: [] });
   });
 
-  test('do not look again and again when the service responds to each with another state', async () => {
+  test('do not repeat lookups endlessly when the service responds to each with another state', async () => {
     const one = await start({ env: { SERVICE_API_KEY: 'key-of-one' } });
     const two = await start({ env: { SERVICE_API_KEY: 'key-of-two' } });
     await listening(5);
@@ -191,13 +188,13 @@ describePostgres('Gateways on one PostgreSQL', () => {
     expect(a!.lookups(id)).toBeLessThanOrEqual(8);
   });
 
-  test('send changes to their own clients while PostgreSQL is away, and to all when it is back', async () => {
+  test('send changes to their own clients while PostgreSQL is down, and to all when it is back', async () => {
     const away = await openStore('PostgreSQL');
     const proxy = closeAfterTests(await TcpProxy.to(away.url));
     const databaseUrl = proxy.through(away.url);
     const [one, two] = [await start({ databaseUrl }), await start({ databaseUrl })];
-    const pace = { POLL_INTERVALS_PAYER: '200ms', POLL_INTERVALS_MISPAID: '200ms' };
-    const polling = await start({ databaseUrl, env: pace });
+    const intervals = { POLL_INTERVALS_PAYER: '200ms', POLL_INTERVALS_MISPAID: '200ms' };
+    const polling = await start({ databaseUrl, env: intervals });
     await listening(3, away.url);
     const id = a!.addPayment();
     const polled = a!.addPayment();
@@ -213,14 +210,14 @@ describePostgres('Gateways on one PostgreSQL', () => {
     const [late] = await watchOn(polled, polling);
     expect(late?.statuses).toEqual(['MISPAID']);
     await proxy.listen();
-    // A notification would be lost for a gateway that is not back yet.
+    // A gateway that is not connected yet would miss the notification.
     await listening(3, away.url);
     await two.change(id, { status: 'completed' });
     await Promise.all([onOne?.ended(), onTwo?.ended()]);
     expect([onOne?.completed, onTwo?.completed]).toEqual([true, true]);
   });
 
-  test('keep what the journal knows of a watched payout while the journal is slow', async () => {
+  test("keep the journal's fields of a subscribed payout while the journal is slow", async () => {
     const slow = await start({ env: { POLL_INTERVALS_PROVIDER: '200ms' } });
     const id = a!.addPayout();
     service.respond(({ method }) =>
@@ -233,7 +230,7 @@ describePostgres('Gateways on one PostgreSQL', () => {
       amount: { currency: 'BDT', value: '10.00' },
       method: { bkash: { accountNumber: '01711111111' } },
     };
-    const { result } = await make(slow.client, { mutation: 'createPayout', input });
+    const { result } = await sendCall(slow.client, { mutation: 'createPayout', input });
     expect(result).toMatchObject({ __typename: 'PayoutSuccess' });
     const document = `subscription { payoutUpdated(channel: "${CHANNEL}", transactionId: "${id}") {
       ... on PayoutResource { status amount { value } } } }`;

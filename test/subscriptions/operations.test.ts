@@ -5,21 +5,21 @@ import { CHANNEL } from '../support/gateway';
 import { Issuer, goodClaims, newKey, tokenBy } from '../support/issuer';
 import { apolloManifest, fileOf, sha256 } from '../support/manifests';
 import { post } from '../support/raw';
-import { liveRig, subscription, type LiveRig } from './support/harness';
+import { startHarness, subscription, type SubscriptionHarness } from './support/harness';
 import { TRANSPORTS, firstOf, type Watching } from './support/subscriptions';
-import { words, type Told } from './support/wire-client';
+import { stablePart, type WireError } from './support/wire-client';
 
 const PAN = '4111111111111111';
 
-let rig: LiveRig;
-/** Introspection is off here. */
-let quiet: LiveRig;
+let harness: SubscriptionHarness;
+/** Without introspection. */
+let quiet: SubscriptionHarness;
 let id: string;
 
 beforeAll(async () => {
-  rig = await liveRig();
-  quiet = await liveRig({ env: { INTROSPECTION: 'off' } });
-  id = rig.addPayment();
+  harness = await startHarness();
+  quiet = await startHarness({ env: { INTROSPECTION: 'off' } });
+  id = harness.addPayment();
 });
 
 const FIELD = `paymentUpdated(channel: "${CHANNEL}", transactionId: "${CHANNEL}")`;
@@ -28,12 +28,9 @@ const aliases = (count: number): string =>
   Array.from({ length: count }, (_, place) => `a${place}: __typename`).join(' ');
 
 const known = (errors: readonly unknown[] | undefined): object[] =>
-  (errors ?? []).map((error) => words(error as Told));
+  (errors ?? []).map((error) => stablePart(error as WireError));
 
-/**
- * The errors of the same operation by POST. When its variables are wrong, a query of the same length takes the place of the
- * subscription, which would be refused for being one.
- */
+/** The errors of the same operation by POST, as a query, because a subscription would be refused for its type. */
 async function byPost(payload: SubscribePayload, url: string): Promise<object[]> {
   const query = payload.variables
     ? payload.query.replace('subscription', 'query       ').replace('paymentUpdated', 'payment')
@@ -86,7 +83,7 @@ const WRONG: [what: string, code: string, payload: SubscribePayload][] = [
 ];
 
 describe.each(TRANSPORTS)('An operation over %s', (_name, connect) => {
-  const refused = async (payload: SubscribePayload, of = rig): Promise<Watching> => {
+  const refused = async (payload: SubscribePayload, of = harness): Promise<Watching> => {
     const before = of.service.requests.length;
     const watching = await firstOf(connect(of), payload);
     expect(watching.data).toEqual([]);
@@ -98,8 +95,8 @@ describe.each(TRANSPORTS)('An operation over %s', (_name, connect) => {
   test.each(WRONG)('%s is refused with %s, as by POST', async (_what, code, payload) => {
     const { codes, errors } = await refused(payload);
     expect(new Set(codes)).toEqual(new Set([code]));
-    expect(known(errors)).toEqual(await byPost(payload, rig.url));
-    expect(JSON.stringify(errors) + rig.logLines.join('')).not.toContain(PAN);
+    expect(known(errors)).toEqual(await byPost(payload, harness.url));
+    expect(JSON.stringify(errors) + harness.logLines.join('')).not.toContain(PAN);
     const silent = await refused(payload, quiet);
     expect(known(silent.errors)).toEqual(await byPost(payload, quiet.url));
     expect(JSON.stringify(silent.errors)).not.toMatch(/did you mean/i);
@@ -125,8 +122,8 @@ describe.each(TRANSPORTS)('An operation over %s', (_name, connect) => {
     expect(codes).toEqual(['GRAPHQL_VALIDATION_FAILED']);
   });
 
-  test('is carried out with fragments, directives, aliases, other operations, variables and extensions', async () => {
-    const { data } = await firstOf(connect(rig), {
+  test('is executed with fragments, directives, aliases, other operations, variables and extensions', async () => {
+    const { data } = await firstOf(connect(harness), {
       query: `query Other { __typename } subscription S($id: UUID!, $yes: Boolean!) {
         mine: paymentUpdated(channel: "${CHANNEL}", transactionId: $id) { ...F @include(if: $yes) } }
         fragment F on PaymentResource { state: status }`,
@@ -138,8 +135,8 @@ describe.each(TRANSPORTS)('An operation over %s', (_name, connect) => {
   });
 });
 
-test('A subscription by POST to /graphql is refused with the address of streams', async () => {
-  const { errors } = await post(rig.url, JSON.stringify(subscription(id)));
+test('A subscription by POST to /graphql is refused, and the error names the URL of streams', async () => {
+  const { errors } = await post(harness.url, JSON.stringify(subscription(id)));
   expect(errors).toMatchObject([
     { message: expect.stringContaining('/graphql/stream') as unknown, extensions: { code: 'BAD_REQUEST' } },
   ]);
@@ -164,17 +161,17 @@ describe('Persisted operations', () => {
     'the mode require': ['require', MANIFESTS.Apollo],
     'a manifest by codegen': ['require', MANIFESTS.codegen],
   } as const;
-  const rigs = new Map<string, LiveRig>();
-  const rigIn = (name: keyof typeof GATEWAYS): LiveRig => rigs.get(name)!;
+  const harnesses = new Map<string, SubscriptionHarness>();
+  const rigIn = (name: keyof typeof GATEWAYS): SubscriptionHarness => harnesses.get(name)!;
 
   beforeAll(async () => {
     for (const [name, [mode, manifest]] of Object.entries(GATEWAYS)) {
       const env = { PERSISTED_OPERATIONS: fileOf(manifest), PERSISTED_OPERATIONS_SERVICES: mode };
-      rigs.set(name, await liveRig({ env }));
+      harnesses.set(name, await startHarness({ env }));
     }
   });
 
-  const withVariables = (of: LiveRig, payload: SubscribePayload): SubscribePayload => ({
+  const withVariables = (of: SubscriptionHarness, payload: SubscribePayload): SubscribePayload => ({
     ...payload,
     variables: subscription(of.addPayment()).variables,
   });
@@ -192,7 +189,7 @@ describe('Persisted operations', () => {
   ];
 
   describe.each(TRANSPORTS)('over %s', (_name, connect) => {
-    test.each(LISTED)('are carried out by %s', async (_how, payload) => {
+    test.each(LISTED)('are executed by %s', async (_how, payload) => {
       for (const persisted of [rigIn('the mode require'), rigIn('a manifest by codegen')]) {
         const { outcome } = await firstOf(connect(persisted), withVariables(persisted, payload));
         expect(outcome).toMatchObject({ statuses: ['PENDING'], codes: [] });
@@ -207,14 +204,14 @@ describe('Persisted operations', () => {
   });
 
   describe.each(TRANSPORTS)('that are not in the manifest, over %s,', (_name, connect) => {
-    test('are carried out in the mode allow', async () => {
+    test('are executed in the mode allow', async () => {
       const persisted = rigIn('the mode allow');
       const payload = withVariables(persisted, { query: FREE });
       expect((await firstOf(connect(persisted), payload)).statuses).toEqual(['PENDING']);
       expect(persisted.logLines.join('')).not.toContain('PERSISTED_OPERATIONS');
     });
 
-    test('are carried out and logged by name in the mode warn', async () => {
+    test('are executed and logged by name in the mode warn', async () => {
       const persisted = rigIn('the mode warn');
       const before = persisted.logLines.length;
       const payload = withVariables(persisted, { query: FREE, operationName: 'Free' });
@@ -244,7 +241,7 @@ describe('Persisted operations', () => {
     const key = await newKey('ES256');
     const issuer = await Issuer.start(key);
     const env = { ...issuer.settings, PERSISTED_OPERATIONS: fileOf(MANIFESTS.Apollo) };
-    const persisted = await liveRig({ env });
+    const persisted = await startHarness({ env });
     const claims = { ...goodClaims(persisted.clock.now()), channels: [CHANNEL] };
     const frontend = connect(persisted, bearer(await tokenBy(key, { claims })));
     const free = withVariables(persisted, { query: FREE });

@@ -1,6 +1,6 @@
 import { until } from '../support/latch';
 import type { Reply } from '../support/payment-service/fake-payment-service';
-import { AT_PROVIDER, liveRig, liveRigOn, type LiveRig } from './support/harness';
+import { AT_PROVIDER, startHarness, startHarnessOn, type SubscriptionHarness } from './support/harness';
 import { SteppedClock } from './support/stepping-clock';
 import { watchByBoth, watchPayment, watchStatus, webSocketClient } from './support/subscriptions';
 
@@ -16,59 +16,59 @@ const FAULTS: [what: string, code: string, fault: Reply][] = [
 const OUTAGE_MS = 60_000;
 
 /** Lookups are retried within the timeout of the service, in real time. */
-const rigWith = (env: Record<string, string> = {}): Promise<LiveRig> =>
-  liveRig({
+const rigWith = (env: Record<string, string> = {}): Promise<SubscriptionHarness> =>
+  startHarness({
     env: { SERVICE_TIMEOUT_MS: '250', SUBSCRIPTION_OUTAGE_SECONDS: String(OUTAGE_MS / 1000), ...env },
   });
 
 describe.each(FAULTS)('While the service %s', (_what, code, fault) => {
-  let rig: LiveRig;
+  let harness: SubscriptionHarness;
 
   beforeAll(async () => {
-    rig = await rigWith();
+    harness = await rigWith();
   });
 
-  afterEach(() => rig.service.respond(() => undefined));
+  afterEach(() => harness.service.respond(() => undefined));
 
-  const fail = (): void => rig.service.respond(() => fault);
-  const recover = (): void => rig.service.respond(() => undefined);
+  const fail = (): void => harness.service.respond(() => fault);
+  const recover = (): void => harness.service.respond(() => undefined);
 
   test('clients stay subscribed, receive nothing, and receive the change afterwards', async () => {
-    const id = rig.addPayment();
-    const watchers = await watchByBoth(rig, id);
+    const id = harness.addPayment();
+    const subscribers = await watchByBoth(harness, id);
     fail();
-    await rig.lookedUp(id, 2);
-    rig.service.update(id, { status: 'mispaid' });
-    await rig.lookedUp(id);
-    expect(watchers.map(({ outcome }) => outcome)).toEqual(
-      watchers.map(() => ({ statuses: ['PENDING'], completed: false, codes: [] })),
+    await harness.lookedUp(id, 2);
+    harness.service.update(id, { status: 'mispaid' });
+    await harness.lookedUp(id);
+    expect(subscribers.map(({ outcome }) => outcome)).toEqual(
+      subscribers.map(() => ({ statuses: ['PENDING'], completed: false, codes: [] })),
     );
     recover();
-    await rig.advanceUntil(() => watchers.every(({ statuses }) => statuses.length === 2));
-    rig.service.update(id, { status: 'completed' });
-    await rig.advanceUntil(() => watchers.every(({ completed }) => completed));
-    expect(watchers.map(({ statuses }) => statuses)).toEqual(
-      watchers.map(() => ['PENDING', 'MISPAID', 'COMPLETED']),
+    await harness.advanceUntil(() => subscribers.every(({ statuses }) => statuses.length === 2));
+    harness.service.update(id, { status: 'completed' });
+    await harness.advanceUntil(() => subscribers.every(({ completed }) => completed));
+    expect(subscribers.map(({ statuses }) => statuses)).toEqual(
+      subscribers.map(() => ['PENDING', 'MISPAID', 'COMPLETED']),
     );
   });
 
   test('for longer than SUBSCRIPTION_OUTAGE_SECONDS clients receive its error code, and lookups end', async () => {
-    const id = rig.addPayment();
-    const watchers = await watchByBoth(rig, id);
+    const id = harness.addPayment();
+    const subscribers = await watchByBoth(harness, id);
     fail();
-    await rig.lookedUp(id);
-    const began = rig.clock.now();
-    await rig.advanceUntil(() => watchers.every(({ errors }) => errors));
-    expect(rig.clock.now() - began).toBeGreaterThanOrEqual(OUTAGE_MS - 1000);
-    for (const { outcome } of watchers)
+    await harness.lookedUp(id);
+    const began = harness.clock.now();
+    await harness.advanceUntil(() => subscribers.every(({ errors }) => errors));
+    expect(harness.clock.now() - began).toBeGreaterThanOrEqual(OUTAGE_MS - 1000);
+    for (const { outcome } of subscribers)
       expect(outcome).toEqual({ statuses: ['PENDING'], completed: false, codes: [code] });
     recover();
-    await rig.expectNotPolled(id);
+    await harness.expectNotPolled(id);
   });
 
   test('clients that subscribe receive its error code at once, and may subscribe again', async () => {
-    const id = rig.addPayment();
-    const client = webSocketClient(rig);
+    const id = harness.addPayment();
+    const client = webSocketClient(harness);
     fail();
     const [first, second] = await Promise.all([watchStatus(client, id), watchStatus(client, id)]);
     const refused = { statuses: [], completed: false, codes: [code] };
@@ -80,56 +80,56 @@ describe.each(FAULTS)('While the service %s', (_what, code, fault) => {
 
 describe('An outage', () => {
   test('ends no subscription when SUBSCRIPTION_OUTAGE_SECONDS is 0', async () => {
-    const rig = await rigWith({ SUBSCRIPTION_OUTAGE_SECONDS: '0' });
-    const id = rig.addPayment();
-    const watching = await watchStatus(webSocketClient(rig), id);
-    rig.service.respond(() => REFUSED);
+    const harness = await rigWith({ SUBSCRIPTION_OUTAGE_SECONDS: '0' });
+    const id = harness.addPayment();
+    const watching = await watchStatus(webSocketClient(harness), id);
+    harness.service.respond(() => REFUSED);
     for (let hour = 0; hour < 4; hour += 1) {
-      rig.clock.advance(3_600_000);
-      await rig.lookedUp(id);
+      harness.clock.advance(3_600_000);
+      await harness.lookedUp(id);
     }
     expect(watching.outcome).toEqual({ statuses: ['PENDING'], completed: false, codes: [] });
-    rig.service.respond(() => undefined);
-    rig.service.update(id, { status: 'completed' });
-    await rig.advanceUntil(() => watching.completed);
+    harness.service.respond(() => undefined);
+    harness.service.update(id, { status: 'completed' });
+    await harness.advanceUntil(() => watching.completed);
   });
 
   test('is measured from the last successful lookup', async () => {
-    const rig = await rigWith();
-    const id = rig.addPayment();
-    const watching = await watchPayment(webSocketClient(rig), id).received(1);
+    const harness = await rigWith();
+    const id = harness.addPayment();
+    const watching = await watchPayment(webSocketClient(harness), id).received(1);
     for (let turn = 1; turn <= 3; turn += 1) {
-      rig.service.respond(() => REFUSED);
-      const count = rig.lookups(id) + 5;
-      await rig.advanceUntil(() => rig.lookups(id) >= count);
-      rig.service.respond(() => undefined);
-      rig.service.update(id, { amount: { currency: 'INR', value: `${turn}.00` } });
-      await rig.lookedUp(id);
+      harness.service.respond(() => REFUSED);
+      const count = harness.lookups(id) + 5;
+      await harness.advanceUntil(() => harness.lookups(id) >= count);
+      harness.service.respond(() => undefined);
+      harness.service.update(id, { amount: { currency: 'INR', value: `${turn}.00` } });
+      await harness.lookedUp(id);
       await watching.received(turn + 1);
     }
     expect(watching.codes).toEqual([]);
   });
 
   test('ends subscriptions in time when the service sends a longer Retry-After', async () => {
-    const rig = await rigWith();
-    const id = rig.addPayment();
-    const watching = await watchStatus(webSocketClient(rig), id);
-    rig.service.respond(() => ({ ...UNAVAILABLE, headers: { 'retry-after': '36000' } }));
-    await rig.lookedUp(id);
-    const began = rig.clock.now();
-    await rig.advanceUntil(() => watching.errors !== undefined);
+    const harness = await rigWith();
+    const id = harness.addPayment();
+    const watching = await watchStatus(webSocketClient(harness), id);
+    harness.service.respond(() => ({ ...UNAVAILABLE, headers: { 'retry-after': '36000' } }));
+    await harness.lookedUp(id);
+    const began = harness.clock.now();
+    await harness.advanceUntil(() => watching.errors !== undefined);
     expect(watching.codes).toEqual(['SERVICE_UNAVAILABLE']);
-    expect(rig.clock.now() - began).toBeLessThan(3 * OUTAGE_MS);
+    expect(harness.clock.now() - began).toBeLessThan(3 * OUTAGE_MS);
   });
 });
 
 describe('A failing service', () => {
-  test('is asked with exponential backoff, and at the normal pace afterwards', async () => {
-    const rig = await liveRigOn(new SteppedClock(), { env: { SUBSCRIPTION_OUTAGE_SECONDS: '0' } });
-    const { clock, service } = rig;
-    const id = rig.addPayment({ payment_method: AT_PROVIDER });
+  test('gets lookups with exponential backoff, and at the normal interval afterwards', async () => {
+    const harness = await startHarnessOn(new SteppedClock(), { env: { SUBSCRIPTION_OUTAGE_SECONDS: '0' } });
+    const { clock, service } = harness;
+    const id = harness.addPayment({ payment_method: AT_PROVIDER });
     const timesOf = (): number[] => service.lookupsOf(id).map(({ at }) => at);
-    await watchStatus(webSocketClient(rig), id);
+    await watchStatus(webSocketClient(harness), id);
     service.respond(() => REFUSED);
     await clock.run(250_000);
     const failed = timesOf().slice(1);
@@ -147,29 +147,29 @@ describe('A failing service', () => {
     expect(timesOf().length).toBeGreaterThan(recovered);
   });
 
-  test('is not asked before the time of its Retry-After', async () => {
-    const rig = await liveRigOn(new SteppedClock());
-    const id = rig.addPayment();
-    await watchStatus(webSocketClient(rig), id);
-    rig.service.respond(() => ({ ...UNAVAILABLE, headers: { 'retry-after': '120' } }));
-    await rig.clock.run(3000);
-    const refused = rig.lookups(id);
+  test('gets no lookups before its Retry-After', async () => {
+    const harness = await startHarnessOn(new SteppedClock());
+    const id = harness.addPayment();
+    await watchStatus(webSocketClient(harness), id);
+    harness.service.respond(() => ({ ...UNAVAILABLE, headers: { 'retry-after': '120' } }));
+    await harness.clock.run(3000);
+    const refused = harness.lookups(id);
     expect(refused).toBeGreaterThan(1);
-    await rig.clock.run(110_000);
-    expect(rig.lookups(id)).toBe(refused);
+    await harness.clock.run(110_000);
+    expect(harness.lookups(id)).toBe(refused);
   });
 
-  test('is left alone by watches while its circuit breaker is open', async () => {
-    const rig = await liveRig();
-    const { service, clock } = rig;
-    const ids = Array.from({ length: 60 }, () => rig.addPayment());
-    const client = webSocketClient(rig);
-    const watchers = await Promise.all(ids.map((id) => watchStatus(client, id)));
+  test('gets no lookups of pollers while the circuit breaker is open', async () => {
+    const harness = await startHarness();
+    const { service, clock } = harness;
+    const ids = Array.from({ length: 60 }, () => harness.addPayment());
+    const client = webSocketClient(harness);
+    const subscribers = await Promise.all(ids.map((id) => watchStatus(client, id)));
     service.respond(() => ({ status: 500, json: {} }));
     const failing = service.requests.length;
     await until(async () => {
       const before = service.requests.length;
-      await rig.lookUp(ids[0]!);
+      await harness.lookUp(ids[0]!);
       return service.requests.length === before;
     });
     expect(service.requests.length - failing).toBeGreaterThanOrEqual(50);
@@ -179,11 +179,13 @@ describe('A failing service', () => {
       clock.advance(1000);
       await new Promise((resolve) => setImmediate(resolve));
     }
-    // Sixty watches would send hundreds of lookups in a minute; the breaker lets a few through as probes.
+    // Sixty polled payments would cause hundreds of lookups in a minute; the breaker admits a few probes.
     expect(service.requests.length - before).toBeLessThan(20);
-    expect(watchers.filter(({ errors }) => errors)).toEqual([]);
+    expect(subscribers.filter(({ errors }) => errors)).toEqual([]);
     service.respond(() => undefined);
-    await rig.advanceUntil(() => watchers.every(({ completed }) => completed), 500);
-    expect(watchers.map(({ statuses }) => statuses)).toEqual(watchers.map(() => ['PENDING', 'COMPLETED']));
+    await harness.advanceUntil(() => subscribers.every(({ completed }) => completed), 500);
+    expect(subscribers.map(({ statuses }) => statuses)).toEqual(
+      subscribers.map(() => ['PENDING', 'COMPLETED']),
+    );
   });
 });

@@ -1,14 +1,14 @@
-import { DOCUMENTS, make, type Json } from '../support/calls';
+import { DOCUMENTS, sendCall, type Json } from '../support/calls';
 import { AUTHORIZED, clientKeysFile } from '../support/credentials';
 import { CHANNEL } from '../support/gateway';
 import {
   AT_PROVIDER,
   NO_POLLING,
-  liveRig,
+  startHarness,
   statusResult,
   subscription,
   type Kind,
-  type LiveRig,
+  type SubscriptionHarness,
 } from './support/harness';
 import {
   TRANSPORTS,
@@ -24,10 +24,10 @@ import { WireClient } from './support/wire-client';
 const STATUS = '... on PaymentResource { status }';
 const amount = (value: string, received?: string) => ({ amount: { currency: 'INR', value, received } });
 
-let rig: LiveRig;
+let harness: SubscriptionHarness;
 
 beforeAll(async () => {
-  rig = await liveRig();
+  harness = await startHarness();
 });
 
 describe.each(TRANSPORTS)('A subscription over %s', (_name, connect) => {
@@ -41,12 +41,12 @@ describe.each(TRANSPORTS)('A subscription over %s', (_name, connect) => {
   test.each(STATES)(
     'sends each status of a %s that goes through %j, and completes',
     async (kind, statuses) => {
-      const id = rig.add(kind, { status: statuses[0] });
-      const watching = new Watching(connect(rig), subscription(id, kind), `${kind}Updated`);
+      const id = harness.add(kind, { status: statuses[0] });
+      const watching = new Watching(connect(harness), subscription(id, kind), `${kind}Updated`);
       await watching.received(1);
       for (const [place, status] of statuses.slice(1).entries()) {
-        rig.service.update(id, { status });
-        await rig.lookedUp(id);
+        harness.service.update(id, { status });
+        await harness.lookedUp(id);
         await watching.received(place + 2);
       }
       await watching.ended();
@@ -58,26 +58,26 @@ describe.each(TRANSPORTS)('A subscription over %s', (_name, connect) => {
   test.each(['payment', 'payout'] as const)(
     'sends the final status of a %s at once, after one lookup, and completes',
     async (kind) => {
-      const id = rig.add(kind, { status: 'completed' });
-      const watching = new Watching(connect(rig), subscription(id, kind), `${kind}Updated`);
+      const id = harness.add(kind, { status: 'completed' });
+      const watching = new Watching(connect(harness), subscription(id, kind), `${kind}Updated`);
       await watching.ended();
       expect(watching.outcome).toEqual({ statuses: ['COMPLETED'], completed: true, codes: [] });
-      expect(rig.lookups(id)).toBe(1);
+      expect(harness.lookups(id)).toBe(1);
     },
   );
 
   test('sends each change once, though lookups between them find nothing new', async () => {
-    const id = rig.addPayment();
-    const watching = await watchPayment(connect(rig), id).received(1);
+    const id = harness.addPayment();
+    const watching = await watchPayment(connect(harness), id).received(1);
     const changes: Json[] = [{ status: 'processing' }, { payment_method: AT_PROVIDER }];
     for (const [place, change] of changes.entries()) {
-      rig.service.update(id, change);
-      await rig.lookedUp(id);
+      harness.service.update(id, change);
+      await harness.lookedUp(id);
       await watching.received(place + 2);
-      await rig.lookedUp(id, 3);
+      await harness.lookedUp(id, 3);
     }
-    rig.service.update(id, { status: 'completed' });
-    await rig.lookedUp(id);
+    harness.service.update(id, { status: 'completed' });
+    await harness.lookedUp(id);
     await watching.ended();
     expect(watching.values.map(({ status, state }) => [status, state])).toEqual([
       ['PENDING', 'WAITING_FOR_UTR'],
@@ -87,66 +87,66 @@ describe.each(TRANSPORTS)('A subscription over %s', (_name, connect) => {
     ]);
   });
 
-  test('receives only its own payment among several of one client', async () => {
-    const client = connect(rig);
-    const ids = Array.from({ length: 5 }, () => rig.addPayment());
-    const watchers = ids.map((id) => watchPayment(client, id, STATUS));
-    await Promise.all(watchers.map((watching) => watching.received(1)));
+  test('receives only its payment among several of one client', async () => {
+    const client = connect(harness);
+    const ids = Array.from({ length: 5 }, () => harness.addPayment());
+    const subscribers = ids.map((id) => watchPayment(client, id, STATUS));
+    await Promise.all(subscribers.map((watching) => watching.received(1)));
     for (const [place, id] of ids.entries()) {
-      await rig.change(id, { status: 'completed' });
-      await watchers[place]!.ended();
-      expect(watchers.map(({ completed }) => completed)).toEqual(ids.map((_id, at) => at <= place));
+      await harness.change(id, { status: 'completed' });
+      await subscribers[place]!.ended();
+      expect(subscribers.map(({ completed }) => completed)).toEqual(ids.map((_id, at) => at <= place));
     }
   });
 });
 
 describe('A subscription to a payment', () => {
   test('sends nothing when a field changes that it does not select', async () => {
-    const id = rig.addPayment();
-    const client = webSocketClient(rig);
+    const id = harness.addPayment();
+    const client = webSocketClient(harness);
     const narrow = watchPayment(client, id, STATUS);
     const wide = watchPayment(client, id, '... on PaymentResource { status amount { value } }');
     await Promise.all([narrow.received(1), wide.received(1)]);
     for (const value of ['1.00', '2.00', '3.00']) {
-      rig.service.update(id, amount(value));
-      await rig.lookUp(id);
+      harness.service.update(id, amount(value));
+      await harness.lookUp(id);
       await wide.shows({ amount: { value } });
     }
-    await rig.change(id, { status: 'completed' });
+    await harness.change(id, { status: 'completed' });
     await Promise.all([narrow.ended(), wide.ended()]);
     expect(narrow.statuses).toEqual(['PENDING', 'COMPLETED']);
     expect(wide.values).toHaveLength(5);
   });
 
   test('continues after MISPAID', async () => {
-    const id = rig.addPayment();
-    const watching = await watchPayment(webSocketClient(rig), id).received(1);
+    const id = harness.addPayment();
+    const watching = await watchPayment(webSocketClient(harness), id).received(1);
     for (const received of ['40.00', '90.00']) {
-      rig.service.update(id, { status: 'mispaid', ...amount('100.00', received) });
-      await rig.lookedUp(id);
+      harness.service.update(id, { status: 'mispaid', ...amount('100.00', received) });
+      await harness.lookedUp(id);
       await watching.shows({ status: 'MISPAID', amount: { value: '100.00', received } });
     }
-    rig.service.update(id, { status: 'completed' });
-    await rig.lookedUp(id);
+    harness.service.update(id, { status: 'completed' });
+    await harness.lookedUp(id);
     await watching.ended();
     expect(watching.statuses).toEqual(['PENDING', 'MISPAID', 'MISPAID', 'COMPLETED']);
   });
 
   test('never sends the external id by which another caller looked it up', async () => {
     const order = 'order-of-the-watched';
-    const id = rig.addPayment({ order });
+    const id = harness.addPayment({ order });
     const fields = '... on PaymentResource { status externalId }';
-    const watching = await watchPayment(webSocketClient(rig), id, fields).received(1);
+    const watching = await watchPayment(webSocketClient(harness), id, fields).received(1);
     for (const status of ['mispaid', 'completed']) {
-      rig.service.update(id, { status });
-      await rig.client.ask(`{ payment(channel: "${CHANNEL}", externalId: "${order}") { ${fields} } }`);
+      harness.service.update(id, { status });
+      await harness.client.ask(`{ payment(channel: "${CHANNEL}", externalId: "${order}") { ${fields} } }`);
       await watching.shows({ status: status.toUpperCase() });
     }
     expect(watching.values.map(({ externalId }) => externalId)).toEqual([null, null, null]);
   });
 
   test('is logged with one line when it has ended, without ids and documents', async () => {
-    const lone = await liveRig();
+    const lone = await startHarness();
     const client = webSocketClient(lone);
     const [done, open] = [lone.addPayment({ status: 'completed' }), lone.addPayment()];
     const watching = await firstOf(client, { ...subscription(open), operationName: 'Watch' });
@@ -168,16 +168,16 @@ describe('A subscription to a payment', () => {
   });
 });
 
-/** Watches over a new connection. Returns how to leave. */
+/** Ways to subscribe; each returns a function that disconnects. */
 const DEPARTURES: [how: string, watch: (id: string) => Promise<() => unknown>][] = [
   ...TRANSPORTS.map(([name, connect]): (typeof DEPARTURES)[number] => [
     `unsubscribes (${name})`,
-    async (id) => (await watchStatus(connect(rig), id)).leave,
+    async (id) => (await watchStatus(connect(harness), id)).leave,
   ]),
   ...(['close', 'terminate'] as const).map((how): (typeof DEPARTURES)[number] => [
     `loses its WebSocket (${how})`,
     async (id) => {
-      const client = await WireClient.ready(rig.url, AUTHORIZED);
+      const client = await WireClient.ready(harness.url, AUTHORIZED);
       client.subscribe('a', subscription(id));
       await client.next();
       return () => client.socket[how]();
@@ -186,104 +186,104 @@ const DEPARTURES: [how: string, watch: (id: string) => Promise<() => unknown>][]
 ];
 
 describe('Polling', () => {
-  /** Leaves, and waits until the gateway has noticed. */
-  async function left(leave: () => unknown): Promise<void> {
-    const before = rig.subscriptionLines().length;
-    await leave();
-    await rig.subscriptionsEnded(before + 1);
+  async function left(disconnect: () => unknown): Promise<void> {
+    const before = harness.subscriptionLines().length;
+    await disconnect();
+    await harness.subscriptionsEnded(before + 1);
   }
 
   test.each(DEPARTURES)('ends when the last client %s', async (_how, watch) => {
-    const id = rig.addPayment();
+    const id = harness.addPayment();
     const [first, last] = [await watch(id), await watch(id)];
-    await rig.lookedUp(id);
+    await harness.lookedUp(id);
     await left(first);
-    await rig.lookedUp(id);
+    await harness.lookedUp(id);
     await left(last);
-    await rig.expectNotPolled(id);
+    await harness.expectNotPolled(id);
   });
 
-  test('ends when the client leaves before the first response', async () => {
-    const id = rig.addPayment();
-    const held = rig.service.hold();
-    const watching = new Watching(webSocketClient(rig), subscription(id));
+  test('ends when the client disconnects before the first response', async () => {
+    const id = harness.addPayment();
+    const held = harness.service.hold();
+    const watching = new Watching(webSocketClient(harness), subscription(id));
     await held.arrived;
     await left(watching.leave);
     held.release();
-    await rig.expectNotPolled(id);
-    expect([rig.lookups(id), watching.values]).toEqual([1, []]);
+    await harness.expectNotPolled(id);
+    expect([harness.lookups(id), watching.values]).toEqual([1, []]);
   });
 
-  test('ends when the last client leaves during a lookup', async () => {
-    const id = rig.addPayment();
-    const watching = await watchStatus(webSocketClient(rig), id);
-    const held = rig.service.hold();
-    await rig.lookedUp(id);
+  test('ends when the last client disconnects during a lookup', async () => {
+    const id = harness.addPayment();
+    const watching = await watchStatus(webSocketClient(harness), id);
+    const held = harness.service.hold();
+    await harness.lookedUp(id);
     await held.arrived;
     await left(watching.leave);
     held.release();
-    await rig.expectNotPolled(id);
+    await harness.expectNotPolled(id);
   });
 
   test('ends when the payment is completed, though clients stay connected', async () => {
-    const id = rig.addPayment();
-    const client = webSocketClient(rig);
-    await watchStatus(client, rig.addPayment());
+    const id = harness.addPayment();
+    const client = webSocketClient(harness);
+    await watchStatus(client, harness.addPayment());
     const watching = await watchStatus(client, id);
-    await rig.change(id, { status: 'completed' });
+    await harness.change(id, { status: 'completed' });
     await watching.ended();
-    await rig.expectNotPolled(id);
+    await harness.expectNotPolled(id);
   });
 });
 
-describe('Watchers of one payment', () => {
-  test('cause one lookup at a time when there are 60 of them by each transport', async () => {
-    const id = rig.addPayment();
-    const clients = TRANSPORTS.map(([, connect]) => connect(rig));
-    const watchers = clients.flatMap((client) => Array.from({ length: 60 }, () => watchPayment(client, id)));
-    await Promise.all(watchers.map((watching) => watching.received(1)));
-    expect(rig.lookups(id)).toBe(1);
+describe('Subscribers to one payment', () => {
+  test('cause one lookup at a time when there are 60 by each transport', async () => {
+    const id = harness.addPayment();
+    const clients = TRANSPORTS.map(([, connect]) => connect(harness));
+    const subscribers = clients.flatMap((client) =>
+      Array.from({ length: 60 }, () => watchPayment(client, id)),
+    );
+    await Promise.all(subscribers.map((watching) => watching.received(1)));
+    expect(harness.lookups(id)).toBe(1);
     for (let round = 1; round <= 3; round += 1) {
-      rig.service.update(id, amount(`${round}.00`));
-      rig.clock.advance(2400);
-      await Promise.all(watchers.map((watching) => watching.received(round + 1)));
-      expect(rig.lookups(id)).toBe(round + 1);
+      harness.service.update(id, amount(`${round}.00`));
+      harness.clock.advance(2400);
+      await Promise.all(subscribers.map((watching) => watching.received(round + 1)));
+      expect(harness.lookups(id)).toBe(round + 1);
     }
-    rig.service.update(id, { status: 'completed' });
-    rig.clock.advance(2400);
-    await Promise.all(watchers.map((watching) => watching.ended()));
-    expect(rig.lookups(id)).toBe(5);
-    expect(watchers.map(({ values, last }) => [values.length, last?.['status']])).toEqual(
-      watchers.map(() => [5, 'COMPLETED']),
+    harness.service.update(id, { status: 'completed' });
+    harness.clock.advance(2400);
+    await Promise.all(subscribers.map((watching) => watching.ended()));
+    expect(harness.lookups(id)).toBe(5);
+    expect(subscribers.map(({ values, last }) => [values.length, last?.['status']])).toEqual(
+      subscribers.map(() => [5, 'COMPLETED']),
     );
   });
 
-  /** Waits until everything that the client sent before is being processed. */
   const processed = (client: ReturnType<typeof webSocketClient>): Promise<Watching> =>
-    watchStatus(client, rig.addPayment());
+    watchStatus(client, harness.addPayment());
 
   test.each([
-    ['a query', (id: string) => () => rig.lookUp(id)],
+    ['a query', (id: string) => () => harness.lookUp(id)],
     ['a watch', (id: string, client: ReturnType<typeof webSocketClient>) => () => watchStatus(client, id)],
-  ])('and queries share a lookup in flight that %s began', async (_who, starter) => {
-    const id = rig.addPayment();
-    const client = webSocketClient(rig);
-    const held = rig.service.hold();
+  ])('share a lookup in flight that %s began with queries', async (_who, starter) => {
+    const id = harness.addPayment();
+    const client = webSocketClient(harness);
+    const held = harness.service.hold();
     const first = starter(id, client)();
     await held.arrived;
     const others = [watchPayment(client, id), watchPayment(client, id)];
-    const query = rig.lookUp(id);
+    const query = harness.lookUp(id);
     await processed(client);
-    await rig.lookUp(rig.addPayment());
+    await harness.lookUp(harness.addPayment());
     held.release();
     await Promise.all([first, query, ...others.map((watching) => watching.received(1))]);
-    expect(rig.lookups(id)).toBe(1);
+    expect(harness.lookups(id)).toBe(1);
   });
 
-  test('receive the response of a lookup in flight when the client that began it has left', async () => {
-    const id = rig.addPayment();
-    const client = webSocketClient(rig);
-    const held = rig.service.hold();
+  test('receive the response of a lookup in flight whose client has disconnected', async () => {
+    const id = harness.addPayment();
+    const client = webSocketClient(harness);
+    const held = harness.service.hold();
     const first = watchPayment(client, id);
     await held.arrived;
     first.leave();
@@ -291,21 +291,21 @@ describe('Watchers of one payment', () => {
     await processed(client);
     held.release();
     await second.received(1);
-    expect([rig.lookups(id), first.values]).toEqual([1, []]);
+    expect([harness.lookups(id), first.values]).toEqual([1, []]);
   });
 
   test('that join within two seconds receive the last response, without a lookup', async () => {
-    const id = rig.addPayment();
-    const client = webSocketClient(rig);
+    const id = harness.addPayment();
+    const client = webSocketClient(harness);
     await watchStatus(client, id);
-    rig.clock.advance(1000);
-    rig.service.update(id, { status: 'mispaid' });
+    harness.clock.advance(1000);
+    harness.service.update(id, { status: 'mispaid' });
     expect((await watchStatus(client, id)).statuses).toEqual(['PENDING']);
-    expect(rig.lookups(id)).toBe(1);
+    expect(harness.lookups(id)).toBe(1);
   });
 
-  test('that join later receive the response of one new lookup, as do the others', async () => {
-    const lone = await liveRig({ env: NO_POLLING });
+  test('that join later receive the response of one new lookup, like the others', async () => {
+    const lone = await startHarness({ env: NO_POLLING });
     const id = lone.addPayment();
     const client = webSocketClient(lone);
     const first = await watchStatus(client, id);
@@ -318,24 +318,24 @@ describe('Watchers of one payment', () => {
   });
 
   test('that join while the service fails receive the last known state', async () => {
-    const id = rig.addPayment();
-    const client = webSocketClient(rig);
+    const id = harness.addPayment();
+    const client = webSocketClient(harness);
     await watchStatus(client, id);
-    rig.service.respond(() => ({ status: 401, json: {} }));
-    await rig.lookedUp(id, 3);
+    harness.service.respond(() => ({ status: 401, json: {} }));
+    await harness.lookedUp(id, 3);
     const second = await watchStatus(client, id);
     expect(second.outcome).toEqual({ statuses: ['PENDING'], completed: false, codes: [] });
-    rig.service.respond(() => undefined);
+    harness.service.respond(() => undefined);
   });
 });
 
 describe('A change is sent at once', () => {
   const LIMITED = 'pgk_limited-0123456789abcdef0123456789abcdef';
   const MISPAID = { status: 'mispaid' };
-  let still: LiveRig;
+  let still: SubscriptionHarness;
 
   beforeAll(async () => {
-    still = await liveRig({
+    still = await startHarness({
       env: {
         ...NO_POLLING,
         CLIENT_KEYS_FILE: clientKeysFile({ id: 'limited', key: LIMITED, channels: [CHANNEL] }),
@@ -347,7 +347,6 @@ describe('A change is sent at once', () => {
 
   const at = (id: string) => `channel: "${CHANNEL}", transactionId: "${id}"`;
 
-  /** Creates a payment through the gateway. */
   async function created(idempotencyKey: string): Promise<{ id: string; input: Json }> {
     const id = still.addPayment(amount('10.00'));
     still.service.respond(({ method }) =>
@@ -359,7 +358,7 @@ describe('A change is sent at once', () => {
       amount: { currency: 'INR', value: '10.00' },
       method: { upi: { email: 'ann@example.com' } },
     };
-    const { result } = await make(still.client, { mutation: 'createPayment', input });
+    const { result } = await sendCall(still.client, { mutation: 'createPayment', input });
     expect(result).toMatchObject({ replayed: false, payment: { transactionId: id } });
     return { id, input };
   }
@@ -382,30 +381,30 @@ describe('A change is sent at once', () => {
     const { data } = await still.client.ask<{ payment: { id: string } }>(
       `{ payment(${at(id)}) { ... on PaymentResource { id } } }`,
     );
-    const watchers = await watchByBoth(still, id);
+    const subscribers = await watchByBoth(still, id);
     still.service.update(id, { ...MISPAID, order: `order-${id}` });
     const before = still.service.requests.length;
     await still.client.ask(`{ ${query(id, what, data.payment.id)} }`);
-    await Promise.all(watchers.map((watching) => watching.shows({ status: 'MISPAID' })));
+    await Promise.all(subscribers.map((watching) => watching.shows({ status: 'MISPAID' })));
     expect(still.service.requests.length).toBe(before + 1);
   });
 
   test('when a confirm responds with it, without a lookup', async () => {
     const id = still.addPayment();
-    const watchers = await watchByBoth(still, id, `${STATUS} ... on UpiPayment { state }`);
+    const subscribers = await watchByBoth(still, id, `${STATUS} ... on UpiPayment { state }`);
     await still.confirm(id);
-    await Promise.all(watchers.map((watching) => watching.shows({ state: 'WAITING_FOR_PROVIDER' })));
+    await Promise.all(subscribers.map((watching) => watching.shows({ state: 'WAITING_FOR_PROVIDER' })));
     expect(still.lookups(id)).toBe(1);
   });
 
   test('when a create is repeated with its key', async () => {
     const { id, input } = await created('key-again');
-    const watchers = await watchByBoth(still, id);
+    const subscribers = await watchByBoth(still, id);
     still.service.update(id, MISPAID);
     const before = still.lookups(id);
-    const { result } = await make(still.client, { mutation: 'createPayment', input });
+    const { result } = await sendCall(still.client, { mutation: 'createPayment', input });
     expect(result).toMatchObject({ replayed: true, payment: { status: 'MISPAID' } });
-    await Promise.all(watchers.map((watching) => watching.shows({ status: 'MISPAID' })));
+    await Promise.all(subscribers.map((watching) => watching.shows({ status: 'MISPAID' })));
     expect(still.lookups(id)).toBeLessThanOrEqual(before + 2);
   });
 
@@ -413,23 +412,25 @@ describe('A change is sent at once', () => {
     input: { channel: CHANNEL, transactionId: id, confirmation: { upi: { utr: '1' } } },
   });
 
-  test('when the response to a confirm is lost and the gateway looks the payment up', async () => {
+  test('when the response to a confirm is lost and its lookup finds it', async () => {
     const id = still.addPayment();
-    const watchers = await watchByBoth(still, id);
+    const subscribers = await watchByBoth(still, id);
     still.service.respond(({ method }) => {
       if (method !== 'POST') return undefined;
       still.service.update(id, { status: 'completed', payment_method: AT_PROVIDER });
       return (connection) => void connection.socket.destroy();
     });
-    const { result } = await make(still.client, { mutation: 'confirmPayment', ...confirmInput(id) });
+    const { result } = await sendCall(still.client, { mutation: 'confirmPayment', ...confirmInput(id) });
     expect(result).toMatchObject({ replayed: true, payment: { status: 'COMPLETED' } });
-    await Promise.all(watchers.map((watching) => watching.ended()));
-    expect(watchers.map(({ statuses }) => statuses)).toEqual(watchers.map(() => ['PENDING', 'COMPLETED']));
+    await Promise.all(subscribers.map((watching) => watching.ended()));
+    expect(subscribers.map(({ statuses }) => statuses)).toEqual(
+      subscribers.map(() => ['PENDING', 'COMPLETED']),
+    );
   });
 
-  test('when a confirm is refused, but its lookup of the channel found the change', async () => {
+  test('when a confirm is refused, but its lookup found the change', async () => {
     const id = still.addPayment();
-    const watchers = await watchByBoth(still, id);
+    const subscribers = await watchByBoth(still, id);
     still.service.update(id, MISPAID);
     still.service.respond(({ method }) =>
       method === 'POST' ? { status: 400, json: { message: 'Already paid.' } } : undefined,
@@ -437,6 +438,6 @@ describe('A change is sent at once', () => {
     const limited = { authorization: `Bearer ${LIMITED}` };
     const { data } = await still.client.ask(DOCUMENTS.confirmPayment, confirmInput(id), limited);
     expect(data).toMatchObject({ confirmPayment: { __typename: 'RejectedByServiceError' } });
-    await Promise.all(watchers.map((watching) => watching.shows({ status: 'MISPAID' })));
+    await Promise.all(subscribers.map((watching) => watching.shows({ status: 'MISPAID' })));
   });
 });

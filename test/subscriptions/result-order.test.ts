@@ -1,5 +1,5 @@
 import { CHANNEL } from '../support/gateway';
-import { AT_PROVIDER, WAITING, liveRig, type LiveRig } from './support/harness';
+import { AT_PROVIDER, WAITING, startHarness, type SubscriptionHarness } from './support/harness';
 import {
   TRANSPORTS,
   watchByBoth,
@@ -8,81 +8,80 @@ import {
   type Watching,
 } from './support/subscriptions';
 
-let rig: LiveRig;
+let harness: SubscriptionHarness;
 let orders = 0;
 
 beforeAll(async () => {
-  rig = await liveRig();
+  harness = await startHarness();
 });
 
-afterEach(() => rig.service.respond(() => undefined));
+afterEach(() => harness.service.respond(() => undefined));
 
 const statesOf = ({ values }: Watching): unknown[] => values.map(({ state }) => state);
 
-/** A payment with an external id, and the query for it by that id, which shares no lookup with a watch. */
+/** A payment with an external id, and a query by that id, which shares no lookup with the poller. */
 function withOrder(): { id: string; query: () => Promise<unknown> } {
   const order = `order-${(orders += 1)}`;
-  const id = rig.addPayment({ order });
+  const id = harness.addPayment({ order });
   const query = `{ payment(channel: "${CHANNEL}", externalId: "${order}") { ... on PaymentResource { status } } }`;
-  return { id, query: () => rig.client.ask(query) };
+  return { id, query: () => harness.client.ask(query) };
 }
 
-/** Holds back the response to the next lookup of a watched payment. Returns how to release it. */
+/** Holds back the response to the next poll. Returns a function that releases it. */
 async function holdLookup(id: string): Promise<() => void> {
-  const held = rig.service.hold();
-  await rig.lookedUp(id);
+  const held = harness.service.hold();
+  await harness.lookedUp(id);
   await held.arrived;
   return () => held.release();
 }
 
-/** Completes a payment, and waits until its watchers know. */
-async function complete(id: string, ...watchers: readonly Watching[]): Promise<void> {
-  rig.service.update(id, { status: 'completed' });
-  await rig.lookedUp(id);
-  await Promise.all(watchers.map((watching) => watching.ended()));
+async function complete(id: string, ...subscribers: readonly Watching[]): Promise<void> {
+  harness.service.update(id, { status: 'completed' });
+  await harness.lookedUp(id);
+  await Promise.all(subscribers.map((watching) => watching.ended()));
 }
 
 describe('A response older than the known state', () => {
   test('is not sent when it is of a lookup before a confirm, and causes another lookup at once', async () => {
-    const id = rig.addPayment();
-    const watchers = await watchByBoth(rig, id);
+    const id = harness.addPayment();
+    const subscribers = await watchByBoth(harness, id);
     const release = await holdLookup(id);
-    await rig.confirm(id);
-    await Promise.all(watchers.map((watching) => watching.shows({ state: 'WAITING_FOR_PROVIDER' })));
-    const before = rig.lookups(id);
+    await harness.confirm(id);
+    await Promise.all(subscribers.map((watching) => watching.shows({ state: 'WAITING_FOR_PROVIDER' })));
+    const before = harness.lookups(id);
     release();
-    await rig.roundTrip();
-    rig.clock.advance(100);
-    await rig.roundTrip();
-    expect(rig.lookups(id)).toBe(before + 1);
-    await complete(id, ...watchers);
-    for (const watching of watchers) {
+    await harness.roundTrip();
+    harness.clock.advance(100);
+    await harness.roundTrip();
+    expect(harness.lookups(id)).toBe(before + 1);
+    await complete(id, ...subscribers);
+    for (const watching of subscribers) {
       expect(statesOf(watching)).toEqual(['WAITING_FOR_UTR', 'WAITING_FOR_PROVIDER', 'WAITING_FOR_PROVIDER']);
       expect(watching.statuses.at(-1)).toBe('COMPLETED');
     }
   });
 
   test('does not reopen a completed payment', async () => {
-    const id = rig.addPayment();
-    const [watching] = await watchByBoth(rig, id);
+    const id = harness.addPayment();
+    const [watching] = await watchByBoth(harness, id);
     const release = await holdLookup(id);
-    await rig.confirm(id, { status: 'completed', payment_method: AT_PROVIDER });
+    await harness.confirm(id, { status: 'completed', payment_method: AT_PROVIDER });
     await watching?.ended();
-    const before = rig.lookups(id);
+    const before = harness.lookups(id);
     release();
-    await rig.roundTrip();
-    rig.clock.advance(600_000);
-    await rig.roundTrip();
+    await harness.roundTrip();
+    harness.clock.advance(600_000);
+    await harness.roundTrip();
     expect(watching?.outcome).toEqual({ statuses: ['PENDING', 'COMPLETED'], completed: true, codes: [] });
-    expect(rig.lookups(id)).toBe(before);
+    expect(harness.lookups(id)).toBe(before);
   });
 
   test('is not sent to a client that joins while it is in flight', async () => {
-    const id = rig.addPayment();
-    const client = webSocketClient(rig);
+    const id = harness.addPayment();
+    const client = webSocketClient(harness);
     const watching = await watchPayment(client, id).received(1);
     const release = await holdLookup(id);
-    await rig.confirm(id);
+    await harness.confirm(id);
     await watching.shows({ state: 'WAITING_FOR_PROVIDER' });
     const joined = watchPayment(client, id);
     release();
@@ -90,14 +89,14 @@ describe('A response older than the known state', () => {
     expect(statesOf(joined)).toEqual(['WAITING_FOR_PROVIDER']);
   });
 
-  test('is not the first result of a watch that began after it was requested', async () => {
+  test('is not the first result of a subscription that began after it was requested', async () => {
     const { id, query } = withOrder();
-    const early = rig.service.hold();
+    const early = harness.service.hold();
     const response = query();
     await early.arrived;
-    await rig.confirm(id);
-    const own = rig.service.hold();
-    const watching = watchPayment(webSocketClient(rig), id);
+    await harness.confirm(id);
+    const own = harness.service.hold();
+    const watching = watchPayment(webSocketClient(harness), id);
     await own.arrived;
     early.release();
     await response;
@@ -111,16 +110,16 @@ describe('A response older than the known state', () => {
 describe('Two overlapping lookups', () => {
   test('never send the older state when they end in the reverse order', async () => {
     const { id, query } = withOrder();
-    const watchers = await watchByBoth(rig, id);
+    const subscribers = await watchByBoth(harness, id);
     const release = await holdLookup(id);
-    rig.service.update(id, { status: 'mispaid' });
+    harness.service.update(id, { status: 'mispaid' });
     await query();
-    await Promise.all(watchers.map((watching) => watching.shows({ status: 'MISPAID' })));
+    await Promise.all(subscribers.map((watching) => watching.shows({ status: 'MISPAID' })));
     release();
-    await rig.roundTrip();
-    await complete(id, ...watchers);
-    expect(watchers.map(({ statuses }) => statuses)).toEqual(
-      watchers.map(() => ['PENDING', 'MISPAID', 'COMPLETED']),
+    await harness.roundTrip();
+    await complete(id, ...subscribers);
+    expect(subscribers.map(({ statuses }) => statuses)).toEqual(
+      subscribers.map(() => ['PENDING', 'MISPAID', 'COMPLETED']),
     );
   });
 });
@@ -132,72 +131,72 @@ describe('The short response to a confirm', () => {
   const PROCESSING = { status: 'processing', payment_method: AT_PROVIDER };
 
   const watchWhole = (id: string): Promise<Watching> =>
-    watchPayment(webSocketClient(rig), id, WHOLE).received(1);
+    watchPayment(webSocketClient(harness), id, WHOLE).received(1);
 
-  test('is completed by one lookup for all watchers', async () => {
-    const id = rig.addPayment();
-    const watchers = TRANSPORTS.map(([, connect]) => connect(rig)).flatMap((client) =>
+  test('is completed by one lookup for all subscribers', async () => {
+    const id = harness.addPayment();
+    const subscribers = TRANSPORTS.map(([, connect]) => connect(harness)).flatMap((client) =>
       Array.from({ length: 10 }, () => watchPayment(client, id, WHOLE)),
     );
-    await Promise.all(watchers.map((watching) => watching.received(1)));
-    await rig.confirm(
+    await Promise.all(subscribers.map((watching) => watching.received(1)));
+    await harness.confirm(
       id,
       { status: 'completed', payment_method: AT_PROVIDER },
       { amount: { currency: 'INR', value: '100.00' } },
     );
-    await Promise.all(watchers.map((watching) => watching.received(2)));
-    for (const watching of watchers) {
+    await Promise.all(subscribers.map((watching) => watching.received(2)));
+    for (const watching of subscribers) {
       await watching.ended();
       expect(watching.values).toHaveLength(2);
       expect(watching.last).toMatchObject({
         status: 'COMPLETED',
         amount: { value: '100.00' },
-        createDate: rig.service.fieldsOf(id)['create_date'],
+        createDate: harness.service.fieldsOf(id)['create_date'],
         upiId: 'shop@bank',
       });
     }
-    expect(rig.lookups(id)).toBe(2);
+    expect(harness.lookups(id)).toBe(2);
   });
 
-  test('causes no lookup when nobody selects what it lacks', async () => {
-    const id = rig.addPayment();
+  test('causes no lookup when no subscriber selects the missing fields', async () => {
+    const id = harness.addPayment();
     const fields = '... on PaymentResource { status } ... on UpiPayment { state }';
-    const watchers = await watchByBoth(rig, id, fields);
-    await rig.confirm(id, PROCESSING, SHORT);
-    await Promise.all(watchers.map((watching) => watching.received(2)));
-    expect(rig.lookups(id)).toBe(1);
+    const subscribers = await watchByBoth(harness, id, fields);
+    await harness.confirm(id, PROCESSING, SHORT);
+    await Promise.all(subscribers.map((watching) => watching.received(2)));
+    expect(harness.lookups(id)).toBe(1);
   });
 
   test('is not sent again when the next lookup finds the same payment', async () => {
-    const id = rig.addPayment();
+    const id = harness.addPayment();
     const watching = await watchWhole(id);
-    await rig.confirm(id, PROCESSING, SHORT);
+    await harness.confirm(id, PROCESSING, SHORT);
     await watching.received(2);
-    await rig.lookedUp(id, 3);
+    await harness.lookedUp(id, 3);
     await complete(id, watching);
     expect(watching.statuses).toEqual(['PENDING', 'PROCESSING', 'COMPLETED']);
   });
 
   test('is completed by a later lookup when the first one fails', async () => {
-    const id = rig.addPayment();
+    const id = harness.addPayment();
     const watching = await watchWhole(id);
-    rig.service.plan((endpoint) =>
+    harness.service.plan((endpoint) =>
       endpoint === 'look-up-payment'
         ? { acts: true, reply: (connection) => connection.send({ status: 401, json: {} }) }
         : undefined,
     );
-    await rig.confirm(id, PROCESSING, SHORT);
+    await harness.confirm(id, PROCESSING, SHORT);
     await watching.shows({ state: 'WAITING_FOR_PROVIDER', amount: null });
-    rig.service.plan(() => undefined);
-    await rig.lookedUp(id, 2);
+    harness.service.plan(() => undefined);
+    await harness.lookedUp(id, 2);
     await watching.shows({ state: 'WAITING_FOR_PROVIDER', amount: { value: '100.00' }, upiId: 'shop@bank' });
   });
 
-  test('that lacks a known state does not hide the state for long', async () => {
-    const id = rig.addPayment({ payment_method: WAITING });
-    const [watching] = await watchByBoth(rig, id);
-    await rig.confirm(id, PROCESSING, {});
-    await rig.lookedUp(id);
+  test('without a known state hides the state only briefly', async () => {
+    const id = harness.addPayment({ payment_method: WAITING });
+    const [watching] = await watchByBoth(harness, id);
+    await harness.confirm(id, PROCESSING, {});
+    await harness.lookedUp(id);
     await watching?.shows({
       status: 'PROCESSING',
       amount: { value: '100.00', received: null },

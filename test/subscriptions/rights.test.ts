@@ -9,29 +9,29 @@ import { Issuer, goodClaims, newKey, tokenBy, type SigningKey } from '../support
 import { exchange } from '../support/wire';
 import {
   NO_POLLING,
-  liveRig,
-  liveRigOn,
+  startHarness,
+  startHarnessOn,
   lookupQuery,
   subscription,
   type Kind,
-  type LiveRig,
+  type SubscriptionHarness,
 } from './support/harness';
 import { upgradeLines } from './support/upgrade';
 import { TRANSPORTS, type Watching, firstOf, watchStatus } from './support/subscriptions';
-import { WireClient, toldIn, words, type Closing, type Told } from './support/wire-client';
+import { WireClient, errorsIn, stablePart, type Closing, type WireError } from './support/wire-client';
 
 const LIFE_S = 300;
 const shop = bearer(keyOf('shop'));
 const UNAUTHENTICATED = { statuses: ['PENDING'], completed: false, codes: ['UNAUTHENTICATED'] };
 
-let rig: LiveRig;
+let harness: SubscriptionHarness;
 let issuer: Issuer;
 let [key, stolen]: SigningKey[] = [];
 
 beforeAll(async () => {
   [key, stolen] = await Promise.all([newKey('ES256'), newKey('ES256')]);
   issuer = await Issuer.start(key!);
-  rig = await liveRig({
+  harness = await startHarness({
     env: issuer.settings,
     clients: [
       clientOf('shop', {}),
@@ -42,14 +42,14 @@ beforeAll(async () => {
   });
 });
 
-/** The time by the gateway's clock, in seconds since 1970. */
-const seconds = (more = 0): number => Math.floor(rig.clock.now() / 1000) + more;
+/** The gateway's clock, in seconds since 1970. */
+const seconds = (more = 0): number => Math.floor(harness.clock.now() / 1000) + more;
 
-/** The header of a token that expires after LIFE_S. A claim that is undefined is left out. */
+/** The header of a token that expires after LIFE_S. Undefined removes a claim. */
 const token = async (claims: object = {}, by = key!): Promise<{ authorization: string }> =>
   bearer(
     await tokenBy(by, {
-      claims: { ...goodClaims(rig.clock.now()), channels: [CHANNEL], exp: seconds(LIFE_S), ...claims },
+      claims: { ...goodClaims(harness.clock.now()), channels: [CHANNEL], exp: seconds(LIFE_S), ...claims },
       header: { kid: key!.kid },
     }),
   );
@@ -60,7 +60,10 @@ const REFUSED: [string, () => Promise<{ authorization?: string }>][] = [
   ['a very long key', async () => bearer(`CANARY${'x'.repeat(9000)}`)],
   ['an expired token', () => token({ exp: seconds(-60) })],
   ['a token signed with another key', () => token({}, stolen)],
-  ['a token that is not signed', async () => bearer(new UnsecuredJWT(goodClaims(rig.clock.now())).encode())],
+  [
+    'a token that is not signed',
+    async () => bearer(new UnsecuredJWT(goodClaims(harness.clock.now())).encode()),
+  ],
   ['a token for another audience', () => token({ aud: 'other' })],
 ];
 
@@ -68,23 +71,23 @@ describe.each(TRANSPORTS)('Over %s', (name, connect) => {
   const [unauthenticated, unavailable] = name === 'WebSocket' ? [4401, 1013] : [401, 503];
 
   test.each(REFUSED)('%s is refused, and not logged', async (_what, forged) => {
-    const [credentials, id] = [await forged(), rig.addPayment()];
-    const watching = await watchStatus(connect(rig, credentials), id);
+    const [credentials, id] = [await forged(), harness.addPayment()];
+    const watching = await watchStatus(connect(harness, credentials), id);
     expect(watching).toMatchObject({ refusedWith: unauthenticated, data: [] });
-    expect(rig.lookups(id)).toBe(0);
+    expect(harness.lookups(id)).toBe(0);
     for (const part of (credentials.authorization ?? '').split('.').filter(({ length }) => length > 8))
-      expect(rig.logLines.join('')).not.toContain(part);
+      expect(harness.logLines.join('')).not.toContain(part);
   });
 
-  test('a token is refused for a time while the keys of its issuer cannot be loaded', async () => {
+  test('a token is refused as unavailable while the keys of its issuer cannot be loaded', async () => {
     const down = await Issuer.start(key!);
     await down.down();
-    const lone = await liveRigOn(rig.clock, { env: down.settings });
+    const lone = await startHarnessOn(harness.clock, { env: down.settings });
     const id = lone.addPayment();
     const refused = await watchStatus(connect(lone, await token()), id);
     expect(refused).toMatchObject({ refusedWith: unavailable, data: [] });
     await down.up();
-    rig.clock.advance(31_000);
+    harness.clock.advance(31_000);
     expect((await watchStatus(connect(lone, await token()), id)).statuses).toEqual(['PENDING']);
   });
 
@@ -95,32 +98,32 @@ describe.each(TRANSPORTS)('Over %s', (name, connect) => {
   ];
 
   test.each(FORBIDDEN)('a client %s gets the error of a query', async (_what, id, kind, channel) => {
-    const before = rig.service.requests.length;
+    const before = harness.service.requests.length;
     const payload = subscription(randomUUID(), kind, channel);
-    const client = connect(rig, bearer(keyOf(id)));
+    const client = connect(harness, bearer(keyOf(id)));
     const { errors, data } = await firstOf(client, payload);
     expect(data).toEqual([]);
     expect(errors).toMatchObject([
       { path: [`${kind}Updated`], extensions: { code: 'FORBIDDEN', retryable: false } },
     ]);
-    const query = await rig.client.ask(lookupQuery(kind), payload.variables, bearer(keyOf(id)));
+    const query = await harness.client.ask(lookupQuery(kind), payload.variables, bearer(keyOf(id)));
     const known = (faults: readonly unknown[] = []): object[] =>
-      faults.map((fault) => ({ ...words(fault as Told), locations: undefined }));
+      faults.map((fault) => ({ ...stablePart(fault as WireError), locations: undefined }));
     expect(known(errors)).toEqual(known(query.errors));
-    expect(rig.service.requests.length).toBe(before);
-    expect(rig.subscriptionLines().at(-1)).toMatchObject({ results: 0, errors: ['FORBIDDEN'] });
+    expect(harness.service.requests.length).toBe(before);
+    expect(harness.subscriptionLines().at(-1)).toMatchObject({ results: 0, errors: ['FORBIDDEN'] });
   });
 
-  test('a subscription, its place and polling end when its token expires, without leeway', async () => {
-    const lone = await liveRigOn(rig.clock, {
+  test('a subscription, its slot and polling end when its token expires, without leeway', async () => {
+    const lone = await startHarnessOn(harness.clock, {
       env: { ...issuer.settings, MAX_SUBSCRIPTIONS_PER_CLIENT: '1' },
     });
     const id = lone.addPayment();
     const watching = await watchStatus(connect(lone, await token()), id);
-    rig.clock.advance((LIFE_S - 2) * 1000);
+    harness.clock.advance((LIFE_S - 2) * 1000);
     await lone.lookUp(randomUUID());
     expect(watching.outcome).toEqual({ statuses: ['PENDING'], completed: false, codes: [] });
-    rig.clock.advance(3000);
+    harness.clock.advance(3000);
     await watching.ended();
     expect(watching.outcome).toEqual(UNAUTHENTICATED);
     expect(watching.errors).toMatchObject([{ extensions: { retryable: false } }]);
@@ -128,14 +131,14 @@ describe.each(TRANSPORTS)('Over %s', (name, connect) => {
     expect((await watchStatus(connect(lone, await token()), id)).statuses).toEqual(['PENDING']);
   });
 
-  test('a change in the second in which the token expires is sent to others only', async () => {
-    const still = await liveRigOn(rig.clock, { env: { ...issuer.settings, ...NO_POLLING } });
+  test("a change in the second of the token's expiry is sent to others only", async () => {
+    const still = await startHarnessOn(harness.clock, { env: { ...issuer.settings, ...NO_POLLING } });
     const id = still.addPayment();
     const short = await watchStatus(connect(still, await token()), id);
     const long = await watchStatus(connect(still, await token({ exp: seconds(3600) })), id);
-    // The check comes at the end of each second.
-    rig.clock.advance(LIFE_S * 1000 - 1);
-    rig.clock.advance(1);
+    // The check runs at the end of each second.
+    harness.clock.advance(LIFE_S * 1000 - 1);
+    harness.clock.advance(1);
     await still.change(id, { status: 'completed' });
     await Promise.all([short.ended(), long.ended()]);
     expect(short.outcome).toEqual(UNAUTHENTICATED);
@@ -144,10 +147,10 @@ describe.each(TRANSPORTS)('Over %s', (name, connect) => {
 
   test('a token that has expired is refused though a query accepts it within the leeway', async () => {
     const credentials = await token({ exp: seconds(-5) });
-    const id = rig.addPayment();
+    const id = harness.addPayment();
     const { variables } = subscription(id);
-    expect((await rig.client.ask(lookupQuery(), variables, credentials)).errors).toBeUndefined();
-    const watching = await watchStatus(connect(rig, credentials), id);
+    expect((await harness.client.ask(lookupQuery(), variables, credentials)).errors).toBeUndefined();
+    const watching = await watchStatus(connect(harness, credentials), id);
     expect(watching.data).toEqual([]);
     expect([watching.refusedWith, ...watching.codes]).toContain(
       name === 'WebSocket' ? unauthenticated : 'UNAUTHENTICATED',
@@ -157,18 +160,18 @@ describe.each(TRANSPORTS)('Over %s', (name, connect) => {
   test('a subscription ends when the key that signed its token is withdrawn', async () => {
     const next = await newKey('ES256');
     const rotating = await Issuer.start(key!, next);
-    const lone = await liveRigOn(rig.clock, { env: rotating.settings });
+    const lone = await startHarnessOn(harness.clock, { env: rotating.settings });
     const id = lone.addPayment();
     const claims = { exp: seconds(600) };
     const watching = await watchStatus(connect(lone, await token(claims)), id);
     const byNext = bearer(
-      await tokenBy(next, { claims: { ...goodClaims(rig.clock.now()), channels: [CHANNEL] } }),
+      await tokenBy(next, { claims: { ...goodClaims(harness.clock.now()), channels: [CHANNEL] } }),
     );
     const staying = await watchStatus(connect(lone, byNext), id);
     rotating.keys = [next];
-    const from = rig.clock.now();
-    await rig.advanceUntil(() => watching.errors !== undefined);
-    expect(rig.clock.now() - from).toBeLessThanOrEqual(65_000);
+    const from = harness.clock.now();
+    await harness.advanceUntil(() => watching.errors !== undefined);
+    expect(harness.clock.now() - from).toBeLessThanOrEqual(65_000);
     expect(watching.codes).toEqual(['UNAUTHENTICATED']);
     expect(staying.errors).toBeUndefined();
   });
@@ -177,15 +180,15 @@ describe.each(TRANSPORTS)('Over %s', (name, connect) => {
 describe('When CLIENT_KEYS_FILE changes', () => {
   const ALL = ['revoked', 'renamed', 'fewer scopes', 'other channels', 'unchanged'];
   const of = (id: string) => clientOf(id.replace(' ', '-'), { channels: [CHANNEL] });
-  const watchers = new Map<string, readonly Watching[]>();
-  let changed: LiveRig;
+  const subscribers = new Map<string, readonly Watching[]>();
+  let changed: SubscriptionHarness;
   let wire: WireClient;
 
   beforeAll(async () => {
     const file = clientKeysFile(...ALL.map(of));
-    changed = await liveRig({ env: { CLIENT_KEYS_FILE: file } });
+    changed = await startHarness({ env: { CLIENT_KEYS_FILE: file } });
     for (const id of ALL)
-      watchers.set(
+      subscribers.set(
         id,
         await Promise.all(
           TRANSPORTS.map(([, connect]) =>
@@ -209,7 +212,7 @@ describe('When CLIENT_KEYS_FILE changes', () => {
   });
 
   test.each(ALL.slice(0, -1))('subscriptions with a key that is %s end', async (id) => {
-    for (const watching of watchers.get(id)!) {
+    for (const watching of subscribers.get(id)!) {
       await watching.ended();
       expect(watching.outcome).toEqual(UNAUTHENTICATED);
     }
@@ -217,7 +220,7 @@ describe('When CLIENT_KEYS_FILE changes', () => {
 
   test('subscriptions with an unchanged key continue', async () => {
     await changed.lookUp(randomUUID());
-    expect(watchers.get('unchanged')!.map(({ errors }) => errors)).toEqual([undefined, undefined]);
+    expect(subscribers.get('unchanged')!.map(({ errors }) => errors)).toEqual([undefined, undefined]);
   });
 
   test.each(TRANSPORTS)('a new subscription over %s has the new rights', async (name, connect) => {
@@ -236,25 +239,25 @@ describe('When CLIENT_KEYS_FILE changes', () => {
 });
 
 describe('A WebSocket', () => {
-  /** How the connection is closed after these credentials; no message comes before. */
+  /** The close event after these credentials; expects no message before. */
   async function closing(payload: unknown, headers: Record<string, string> = {}): Promise<Closing> {
-    const client = await WireClient.open(rig.url, { headers });
+    const client = await WireClient.open(harness.url, { headers });
     client.say({ type: 'connection_init', ...(payload !== undefined && { payload }) });
     const closed = await client.closed;
-    expect(client.heard).toEqual([]);
+    expect(client.messages).toEqual([]);
     return closed;
   }
 
   test('is acknowledged for credentials in the payload, or else in the header of the request', async () => {
-    await WireClient.ready(rig.url, { other: 1, AUTHORIZATION: shop.authorization, more: { a: [] } });
+    await WireClient.ready(harness.url, { other: 1, AUTHORIZATION: shop.authorization, more: { a: [] } });
     for (const payload of [undefined, { authorization: null }])
-      await WireClient.ready(rig.url, payload, { headers: shop });
-    await WireClient.ready(rig.url, AUTHORIZED, { headers: bearer('nobody') });
+      await WireClient.ready(harness.url, payload, { headers: shop });
+    await WireClient.ready(harness.url, AUTHORIZED, { headers: bearer('nobody') });
     expect(await closing(bearer('nobody'), AUTHORIZED)).toMatchObject({ code: 4401 });
   });
 
   test('needs no credentials when the gateway has no clients', async () => {
-    const open = await liveRig({
+    const open = await startHarness({
       env: { CLIENT_KEYS_FILE: '', SERVICE_BASE_URL: '', SERVICE_API_KEY: '', SERVICE_SECRET_KEY: '' },
     });
     await WireClient.ready(open.client.url);
@@ -274,23 +277,23 @@ describe('A WebSocket', () => {
   });
 
   test('is refused when the request has two headers', async () => {
-    const lines = upgradeLines(rig.url, { Authorization: AUTHORIZED.authorization });
-    const { status } = await exchange(rig.url, [...lines, `Authorization: ${shop.authorization}`]);
+    const lines = upgradeLines(harness.url, { Authorization: AUTHORIZED.authorization });
+    const { status } = await exchange(harness.url, [...lines, `Authorization: ${shop.authorization}`]);
     expect(status).toBe(400);
   });
 
   test('is closed with 4403 by the next subscription after its token expired', async () => {
-    const client = await WireClient.ready(rig.url, await token());
-    const id = rig.addPayment();
+    const client = await WireClient.ready(harness.url, await token());
+    const id = harness.addPayment();
     client.subscribe('a', subscription(id));
     await client.next();
-    rig.clock.advance((LIFE_S + 2) * 1000);
-    expect(toldIn(await client.next())).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }]);
+    harness.clock.advance((LIFE_S + 2) * 1000);
+    expect(errorsIn(await client.next())).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }]);
     client.subscribe('b', subscription(id));
     expect(await client.closed).toMatchObject({
       code: 4403,
       reason: expect.stringMatching(/^UNAUTHENTICATED: /) as unknown,
     });
-    expect(client.heard.map(({ type }) => type)).toEqual(['connection_ack', 'next', 'error']);
+    expect(client.messages.map(({ type }) => type)).toEqual(['connection_ack', 'next', 'error']);
   });
 });

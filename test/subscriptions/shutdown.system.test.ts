@@ -4,10 +4,9 @@ import { until } from '../support/latch';
 import { API_KEY, SECRET_KEY, testSettings } from '../support/gateway';
 import { listening, startProgram } from '../support/program';
 import { EventStream } from './support/event-stream';
-import { liveRig, liveRigOn, subscription } from './support/harness';
+import { startHarness, startHarnessOn, subscription } from './support/harness';
 import { WireClient } from './support/wire-client';
 
-/** Opens a stream, and waits for its first result. */
 async function opened(url: string, payload: object): Promise<EventStream> {
   const stream = await EventStream.open(`${url}/stream`, payload);
   expect(await stream.nextData()).toMatchObject({ status: 'PENDING' });
@@ -15,24 +14,24 @@ async function opened(url: string, payload: object): Promise<EventStream> {
 }
 
 test('SIGTERM closes WebSockets with 1001, ends streams without completion, and ends the process', async () => {
-  const rig = await liveRigOn(systemClock);
+  const harness = await startHarnessOn(systemClock);
   const program = startProgram({
     ...testSettings(),
     PORT: '0',
-    SERVICE_BASE_URL: rig.service.url,
+    SERVICE_BASE_URL: harness.service.url,
     SERVICE_API_KEY: API_KEY,
     SERVICE_SECRET_KEY: SECRET_KEY,
     SHUTDOWN_GRACE_MS: '600000',
   });
   const url = `${await listening(program)}/graphql`;
-  const payments = Array.from({ length: 10 }, () => rig.addPayment());
+  const payments = Array.from({ length: 10 }, () => harness.addPayment());
   const clients = await Promise.all(Array.from({ length: 60 }, () => WireClient.ready(url, AUTHORIZED)));
-  // One subscription over most connections, fifty over the others.
+  // One subscription on most connections, fifty on the others.
   for (const [place, client] of clients.entries())
     for (let count = 0; count < (place < 4 ? 50 : 1); count += 1)
       client.subscribe(`s${count}`, subscription(payments[count % payments.length]!));
   const received = (): number =>
-    clients.flatMap(({ heard }) => heard.filter(({ type }) => type === 'next')).length;
+    clients.flatMap(({ messages: received }) => received.filter(({ type }) => type === 'next')).length;
   await until(() => received() === 4 * 50 + 56);
   const streams = await Promise.all(
     Array.from({ length: 30 }, () => opened(url, subscription(payments[0]!))),
@@ -43,8 +42,8 @@ test('SIGTERM closes WebSockets with 1001, ends streams without completion, and 
   program.signal('SIGTERM');
   const codes = await Promise.all([...clients, uninitialised].map(async ({ closed }) => (await closed).code));
   expect(new Set(codes)).toEqual(new Set([1001]));
-  for (const { heard } of clients)
-    expect(heard.filter(({ type }) => type === 'error' || type === 'complete')).toEqual([]);
+  for (const { messages: received } of clients)
+    expect(received.filter(({ type }) => type === 'error' || type === 'complete')).toEqual([]);
   for (const stream of streams) expect(await stream.rest()).toEqual([]);
   expect(await program.exited).toBe(0);
   expect(program.output().match(/"operation":"subscription"/g)).toHaveLength(4 * 50 + 56 + 30);
@@ -52,14 +51,14 @@ test('SIGTERM closes WebSockets with 1001, ends streams without completion, and 
 });
 
 describe('A gateway that is closing', () => {
-  test('refuses new connections and streams, and looks nothing up', async () => {
-    const rig = await liveRig();
-    const { gateway, url } = rig.client;
-    const payload = subscription(rig.addPayment());
+  test('refuses new connections and streams, and sends no lookups', async () => {
+    const harness = await startHarness();
+    const { gateway, url } = harness.client;
+    const payload = subscription(harness.addPayment());
     const client = await WireClient.ready(url, AUTHORIZED);
     client.subscribe('a', payload);
     await client.next();
-    // It has a second in which to agree to the closing of its connection.
+    // It has one second to acknowledge the close.
     const silent = await WireClient.ready(url, AUTHORIZED);
     silent.socket.pause();
     const stream = await opened(url, payload);
@@ -77,22 +76,22 @@ describe('A gateway that is closing', () => {
     await closing;
     expect((await client.closed).code).toBe(1001);
     expect(await stream.rest()).toEqual([]);
-    const before = rig.service.requests.length;
-    rig.clock.advance(60_000);
-    expect(rig.service.requests.length).toBe(before);
+    const before = harness.service.requests.length;
+    harness.clock.advance(60_000);
+    expect(harness.service.requests.length).toBe(before);
   });
 
   test('does not wait for a client that does not read', async () => {
-    const rig = await liveRig();
-    const id = rig.addPayment();
+    const harness = await startHarness();
+    const id = harness.addPayment();
     const urls = Array.from({ length: 100 }, (_, count) => `u${count}: redirectUrl`).join(' ');
     const query = subscription(id).query.replace('status', `status ${urls}`);
-    const stream = await opened(rig.url, { ...subscription(id), query });
+    const stream = await opened(harness.url, { ...subscription(id), query });
     stream.pause();
     for (let count = 0; count < 40; count += 1) {
-      await rig.change(id, { redirect_url: `https://pay.example/${count}-${'x'.repeat(8000)}` });
+      await harness.change(id, { redirect_url: `https://pay.example/${count}-${'x'.repeat(8000)}` });
     }
-    await rig.client.gateway.close();
+    await harness.client.gateway.close();
     stream.resume();
     expect((await stream.rest()).at(-1)?.event).not.toBe('complete');
   });

@@ -4,7 +4,7 @@ import { AUTHORIZED } from '../support/credentials';
 import { until } from '../support/latch';
 import type { Json } from '../support/payment-service/fake-payment-service';
 import { EventStream } from './support/event-stream';
-import { NO_POLLING, liveRig, subscription, type LiveRig } from './support/harness';
+import { NO_POLLING, startHarness, subscription, type SubscriptionHarness } from './support/harness';
 import {
   eventStreamClient,
   watchByBoth,
@@ -18,15 +18,15 @@ const HEARTBEAT_MS = 15_000;
 const HEARTBEAT = { SUBSCRIPTION_PING_SECONDS: '15' };
 
 describe('The heartbeat of a WebSocket', () => {
-  let rig: LiveRig;
+  let harness: SubscriptionHarness;
 
   beforeAll(async () => {
-    rig = await liveRig({ env: HEARTBEAT });
+    harness = await startHarness({ env: HEARTBEAT });
   });
 
-  /** A client that subscribes to a payment and answers no ping, and how many pings came. */
+  /** A client that subscribes and sends no pongs, and the number of pings it received. */
   async function withoutPongs(id: string) {
-    const client = await WireClient.ready(rig.url, AUTHORIZED, { autoPong: false });
+    const client = await WireClient.ready(harness.url, AUTHORIZED, { autoPong: false });
     const pings = jest.fn();
     client.socket.on('ping', pings);
     client.subscribe('a', subscription(id));
@@ -34,38 +34,38 @@ describe('The heartbeat of a WebSocket', () => {
     return { client, pings: () => pings.mock.calls.length };
   }
 
-  test('closes a connection that does not answer a ping before the next, and ends its watch', async () => {
-    const id = rig.addPayment();
+  test('closes a connection that does not respond to a ping before the next, and ends its polling', async () => {
+    const id = harness.addPayment();
     const { client, pings } = await withoutPongs(id);
-    const uninitialised = await WireClient.open(rig.url, { autoPong: false });
-    rig.clock.advance(HEARTBEAT_MS - 1);
-    await rig.roundTrip();
+    const uninitialised = await WireClient.open(harness.url, { autoPong: false });
+    harness.clock.advance(HEARTBEAT_MS - 1);
+    await harness.roundTrip();
     expect(pings()).toBe(0);
-    rig.clock.advance(1);
+    harness.clock.advance(1);
     await until(() => pings() === 1);
     expect(client.socket.readyState).toBe(WebSocket.OPEN);
-    rig.clock.advance(HEARTBEAT_MS);
+    harness.clock.advance(HEARTBEAT_MS);
     await Promise.all([client.closed, uninitialised.closed]);
-    await rig.subscriptionsEnded(1);
-    await rig.expectNotPolled(id);
+    await harness.subscriptionsEnded(1);
+    await harness.expectNotPolled(id);
   });
 
-  test('keeps connections that answer or send messages', async () => {
-    const id = rig.addPayment();
-    const library = await watchStatus(webSocketClient(rig), id);
-    const wire = await WireClient.ready(rig.url, AUTHORIZED);
-    let answered = 0;
-    wire.socket.on('ping', () => (answered += 1));
+  test('keeps connections that send pongs or messages', async () => {
+    const id = harness.addPayment();
+    const library = await watchStatus(webSocketClient(harness), id);
+    const wire = await WireClient.ready(harness.url, AUTHORIZED);
+    let responded = 0;
+    wire.socket.on('ping', () => (responded += 1));
     const { client, pings } = await withoutPongs(id);
     for (let beat = 1; beat <= 4; beat += 1) {
-      rig.clock.advance(HEARTBEAT_MS);
-      await until(() => answered === beat && pings() === beat);
+      harness.clock.advance(HEARTBEAT_MS);
+      await until(() => responded === beat && pings() === beat);
       await client.settled();
       // The pong before this message has arrived.
       await wire.settled();
-      await rig.roundTrip();
+      await harness.roundTrip();
     }
-    await rig.change(id, { status: 'completed' });
+    await harness.change(id, { status: 'completed' });
     await library.ended();
     expect(library.statuses).toEqual(['PENDING', 'COMPLETED']);
     expect(client.socket.readyState).toBe(WebSocket.OPEN);
@@ -73,28 +73,28 @@ describe('The heartbeat of a WebSocket', () => {
 });
 
 test('A stream gets a comment every SUBSCRIPTION_PING_SECONDS, and no event', async () => {
-  const rig = await liveRig({ env: { SUBSCRIPTION_PING_SECONDS: '3' } });
-  const payload = subscription(rig.addPayment());
-  const stream = await EventStream.open(`${rig.url}/stream`, payload);
+  const harness = await startHarness({ env: { SUBSCRIPTION_PING_SECONDS: '3' } });
+  const payload = subscription(harness.addPayment());
+  const stream = await EventStream.open(`${harness.url}/stream`, payload);
   await stream.nextData();
   for (let beat = 1; beat <= 3; beat += 1) {
-    rig.clock.advance(2999);
-    await rig.roundTrip();
+    harness.clock.advance(2999);
+    await harness.roundTrip();
     expect(stream.comments).toBe(beat);
-    rig.clock.advance(1);
+    harness.clock.advance(1);
     await until(() => stream.comments === beat + 1);
   }
   expect([stream.isQuiet, stream.isOver]).toEqual([true, false]);
-  stream.leave();
+  stream.disconnect();
 });
 
-/** As long as an address may be. */
+/** The longest allowed URL. */
 const address = (place: number): string => `https://pay.example/${place}/${'x'.repeat(8000)}`;
 const withAddress = (place: number): Json => ({
   payment_method: { type: 'card' },
   redirect_url: address(place),
 });
-/** How often a document may select it. */
+/** The maximum number of selections in a document. */
 const TIMES = 40;
 const LARGE = subscription('').query.replace(
   'status',
@@ -113,16 +113,16 @@ interface SlowClient {
 }
 
 describe('A client that does not read', () => {
-  let rig: LiveRig;
+  let harness: SubscriptionHarness;
 
   beforeAll(async () => {
-    rig = await liveRig({ env: NO_POLLING });
+    harness = await startHarness({ env: NO_POLLING });
   });
 
   const numberIn = (text: string): number => Number(/pay\.example\/(\d+)\//.exec(text)?.[1]);
 
   async function slowWebSocket(id: string): Promise<SlowClient> {
-    const { socket } = await WireClient.ready(rig.url, AUTHORIZED);
+    const { socket } = await WireClient.ready(harness.url, AUTHORIZED);
     const seen: number[] = [];
     let completed = false;
     socket.on('message', (data: Buffer) => {
@@ -143,7 +143,7 @@ describe('A client that does not read', () => {
   }
 
   async function slowStream(id: string): Promise<SlowClient> {
-    const stream = await EventStream.open(`${rig.url}/stream`, { ...subscription(id), query: LARGE });
+    const stream = await EventStream.open(`${harness.url}/stream`, { ...subscription(id), query: LARGE });
     const seen: number[] = [];
     let completed = false;
     const read = async (): Promise<void> => {
@@ -161,7 +161,7 @@ describe('A client that does not read', () => {
         stream.resume();
         void read();
       },
-      leave: () => stream.leave(),
+      leave: () => stream.disconnect(),
     };
   }
 
@@ -169,18 +169,18 @@ describe('A client that does not read', () => {
     ['a WebSocket', slowWebSocket],
     ['server-sent events', slowStream],
   ])(
-    'gets the newest state over %s later, is queued one result, and delays no other',
+    'gets the newest state over %s later, has one queued result, and delays no other',
     async (_name, slowClient) => {
-      const id = rig.addPayment(withAddress(0));
+      const id = harness.addPayment(withAddress(0));
       const slow = await slowClient(id);
-      const others = await watchByBoth(rig, id, '... on PaymentResource { redirectUrl }');
+      const others = await watchByBoth(harness, id, '... on PaymentResource { redirectUrl }');
       slow.pause();
       for (let place = 1; place < CHANGES; place += 1) {
-        rig.service.update(id, withAddress(place));
-        await rig.lookUp(id);
+        harness.service.update(id, withAddress(place));
+        await harness.lookUp(id);
         await Promise.all(others.map((watching) => watching.received(place + 1)));
       }
-      await rig.change(id, { status: 'completed', redirect_url: address(CHANGES) });
+      await harness.change(id, { status: 'completed', redirect_url: address(CHANGES) });
       await Promise.all(others.map((watching) => watching.ended()));
       slow.resume();
       await until(slow.isCompleted);
@@ -192,8 +192,8 @@ describe('A client that does not read', () => {
     },
   );
 
-  test('of a stream is disconnected at the second heartbeat, and frees its place', async () => {
-    const limited = await liveRig({
+  test('of a stream is disconnected at the second heartbeat, and frees its slot', async () => {
+    const limited = await startHarness({
       env: { ...HEARTBEAT, ...NO_POLLING, MAX_SUBSCRIPTIONS_PER_CLIENT: '1' },
     });
     const id = limited.addPayment(withAddress(0));
@@ -215,7 +215,6 @@ describe('A client that does not read', () => {
   /** More than the buffers of a connection hold in both directions. */
   const FLOOD_BYTES = 256 * 1024 * 1024;
 
-  /** Sends messages until the connection is closed, or FLOOD_BYTES are sent. */
   async function flood({ socket }: WireClient, message: () => string): Promise<'closed' | 'open'> {
     socket.pause();
     for (let sent = 0; sent < FLOOD_BYTES;) {
@@ -230,7 +229,7 @@ describe('A client that does not read', () => {
     return 'open';
   }
 
-  const ready = (): Promise<WireClient> => WireClient.ready(rig.url, AUTHORIZED);
+  const ready = (): Promise<WireClient> => WireClient.ready(harness.url, AUTHORIZED);
   const ping = JSON.stringify({ type: 'ping', payload: { filler: 'x'.repeat(90 * 1024) } });
   let floods = 0;
   const invalid = (): string =>
@@ -242,10 +241,10 @@ describe('A client that does not read', () => {
 
   test.each([
     ['pings', ready, () => ping],
-    ['pings before the initialisation', () => WireClient.open(rig.url), () => ping],
+    ['pings before the initialisation', () => WireClient.open(harness.url), () => ping],
     ['invalid subscriptions', ready, invalid],
   ])('is disconnected when it sends %s without end', async (_what, open, message) => {
     expect(await flood(await open(), message)).toBe('closed');
-    await watchPayment(webSocketClient(rig), rig.addPayment()).received(1);
+    await watchPayment(webSocketClient(harness), harness.addPayment()).received(1);
   });
 });

@@ -4,23 +4,22 @@ import { bearer } from '../auth/support/harness';
 import { AUTHORIZED, CLIENT_KEY } from '../support/credentials';
 import { post, raw } from '../support/raw';
 import { EventStream, parametersOf } from './support/event-stream';
-import { liveRig, subscription, type LiveRig } from './support/harness';
+import { startHarness, subscription, type SubscriptionHarness } from './support/harness';
 
 const SHOP = 'https://shop.example';
 const EVENTS = { accept: 'text/event-stream' };
 const METHODS = ['GET', 'POST'] as const;
 
-let rig: LiveRig;
+let harness: SubscriptionHarness;
 let url: string;
 let id: string;
 
 beforeAll(async () => {
-  rig = await liveRig({ env: { CORS_ORIGINS: SHOP } });
-  url = `${rig.url}/stream`;
-  id = rig.addPayment();
+  harness = await startHarness({ env: { CORS_ORIGINS: SHOP } });
+  url = `${harness.url}/stream`;
+  id = harness.addPayment();
 });
 
-/** The headers that protect browsers, sorted. */
 const safe = (headers: Iterable<[string, unknown]>): string[] =>
   [...headers]
     .filter(([name]) =>
@@ -34,11 +33,11 @@ describe.each(METHODS)('%s /graphql/stream', (method) => {
     EventStream.open(url, payload, { method, headers });
 
   test('sends a comment, each state and the completion', async () => {
-    const watched = rig.addPayment();
+    const watched = harness.addPayment();
     const stream = await open(subscription(watched));
     expect(await stream.nextData()).toEqual({ status: 'PENDING' });
     for (const status of ['processing', 'mispaid', 'completed']) {
-      await rig.change(watched, { status });
+      await harness.change(watched, { status });
       expect(await stream.nextData()).toEqual({ status: status.toUpperCase() });
     }
     expect(await stream.rest()).toEqual([{ event: 'complete' }]);
@@ -69,13 +68,13 @@ describe.each(METHODS)('%s /graphql/stream', (method) => {
       'x-accel-buffering': 'no',
       'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/) as unknown,
     });
-    const query = await rig.client.ask('{ __typename }');
+    const query = await harness.client.ask('{ __typename }');
     expect(safe(Object.entries(stream.headers))).toEqual(safe(query.headers));
     expect(stream.headers['content-encoding']).toBeUndefined();
-    stream.leave();
+    stream.disconnect();
   });
 
-  test('may be read by pages of allowed origins only', async () => {
+  test('is readable for pages of allowed origins only', async () => {
     const own = await open(subscription(id), { origin: SHOP });
     expect(own.headers).toMatchObject({
       'access-control-allow-origin': SHOP,
@@ -84,8 +83,8 @@ describe.each(METHODS)('%s /graphql/stream', (method) => {
     });
     const foreign = await open(subscription(id), { origin: 'https://evil.example' });
     expect(foreign.headers['access-control-allow-origin']).toBeUndefined();
-    own.leave();
-    foreign.leave();
+    own.disconnect();
+    foreign.disconnect();
   });
 
   test.each([
@@ -96,7 +95,7 @@ describe.each(METHODS)('%s /graphql/stream', (method) => {
   ])('with the header accept: %s gets %i', async (accept, status) => {
     const stream = await open(subscription(id), { accept }).catch(() => undefined);
     expect(stream?.status).toBe(status);
-    stream?.leave();
+    stream?.disconnect();
   });
 });
 
@@ -128,7 +127,7 @@ describe('A request that is refused before the stream', () => {
   test.each(INVALID)('with %s gets %i, as a query does', async (_what, status, text, headers = {}) => {
     const code = status === 401 ? 'UNAUTHENTICATED' : 'BAD_REQUEST';
     const stream = await post(url, text, { ...EVENTS, ...headers });
-    const query = await post(rig.url, text, headers);
+    const query = await post(harness.url, text, headers);
     for (const response of [stream, query]) {
       const requestId = response.headers.get('x-request-id');
       expect(response.status).toBe(status);
@@ -150,7 +149,7 @@ describe('A request that is refused before the stream', () => {
   ])('by GET with %s gets 400, as a query does', async (_what, changed) => {
     const tail = new URLSearchParams({ query: subscription(id).query, ...changed }).toString();
     const stream = await raw(`${url}?${tail}`, { headers: EVENTS });
-    const query = await raw(`${rig.url}?${tail}`, { headers: { 'apollo-require-preflight': '1' } });
+    const query = await raw(`${harness.url}?${tail}`, { headers: { 'apollo-require-preflight': '1' } });
     for (const { errors } of [stream, query])
       expect(errors).toMatchObject([{ extensions: { code: 'BAD_REQUEST' } }]);
     expect(stream.status).toBe(400);

@@ -3,7 +3,7 @@ import { AUTHORIZED } from '../support/credentials';
 import { until } from '../support/latch';
 import { closeAfterTests } from '../support/gateway';
 import { Wire, exchange, requestText } from '../support/wire';
-import { liveRig, statusResult, subscription, type LiveRig } from './support/harness';
+import { startHarness, statusResult, subscription, type SubscriptionHarness } from './support/harness';
 import { upgradeLines } from './support/upgrade';
 import { WireClient } from './support/wire-client';
 
@@ -11,23 +11,21 @@ const SHOP = 'https://shop.example';
 const INIT = { type: 'connection_init', payload: AUTHORIZED };
 const CANARY = 'CANARY4111111111111111';
 
-let rig: LiveRig;
+let harness: SubscriptionHarness;
 let url: string;
-/** A gateway with CORS_ORIGINS. */
 let listed: string;
 let payment: string;
 
 beforeAll(async () => {
-  rig = await liveRig();
-  url = rig.url;
-  listed = (await liveRig({ env: { CORS_ORIGINS: `${SHOP},https://other.example:8443` } })).client.url;
-  payment = rig.addPayment();
+  harness = await startHarness();
+  url = harness.url;
+  listed = (await startHarness({ env: { CORS_ORIGINS: `${SHOP},https://other.example:8443` } })).client.url;
+  payment = harness.addPayment();
 });
 
 const ready = (): Promise<WireClient> => WireClient.ready(url, AUTHORIZED);
 
-describe('The upgrade of a connection', () => {
-  /** The HTTP status of an upgrade with changed headers. */
+describe('The upgrade to a WebSocket', () => {
   async function statusOf(changed: Record<string, string | undefined>, at = url): Promise<number> {
     return (await exchange(at, upgradeLines(at, changed))).status;
   }
@@ -55,7 +53,7 @@ describe('The upgrade of a connection', () => {
   });
 
   test("is accepted from Apollo's explorers with the embedded sandbox only", async () => {
-    const open = closeAfterTests(await startOpenGateway(rig.service.url));
+    const open = closeAfterTests(await startOpenGateway(harness.service.url));
     const at = `${open.url}/graphql`;
     for (const Origin of ['https://studio.apollographql.com', 'https://sandbox.embed.apollographql.com']) {
       expect(await statusOf({ Origin }, at)).toBe(101);
@@ -65,11 +63,11 @@ describe('The upgrade of a connection', () => {
       expect(await statusOf({ Origin }, at)).toBe(403);
   });
 
-  test.each(['/', '/graphql/stream', '/graphqlx', '//graphql'])('is not made at %s', async (path) =>
+  test.each(['/', '/graphql/stream', '/graphqlx', '//graphql'])('is not offered at %s', async (path) =>
     expect([200, 400, 401, 404, 406]).toContain(await statusOf({ path })),
   );
 
-  test('is made at /graphql with parameters', async () => {
+  test('works at /graphql with parameters', async () => {
     expect(await statusOf({ path: '/graphql?x=1' })).toBe(101);
   });
 
@@ -93,7 +91,7 @@ describe('The upgrade of a connection', () => {
 describe('A WebSocket', () => {
   test('sends each result and the completion in a message, and frees the id', async () => {
     const client = await ready();
-    const id = rig.addPayment({ status: 'completed' });
+    const id = harness.addPayment({ status: 'completed' });
     for (let round = 0; round < 3; round += 1) {
       client.subscribe('a', subscription(id));
       expect([await client.next(), await client.next()]).toEqual([
@@ -105,12 +103,12 @@ describe('A WebSocket', () => {
 
   test('sends nothing after the client completed a subscription, or one that does not exist', async () => {
     const client = await ready();
-    const id = rig.addPayment();
+    const id = harness.addPayment();
     client.subscribe('a', subscription(id));
     await client.next();
     for (const name of ['b', '__proto__', 'a']) client.complete(name);
     await client.settled();
-    await rig.expectNotPolled(id);
+    await harness.expectNotPolled(id);
     expect(await client.settled()).toEqual([]);
   });
 
@@ -135,13 +133,13 @@ describe('A WebSocket', () => {
     const client = await WireClient.open(url);
     client.subscribe('a', subscription(payment));
     expect((await client.closed).code).toBe(4401);
-    expect(client.heard).toEqual([]);
+    expect(client.messages).toEqual([]);
     const both = await WireClient.open(url);
     both.say(INIT);
     both.subscribe('a', subscription(payment));
-    // Acknowledged when the credentials are verified before the second message is read.
+    // Acknowledged if the credentials are verified before the second message is read.
     const first = await both.next().catch(() => undefined);
-    if (first) expect(both.heard.map(({ type }) => type)).toEqual(['connection_ack']);
+    if (first) expect(both.messages.map(({ type }) => type)).toEqual(['connection_ack']);
     else expect((await both.closed).code).toBe(4401);
   });
 
@@ -153,17 +151,17 @@ describe('A WebSocket', () => {
     both.say({ ...INIT, payload: { authorization: 'Bearer nobody' } });
     both.say(INIT);
     expect([4401, 4429]).toContain((await both.closed).code);
-    expect(both.heard).toEqual([]);
+    expect(both.messages).toEqual([]);
   });
 
   test('is closed with 4409 by an id in use, and its subscriptions end', async () => {
     const client = await ready();
     client.subscribe('a', subscription(payment));
     await client.next();
-    const ended = rig.subscriptionLines().length;
+    const ended = harness.subscriptionLines().length;
     client.subscribe('a', subscription(payment));
     expect((await client.closed).code).toBe(4409);
-    await rig.subscriptionsEnded(ended + 1);
+    await harness.subscriptionsEnded(ended + 1);
   });
 
   test('is closed with 4408 when it is not initialised within 5 s, though it sends pings', async () => {
@@ -196,8 +194,8 @@ describe('A WebSocket', () => {
     client.say(text);
     const { code, reason } = await client.closed;
     expect(code).toBe(4400);
-    expect(reason + rig.logLines.join('')).not.toMatch(/CANARY|4111/);
-    expect(client.heard).toHaveLength(1);
+    expect(reason + harness.logLines.join('')).not.toMatch(/CANARY|4111/);
+    expect(client.messages).toHaveLength(1);
   });
 
   test.each([
@@ -217,10 +215,10 @@ describe('A WebSocket', () => {
     for (const client of [whole, parts]) expect((await (await client)!.closed).code).toBe(1009);
   });
 
-  test('of another client works after all this, and nothing was logged as an error', async () => {
+  test('of another client works after all these tests, and no error was logged', async () => {
     const client = await ready();
     client.subscribe('a', subscription(payment));
     expect((await client.next()).type).toBe('next');
-    expect(rig.logLines.join('')).not.toMatch(/"level":[56]0/);
+    expect(harness.logLines.join('')).not.toMatch(/"level":[56]0/);
   });
 });

@@ -1,14 +1,12 @@
 import { AUTHORIZED } from './credentials';
 
-/** The merchant channel of every call here. */
 export const CHANNEL = '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10';
 
 export type Json = Record<string, unknown>;
 export type Kind = 'payment' | 'payout';
 
-/** How a call ended, flattened: a member of the result union, or the first GraphQL error. */
-export interface End {
-  /** The type's name in the result union. */
+/** The result of a call, flattened: a member of the result union, or the first GraphQL error. */
+export interface CallResult {
   result?: string;
   replayed?: boolean;
   transactionId?: string | null;
@@ -18,7 +16,6 @@ export interface End {
   httpStatus?: number;
   fields?: { path: string[]; rule: string }[];
   message?: string;
-  /** The code of a GraphQL error. */
   error?: string;
   retryable?: boolean;
   retryAfterMs?: number;
@@ -43,7 +40,7 @@ const FAILURES = `
 
 const TYPES: Record<Kind, string> = { payment: 'Payment', payout: 'Payout' };
 
-/** The selection of what tests look at in a result, with these fields of the resource. */
+/** The selection of a result, with these fields of the resource. */
 export const resultOf = (kind: Kind, fields: string): string =>
   `__typename ... on ${TYPES[kind]}Success { replayed ${kind} { ... on ${TYPES[kind]}Resource { transactionId status ${fields} } } }
   ${FAILURES}`;
@@ -55,14 +52,13 @@ const CREATES: Record<Kind, string> = { payment: createOf('payment'), payout: cr
 
 const CONFIRM = `mutation ($input: ConfirmPaymentInput!) { done: confirmPayment(input: $input) { ${resultOf('payment', 'externalId')} } }`;
 
-/** What the journal knows of an attempt. */
 export const RECORDED = `idempotencyKey operation channel externalId outcome startedAt settledAt
   transactionId amount { currency value received } paymentMethod payoutMethod`;
 
 export const ATTEMPT = `${RECORDED}
   payment { ... on PaymentResource { transactionId status } } payout { ... on PayoutResource { transactionId status } }`;
 
-interface Answer {
+interface GraphqlBody {
   data?: { done?: (Json & { __typename: string; payment?: Json; payout?: Json }) | null } | null;
   errors?: {
     extensions: { code: string; retryable: boolean; requestId: string; retryAfterMs?: number };
@@ -84,7 +80,7 @@ const METHODS: Record<Kind, Json> = {
   },
 };
 
-/** A valid create whose external id and description tell its key. */
+/** A valid create whose external id and description contain its key. */
 export const createInput = (kind: Kind, key: string, over: Json = {}): Json => ({
   idempotencyKey: key,
   channel: CHANNEL,
@@ -95,33 +91,31 @@ export const createInput = (kind: Kind, key: string, over: Json = {}): Json => (
   ...over,
 });
 
-/** A caller of a gateway, over HTTP. */
 export class Caller {
   readonly url: string;
 
-  /** @param base without a slash at its end */
   constructor(base: string) {
     this.url = `${base}/graphql`;
   }
 
-  create(kind: Kind, key: string, over: Json = {}, signal?: AbortSignal): Promise<End> {
+  create(kind: Kind, key: string, over: Json = {}, signal?: AbortSignal): Promise<CallResult> {
     return this.call(CREATES[kind], createInput(kind, key, over), signal);
   }
 
-  confirm(transactionId: string, confirmation: Json = { upi: { utr: '123456789012' } }): Promise<End> {
+  confirm(transactionId: string, confirmation: Json = { upi: { utr: '123456789012' } }): Promise<CallResult> {
     return this.call(CONFIRM, { channel: CHANNEL, transactionId, confirmation });
   }
 
   async attempt(idempotencyKey: string): Promise<SeenAttempt | null> {
-    const { data } = await this.ask<{ attempt: SeenAttempt | null }>(
+    const { data } = await this.request<{ attempt: SeenAttempt | null }>(
       `query ($key: ID!) { attempt(idempotencyKey: $key) { ${ATTEMPT} } }`,
       { key: idempotencyKey },
     );
     return data.attempt;
   }
 
-  async call(query: string, input: Json, signal?: AbortSignal): Promise<End> {
-    const { data, errors = [] } = await this.ask<Answer['data']>(query, { input }, signal);
+  async call(query: string, input: Json, signal?: AbortSignal): Promise<CallResult> {
+    const { data, errors = [] } = await this.request<GraphqlBody['data']>(query, { input }, signal);
     const [error] = errors;
     if (error || !data?.done) {
       const { code = 'NO_ANSWER', ...rest } = error?.extensions ?? { retryable: false };
@@ -131,17 +125,17 @@ export class Caller {
     return { result, ...facts, ...payment, ...payout };
   }
 
-  async ask<D>(
+  async request<D>(
     query: string,
     variables: object = {},
     signal?: AbortSignal,
-  ): Promise<{ data: D; errors?: Answer['errors'] }> {
+  ): Promise<{ data: D; errors?: GraphqlBody['errors'] }> {
     const response = await fetch(this.url, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...AUTHORIZED },
       body: JSON.stringify({ query, variables }),
       signal,
     });
-    return (await response.json()) as { data: D; errors?: Answer['errors'] };
+    return (await response.json()) as { data: D; errors?: GraphqlBody['errors'] };
   }
 }

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { CHANNEL, resultOf, type Json, type Kind } from './caller';
-import type { GraphqlAnswer, TestClient } from './gateway';
+import type { GraphqlResult, TestClient } from './gateway';
 import type { Reply, ReceivedRequest } from './payment-service/fake-payment-service';
 
 const document = (mutation: string, input: string, kind: Kind): string =>
   `mutation Call($input: ${input}!) { ${mutation}(input: $input) { ${resultOf(kind, 'rawStatus')} } }`;
 
-/** The three mutations. */
 export const DOCUMENTS = {
   createPayment: document('createPayment', 'CreatePaymentInput', 'payment'),
   createPayout: document('createPayout', 'CreatePayoutInput', 'payout'),
@@ -17,12 +16,12 @@ export type Mutation = keyof typeof DOCUMENTS;
 
 export type { Json };
 
-export interface MoneyCall {
+export interface MutationCall {
   mutation: Mutation;
   input: Json;
 }
 
-export interface MoneyResult {
+export interface MutationResult {
   __typename: string;
   replayed?: boolean;
   code?: string;
@@ -36,17 +35,19 @@ export interface MoneyResult {
   payout?: { transactionId: string; status: string };
 }
 
-export interface MoneyAnswer extends Omit<GraphqlAnswer<unknown>, 'data'> {
-  /** Undefined where the call ended with a GraphQL error. */
-  result: MoneyResult | undefined;
+export interface MutationResponse extends Omit<GraphqlResult<unknown>, 'data'> {
+  /** Undefined when the call ended with a GraphQL error. */
+  result: MutationResult | undefined;
 }
 
-/** Makes the call over the socket. */
-export async function make(client: TestClient, { mutation, input }: MoneyCall): Promise<MoneyAnswer> {
-  const answer = await client.ask<Partial<Record<Mutation, MoneyResult>> | null>(DOCUMENTS[mutation], {
+export async function sendCall(
+  client: TestClient,
+  { mutation, input }: MutationCall,
+): Promise<MutationResponse> {
+  const response = await client.ask<Partial<Record<Mutation, MutationResult>> | null>(DOCUMENTS[mutation], {
     input,
   });
-  return { ...answer, result: answer.data?.[mutation] ?? undefined };
+  return { ...response, result: response.data?.[mutation] ?? undefined };
 }
 
 /** A copy with another value at a path; undefined leaves the field out. */
@@ -59,7 +60,7 @@ export function withValue(input: Json, path: readonly string[], value: unknown):
 
 export const TRANSACTION_ID = '0b7a1c52-6a55-4d0e-9c55-6f1f3e0d2a11';
 
-/** The shortest answer that the service gives to a create, of a new transaction, or to a confirm (spec 2.3). */
+/** The shortest response of the service to a create or a confirm (spec 2.3). */
 export const accepted = ({ json }: Pick<ReceivedRequest, 'json'>): Reply => ({
   status: 201,
   json: { status: 'processing', transaction_id: json['id'] ?? randomUUID() },
@@ -67,14 +68,13 @@ export const accepted = ({ json }: Pick<ReceivedRequest, 'json'>): Reply => ({
 
 let calls = 0;
 
-/** A key and an external id that no call of the test file has used. */
-export function unused(): { idempotencyKey: string; externalId: string } {
+export function newIds(): { idempotencyKey: string; externalId: string } {
   calls += 1;
   return { idempotencyKey: `key-${calls}`, externalId: `order-${calls}` };
 }
 
 const base = (currency: string, method: Json): Json => ({
-  ...unused(),
+  ...newIds(),
   channel: CHANNEL,
   amount: { currency, value: '10.00' },
   method,
@@ -91,8 +91,7 @@ const BANGLADESH = { firstName: 'Ann', surname: 'Payer', phone: '+8801711111111'
 const NAMES = { firstName: 'Ann', lastName: 'Payer' };
 const BANK = { bankCode: 'BANK01', accountNumber: '00012345', ...NAMES };
 
-/** Every arm of PaymentMethodInput but redirect: its currency, and the least that is valid. */
-const PAYMENT_ARMS: Record<string, [currency: string, fields: Json]> = {
+const PAYMENT_VARIANTS: Record<string, [currency: string, fields: Json]> = {
   card: ['EUR', CARD],
   upi: ['INR', { email: 'ann@example.com' }],
   dcb: ['KZT', { userId: 'user-1' }],
@@ -108,8 +107,7 @@ const PAYMENT_ARMS: Record<string, [currency: string, fields: Json]> = {
   other: ['USD', { fields: { anything: 'goes' } }],
 };
 
-/** Every arm of PayoutMethodInput but typeOnly. */
-const PAYOUT_ARMS: Record<string, [currency: string, fields: Json]> = {
+const PAYOUT_VARIANTS: Record<string, [currency: string, fields: Json]> = {
   bankTransfer: ['EUR', { ...BANK, bankName: 'First Bank' }],
   imps: ['INR', { ...BANK, phone: '+919876543210', email: 'ann@example.com' }],
   easyPaisa: ['PKR', { accountNumber: '03001234567' }],
@@ -131,40 +129,38 @@ const CONFIRMATIONS: Record<string, Json | string> = {
   c2c: 'TRANSFER_MADE',
 };
 
-const confirmationOf = (arm: string): Json => ({
+const confirmationOf = (variant: string): Json => ({
   channel: CHANNEL,
   transactionId: TRANSACTION_ID,
-  confirmation: { [arm]: CONFIRMATIONS[arm] },
+  confirmation: { [variant]: CONFIRMATIONS[variant] },
 });
 
-/** A valid call by that arm; a create has a key and an external id of its own. */
-export function validCall(mutation: Mutation, arm: string): MoneyCall {
-  if (mutation === 'confirmPayment') return { mutation, input: confirmationOf(arm) };
-  const [currency, fields] = (mutation === 'createPayment' ? PAYMENT_ARMS : PAYOUT_ARMS)[arm] ?? ['EUR', {}];
-  return { mutation, input: base(currency, { [arm]: fields }) };
+export function validCall(mutation: Mutation, variant: string): MutationCall {
+  if (mutation === 'confirmPayment') return { mutation, input: confirmationOf(variant) };
+  const [currency, fields] = (mutation === 'createPayment' ? PAYMENT_VARIANTS : PAYOUT_VARIANTS)[variant] ?? [
+    'EUR',
+    {},
+  ];
+  return { mutation, input: base(currency, { [variant]: fields }) };
 }
 
-/** The arms of each mutation that take fields. */
-export const ARMS: Record<Mutation, string[]> = {
-  createPayment: Object.keys(PAYMENT_ARMS),
-  createPayout: Object.keys(PAYOUT_ARMS),
-  confirmPayment: Object.keys(CONFIRMATIONS).filter((arm) => arm !== 'c2c'),
+export const VARIANTS: Record<Mutation, string[]> = {
+  createPayment: Object.keys(PAYMENT_VARIANTS),
+  createPayout: Object.keys(PAYOUT_VARIANTS),
+  confirmPayment: Object.keys(CONFIRMATIONS).filter((variant) => variant !== 'c2c'),
 };
 
-/** Where the arms stand in the input. */
-export const armPath = (mutation: Mutation, arm: string): string[] => [
+export const variantPath = (mutation: Mutation, variant: string): string[] => [
   mutation === 'confirmPayment' ? 'confirmation' : 'method',
-  arm,
+  variant,
 ];
 
-/** A payment by redirect. */
-export const redirectCall = (method: string, currency = 'EUR'): MoneyCall => ({
+export const redirectCall = (method: string, currency = 'EUR'): MutationCall => ({
   mutation: 'createPayment',
   input: base(currency, { redirect: method }),
 });
 
-/** A payout that needs nothing but its type. */
-export const typeOnlyCall = (method: string, currency = 'EUR'): MoneyCall => ({
+export const typeOnlyCall = (method: string, currency = 'EUR'): MutationCall => ({
   mutation: 'createPayout',
   input: base(currency, { typeOnly: method }),
 });

@@ -1,15 +1,14 @@
-/** What a child process of a test can be asked to do, by name. */
+/** The calls that a child process serves, by name. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- any arguments
 export type Handlers = Record<string, (...args: any[]) => unknown>;
 
-/** From the parent: a call. */
 export interface CallMessage {
   call: number;
   name: string;
   args: unknown[];
 }
 
-/** From the child: the end of a call (0: of its start), or an event. */
+/** From the child: the result of a call (0: of its start), or an event. */
 export type ChildMessage =
   { call: number; result: unknown } | { call: number; error: string } | { event: unknown };
 
@@ -17,20 +16,18 @@ const send = (message: ChildMessage): void => {
   if (process.connected) process.send?.(message);
 };
 
-/** Sends an event to the parent. */
 export const emit = (event: unknown): void => send({ event });
 
-/** In a child process: answers the calls of the parent once `ready` has resolved. */
 export function serve(handlers: Handlers, ready: Promise<unknown> = Promise.resolve()): void {
-  const answer = (call: number, work: Promise<unknown>): void =>
+  const response = (call: number, work: Promise<unknown>): void =>
     void work.then(
       (result) => send({ call, result }),
       (error: unknown) => send({ call, error: String(error) }),
     );
   process.on('message', ({ call, name, args }: CallMessage) =>
-    answer(call, (async () => handlers[name]?.(...args))()),
+    response(call, (async () => handlers[name]?.(...args))()),
   );
-  answer(
+  response(
     0,
     ready.then(() => null),
   );

@@ -7,15 +7,13 @@ const LOADER = path.join(__dirname, 'child-loader.cjs');
 
 interface ChildOptions {
   args?: readonly string[];
-  /** The largest file that it may write, in blocks of the shell's `ulimit -f`. */
+  /** Maximum size of a written file, in blocks of the shell's `ulimit -f`. */
   maxFileBlocks?: number;
 }
 
-/** A TypeScript module of the tests that runs in a process of its own and serves calls (see child-handlers.ts). */
+/** A TypeScript module that runs in its own process and serves calls (see child-handlers.ts). */
 export class ChildProcess<H extends Handlers> {
-  /** Everything that the child has emitted. */
   readonly events: unknown[] = [];
-  /** Resolves when the process has ended. */
   readonly ended: Promise<unknown>;
   readonly #child: NodeChild;
   readonly #calls = new Map<number, PromiseWithResolvers<unknown>>();
@@ -29,7 +27,6 @@ export class ChildProcess<H extends Handlers> {
     child.on('message', (message: ChildMessage) => this.#receive(message));
   }
 
-  /** Resolves when the module is ready; rejects when it fails before. */
   static async start<H extends Handlers>(
     module: string,
     { args = [], maxFileBlocks }: ChildOptions = {},
@@ -50,7 +47,6 @@ export class ChildProcess<H extends Handlers> {
     return child;
   }
 
-  /** Calls a handler; rejects when it fails or the process ends before. */
   call<N extends keyof H & string>(name: N, ...args: Parameters<H[N]>): Promise<Awaited<ReturnType<H[N]>>> {
     const message: CallMessage = { call: (this.#last += 1), name, args };
     const result = this.#register(message.call);
@@ -58,7 +54,6 @@ export class ChildProcess<H extends Handlers> {
     return result as Promise<Awaited<ReturnType<H[N]>>>;
   }
 
-  /** Ends it with SIGKILL, and resolves when it is gone. */
   async kill(): Promise<void> {
     this.#child.kill('SIGKILL');
     await this.ended;
@@ -66,7 +61,7 @@ export class ChildProcess<H extends Handlers> {
 
   #register(call = 0): Promise<unknown> {
     const pending = Promise.withResolvers<unknown>();
-    // A test may kill the process without waiting for its calls.
+    // A test may kill the process without awaiting its calls.
     pending.promise.catch(() => undefined);
     this.#calls.set(call, pending);
     return pending.promise;

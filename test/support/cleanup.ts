@@ -5,20 +5,20 @@ import path from 'node:path';
 const open: { close(): Promise<void> }[] = [];
 const folders: string[] = [];
 
-// `npm run attack` and `npm run chaos` run without jest, and close what they start themselves.
+// `npm run attack` and `npm run chaos` run without jest, and close everything themselves.
 if (typeof afterAll === 'function')
   afterAll(async () => {
     for (const part of open.splice(0).reverse()) await part.close();
     for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
   });
 
-/** Closes it when the test file ends, last registered first. */
+/** Closes it when the test file ends, in reverse order of registration. */
 export const closeAfterTests = <T extends { close(): Promise<void> }>(part: T): T => {
   open.push(part);
   return part;
 };
 
-/** A folder that is gone when the test file ends. */
+/** A folder that is removed when the test file ends. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-test-'));
   folders.push(folder);

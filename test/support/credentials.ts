@@ -3,11 +3,9 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-/** The key of a client that may do everything. */
+/** The key of a client with all scopes and channels. */
 export const CLIENT_KEY = 'pgk_test-client-key-0123456789abcdef';
-/** What such a client sends with every request. */
 export const AUTHORIZED = { authorization: `Bearer ${CLIENT_KEY}` } as const;
-/** How the gateway calls that client. */
 export const CLIENT_ID = 'service:test';
 
 export const ALL_SCOPES = [
@@ -19,7 +17,7 @@ export const ALL_SCOPES = [
   'cards:direct',
 ];
 
-/** Scopes with which a caller has only what it created itself. */
+/** Scopes that are limited to the caller's own transactions. */
 export const OWN_SCOPES = ['payments:read:own', 'payments:confirm:own', 'payouts:read:own'];
 
 export interface TestClientKey {
@@ -32,7 +30,6 @@ export interface TestClientKey {
   expiresAt?: string;
 }
 
-/** The text of a CLIENT_KEYS_FILE. */
 export const clientKeysText = (clients: readonly TestClientKey[]): string =>
   JSON.stringify(
     clients.map(({ id, key, scopes = ALL_SCOPES, channels = ['*'], ...more }) => ({
@@ -46,7 +43,7 @@ export const clientKeysText = (clients: readonly TestClientKey[]): string =>
 
 const EVERYTHING: TestClientKey = { id: 'test', key: CLIENT_KEY };
 
-/** A CLIENT_KEYS_FILE with these clients beside the one that may do everything. Left to the operating system to remove. */
+/** A CLIENT_KEYS_FILE with these clients and the one with all rights. The operating system removes it. */
 export function clientKeysFile(...clients: TestClientKey[]): string {
   const file = path.join(mkdtempSync(path.join(tmpdir(), 'paygraph-keys-')), 'clients.json');
   writeFileSync(file, clientKeysText([EVERYTHING, ...clients]));

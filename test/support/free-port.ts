@@ -2,10 +2,7 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/**
- * A port where nobody listens, for programs that have to be told one: below those that the system gives out, so that nobody
- * gets it meanwhile.
- */
+/** A free port below the ephemeral range, so that the system gives it to nobody meanwhile. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(10_000, 30_000);

@@ -8,7 +8,7 @@ import { sandboxMethods } from '../../src/schema/methods';
 import { CHANNEL } from './caller';
 import { closeAfterTests, temporaryFolder } from './cleanup';
 import { AUTHORIZED, clientKeysFile } from './credentials';
-import { PATIENT_GATEWAY_MS } from './timeouts';
+import { GATEWAY_JOURNAL_TIMEOUT_MS } from './timeouts';
 import { FakePaymentService, type Script } from './payment-service/fake-payment-service';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/server';
 
@@ -17,7 +17,7 @@ export { CHANNEL, closeAfterTests };
 export const API_KEY = 'test-api-key';
 export const SECRET_KEY = 'test-secret-key';
 
-/** A sandbox of one's own; no real time passes in it where the test gives a clock. */
+/** A sandbox; with a fake clock no real time passes in it. */
 export async function testSandbox(options: Partial<SandboxOptions> = {}): Promise<Sandbox> {
   const sandbox = await startSandbox({
     methods: sandboxMethods(),
@@ -30,7 +30,7 @@ export async function testSandbox(options: Partial<SandboxOptions> = {}): Promis
   return closeAfterTests(sandbox);
 }
 
-/** A fake payment service, closed when the test file ends. Without a script it knows nothing: every request gets 404. */
+/** A fake payment service, closed when the test file ends. Without a script every request gets 404. */
 export async function testService(
   script: Script = () => ({ status: 404, json: {} }),
 ): Promise<FakePaymentService> {
@@ -39,30 +39,27 @@ export async function testService(
   return service;
 }
 
-/** A journal of its own, gone when the test file ends. */
 export const temporaryDatabase = (): string => `file:${path.join(temporaryFolder(), 'journal.db')}`;
 
-/** The same, for a journal that takes its time from a test's clock. */
+/** Opens a journal that uses a test's clock. */
 export const openWithClock =
-  (clock: Pick<Clock, 'now'>, open: OpenJournal = openPatiently): OpenJournal =>
+  (clock: Pick<Clock, 'now'>, open: OpenJournal = openWithLongTimeout): OpenJournal =>
   async (url) =>
     Object.assign(await open(url), { time: () => Promise.resolve(clock.now()) });
 
-/** Opens the journal of a gateway that does not refuse a create because the machine is busy. */
-export const openPatiently: OpenJournal = (url) => openJournal(url, PATIENT_GATEWAY_MS);
+/** Opens a journal with a timeout for busy machines. */
+export const openWithLongTimeout: OpenJournal = (url) => openJournal(url, GATEWAY_JOURNAL_TIMEOUT_MS);
 
 interface TestGatewayOptions {
   env?: Record<string, string>;
   now?: () => number;
-  /** A clock of the test's own, for timers too. */
   clock?: Clock;
-  /** Whether it is a gateway as it stands before its embedded sandbox: this machine may be named in addresses. */
+  /** Whether the gateway is in sandbox mode: URLs may name this machine. */
   inSandbox?: boolean;
-  /** Collects everything that is logged. */
   logLines?: string[];
 }
 
-/** Settings that tests leave out: who may call, where nothing may be left behind, and no refusal because the machine is busy. */
+/** Defaults of tests: credentials, temporary files, and no refusal on a busy machine. */
 export function testSettings(): Record<string, string> {
   const DATABASE_URL = temporaryDatabase();
   return {
@@ -73,7 +70,7 @@ export function testSettings(): Record<string, string> {
   };
 }
 
-/** The same, with the address of the service and the gateway's credentials for it. */
+/** The same, with the address and the credentials of the service. */
 export const serviceSettings = (serviceUrl?: string): Record<string, string> => ({
   ...testSettings(),
   PORT: '0',
@@ -82,11 +79,11 @@ export const serviceSettings = (serviceUrl?: string): Record<string, string> => 
   SERVICE_SECRET_KEY: SECRET_KEY,
 });
 
-/** A log that collects its lines, of all levels; a silent one without. */
+/** A log that collects its lines of all levels; silent without a list. */
 export const logTo = (logLines?: string[]): Logger =>
   pino({ level: logLines ? 'trace' : 'silent' }, { write: (line) => void logLines?.push(line) });
 
-/** A gateway on a port of its own, over a real socket, before the service at that address. */
+/** A gateway on a free port, before the service at that address. */
 export async function testGateway(serviceUrl: string, options: TestGatewayOptions = {}): Promise<TestClient> {
   const config = readConfig({
     ...serviceSettings(options.inSandbox ? undefined : serviceUrl),
@@ -101,7 +98,32 @@ export async function testGateway(serviceUrl: string, options: TestGatewayOption
   return new TestClient(closeAfterTests(gateway));
 }
 
-export interface GraphqlAnswer<D> {
+/** A gateway and a fake payment service, with the gateway's log. */
+export interface LoggedGateway {
+  client: TestClient;
+  service: FakePaymentService;
+  logLines: string[];
+}
+
+/** Starts both. Payouts have no preflight lookup unless `env` switches it on. */
+export async function loggedGateway(
+  script: Script,
+  env: Record<string, string> = {},
+  now?: () => number,
+): Promise<LoggedGateway> {
+  const logLines: string[] = [];
+  const service = await testService(script);
+  const settings = { PAYOUT_PREFLIGHT: 'off', ...env };
+  return { client: await testGateway(service.url, { logLines, now, env: settings }), service, logLines };
+}
+
+/** Forgets received requests and logged lines. */
+export function clear({ service, logLines }: LoggedGateway): void {
+  service.requests.length = 0;
+  logLines.length = 0;
+}
+
+export interface GraphqlResult<D> {
   status: number;
   headers: Headers;
   text: string;
@@ -109,7 +131,6 @@ export interface GraphqlAnswer<D> {
   errors?: { message: string; path?: (string | number)[]; extensions: Record<string, unknown> }[];
 }
 
-/** Asks a gateway over HTTP as any caller would. */
 export class TestClient {
   readonly url: string;
 
@@ -121,14 +142,14 @@ export class TestClient {
     query: string,
     variables?: object,
     headers: Record<string, string> = AUTHORIZED,
-  ): Promise<GraphqlAnswer<D>> {
+  ): Promise<GraphqlResult<D>> {
     const response = await fetch(this.url, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify({ query, variables }),
     });
     const text = await response.text();
-    const body = JSON.parse(text) as Pick<GraphqlAnswer<D>, 'data' | 'errors'>;
+    const body = JSON.parse(text) as Pick<GraphqlResult<D>, 'data' | 'errors'>;
     return { status: response.status, headers: response.headers, text, ...body };
   }
 }

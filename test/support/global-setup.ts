@@ -2,9 +2,8 @@ import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { createTemplate, dropDatabases, probePostgres } from './stores';
 
-/** Builds `dist` for the tests that start programs, tests whether PostgreSQL answers, and creates the template of the run's databases. */
+/** Builds `dist`, tests whether PostgreSQL responds, and creates the template of the run's databases. */
 export default async function setUp(): Promise<void> {
-  // A run within a test uses what the outer run has set up.
   if (process.env['PAYGRAPH_TEST_RUN']) return;
   // The program builds `dist` when sources are newer.
   const program = path.resolve(__dirname, '../../bin/paygraph.mjs');

@@ -8,14 +8,14 @@ import { logTo, openWithClock, serviceSettings } from './gateway';
 import { FakePaymentService } from './payment-service/fake-payment-service';
 import { describePostgres, openStore, type Store, type StoreKind } from './stores';
 
-/** A deadline for calls to the service that tests can wait for. */
+/** Timeout of requests to the service that tests can wait for. */
 export const TIMEOUT_MS = 600;
 
-/** A gateway with a journal, before a service that fails at will; all over real sockets. */
+/** A gateway with a journal, and a fake payment service, over real sockets. */
 export class Rig extends Caller {
   readonly service: FakePaymentService;
   readonly store: Store;
-  /** The clock of the gateway and the service; what falls due in the gateway goes off when it is moved. */
+  /** The clock of gateway and service; timers of the gateway fire when it is advanced. */
   readonly clock: AdvancingClock;
   #closed: Promise<void> | undefined;
 
@@ -24,37 +24,35 @@ export class Rig extends Caller {
     ({ service: this.service, store: this.store, clock: this.clock } = parts);
   }
 
-  /** Closes the gateway. */
   close(): Promise<void> {
     this.#closed ??= this.parts.gateway.close();
     return this.#closed;
   }
 }
 
-interface RigOptions {
+interface HarnessOptions {
   store: Store;
   env?: Record<string, string>;
   /** Shared with another gateway; a new one otherwise. */
   service?: FakePaymentService;
   clock?: AdvancingClock;
-  /** What the journal says the time is; the gateway's clock otherwise. */
+  /** The clock of the journal; the gateway's clock otherwise. */
   journalClock?: Pick<Clock, 'now'>;
   logLines?: string[];
-  /** Makes the opened journal fail at will. */
+  /** Replaces the opened journal, for example to inject faults. */
   wrap?(journal: Journal): Journal;
-  /** Opens the journal: a patient one where the test does not say otherwise. */
   open?: OpenJournal;
 }
 
-export interface Rigs {
+export interface Harnesses {
   kind: StoreKind;
-  /** A gateway, before a service of its own where none is given; on the store of this block where none is given. */
-  start(options?: Partial<RigOptions>): Promise<Rig>;
-  /** Closed when the block ends, last come first. */
+  /** Starts a gateway, with its own service and the store of this block unless given. */
+  start(options?: Partial<HarnessOptions>): Promise<Rig>;
+  /** Closed when the block ends, in reverse order. */
   closeAtEnd(close: () => Promise<unknown>): void;
 }
 
-async function startRig(options: RigOptions): Promise<Rig> {
+async function startHarness(options: HarnessOptions): Promise<Rig> {
   const clock = options.clock ?? new AdvancingClock(systemClock);
   const service = options.service ?? (await FakePaymentService.start(() => clock.now()));
   const config = readConfig({
@@ -70,12 +68,12 @@ async function startRig(options: RigOptions): Promise<Rig> {
   return new Rig({ gateway, service, store: options.store, clock });
 }
 
-function defineBlock(kind: StoreKind, define: (rigs: Rigs) => void): void {
+function defineBlock(kind: StoreKind, define: (harnesses: Harnesses) => void): void {
   const closers: (() => Promise<unknown>)[] = [];
   let shared: Promise<Store> | undefined;
   const openShared = async (): Promise<Store> => {
     const store = await openStore(kind);
-    // Whatever uses it closes before.
+    // Dropped last.
     closers.unshift(() => store.drop());
     return store;
   };
@@ -86,26 +84,24 @@ function defineBlock(kind: StoreKind, define: (rigs: Rigs) => void): void {
     kind,
     closeAtEnd: (close) => void closers.push(close),
     start: async (options = {}) => {
-      const rig = await startRig({ store: await (shared ??= openShared()), ...options });
-      if (!options.service) closers.push(() => rig.service.close());
-      closers.push(() => rig.close());
-      return rig;
+      const harness = await startHarness({ store: await (shared ??= openShared()), ...options });
+      if (!options.service) closers.push(() => harness.service.close());
+      closers.push(() => harness.close());
+      return harness;
     },
   });
 }
 
-/** Tests of what does not depend on the store. */
-export const describeSqlite = (name: string, define: (rigs: Rigs) => void): void =>
+/** Tests that do not depend on the store. */
+export const describeSqlite = (name: string, define: (harnesses: Harnesses) => void): void =>
   describe(name, () => defineBlock('SQLite', define));
 
-/** The same tests against both stores, the real thing each. */
-export function describeStores(name: string, define: (rigs: Rigs) => void): void {
+export function describeStores(name: string, define: (harnesses: Harnesses) => void): void {
   describeSqlite(`${name} (SQLite)`, define);
   describePostgres(`${name} (PostgreSQL)`, () => defineBlock('PostgreSQL', define));
 }
 
 let keys = 0;
 
-/** A key that no test used before. */
 export const newKey = (): string =>
   `key-${process.pid}-${(keys += 1)}-${Math.random().toString(36).slice(2)}`;

@@ -5,12 +5,10 @@ import { SignJWT, exportJWK, generateKeyPair, type CryptoKey, type JWK, type JWT
 import { closeAfterTests } from './gateway';
 import { OURS } from '../auth/support/harness';
 
-/** A public key as its issuer publishes it. */
 export interface PublishedKey {
   jwk: JWK;
 }
 
-/** A pair of keys with which tokens are signed. */
 export interface SigningKey extends PublishedKey {
   alg: string;
   kid: string;
@@ -29,7 +27,7 @@ export async function newKey(alg: string, options: { crv?: string } = {}): Promi
 export const ISSUER = 'https://login.example/';
 export const AUDIENCE = 'paygraph-tests';
 
-/** The claims of a token that may do everything on our channel, by a clock in milliseconds. */
+/** Claims of a token with all rights on our channel; `now` is in ms. */
 export const goodClaims = (now = Date.now()): JWTPayload => ({
   iss: ISSUER,
   aud: AUDIENCE,
@@ -45,7 +43,7 @@ interface Making {
   header?: Record<string, unknown>;
 }
 
-/** A token by that key; a claim or header that is undefined is left out. */
+/** A signed token; an undefined claim or header is left out. */
 export function tokenBy(key: SigningKey, { claims = {}, header = {} }: Making = {}): Promise<string> {
   const payload = JSON.parse(JSON.stringify({ ...goodClaims(), ...claims })) as JWTPayload;
   return new SignJWT(payload)
@@ -55,20 +53,19 @@ export function tokenBy(key: SigningKey, { claims = {}, header = {} }: Making = 
     .sign(key.privateKey);
 }
 
-/** A host that publishes the public keys of an issuer, and counts who asks for them. */
+/** An identity provider that publishes public keys and counts requests for them. */
 export class Issuer {
   requests = 0;
-  /** What it publishes. */
   keys: PublishedKey[] = [];
-  /** Another answer in the place of the keys. */
-  answering: ((response: ServerResponse) => void) | undefined;
+  /** Replaces the response. */
+  respondWith: ((response: ServerResponse) => void) | undefined;
   readonly #server: Server;
   #port = 0;
 
   private constructor() {
     this.#server = createServer((_request, response) => {
       this.requests += 1;
-      if (this.answering) return this.answering(response);
+      if (this.respondWith) return this.respondWith(response);
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ keys: this.keys.map(({ jwk }) => jwk) }));
     });
@@ -86,18 +83,16 @@ export class Issuer {
     return `http://127.0.0.1:${this.#port}/keys`;
   }
 
-  /** The settings of a gateway that trusts it. */
   get settings(): Record<string, string> {
     return { AUTH_JWKS_URL: this.url, AUTH_ISSUER: ISSUER, AUTH_AUDIENCE: AUDIENCE };
   }
 
-  /** Listens; again on the same port when it was down. */
+  /** Listens; again on the same port after `down`. */
   async up(): Promise<void> {
     await once(this.#server.listen(this.#port, '127.0.0.1'), 'listening');
     this.#port = (this.#server.address() as AddressInfo).port;
   }
 
-  /** Takes no more connections, and ends those that there are. */
   async down(): Promise<void> {
     this.#server.closeAllConnections();
     await once(this.#server.close(), 'close');

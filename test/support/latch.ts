@@ -1,13 +1,11 @@
-/** A promise that a test resolves by hand. */
-export interface Gate {
+export interface Latch {
   opened: Promise<void>;
   open(): void;
-  /** Counts an arrival. */
   arrive(): void;
 }
 
-/** A gate; with `count` it opens by itself after that many arrivals. */
-export function gate(count = Infinity): Gate {
+/** A promise that a test resolves; with `count`, it also opens after that many arrivals. */
+export function gate(count = Infinity): Latch {
   const { promise, resolve } = Promise.withResolvers<undefined>();
   let arrivals = 0;
   return {
@@ -20,7 +18,7 @@ export function gate(count = Infinity): Gate {
   };
 }
 
-/** Polls `read` every `everyMs` until its value satisfies `isGood`, and returns it. Throws after `ms`, naming the last value. */
+/** Polls `read` every `everyMs` until `isGood` holds, and returns the value. Throws after `ms` with the last value. */
 export async function until<T>(
   read: () => T | Promise<T>,
   isGood: (value: T) => boolean = Boolean,

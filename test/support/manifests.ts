@@ -5,7 +5,6 @@ import { temporaryFolder } from './cleanup';
 
 export { temporaryFolder };
 
-/** A file of that text, or of those bytes. */
 export function fileOf(text: string | Buffer): string {
   const file = path.join(temporaryFolder(), 'manifest.json');
   writeFileSync(file, text);
@@ -20,7 +19,7 @@ interface Entry {
   body: string;
 }
 
-/** The text of a manifest in Apollo's format; an id is the hash of the body unless the test gives one. */
+/** A manifest in Apollo's format; an id is the hash of the body unless given. */
 export const apolloManifest = (...operations: readonly Entry[]): string =>
   JSON.stringify({
     format: 'apollo-persisted-query-manifest',
@@ -33,9 +32,8 @@ export const apolloManifest = (...operations: readonly Entry[]): string =>
     })),
   });
 
-/** What @apollo/generate-persisted-query-manifest 1.4.0 writes for the documents in shop, with a line break at its end. */
+/** Output of @apollo/generate-persisted-query-manifest 1.4.0 for the documents in shop, plus a line break. */
 export const APOLLO_GENERATED = path.join(__dirname, '../gateway/fixtures/shop-apollo.json');
-/** What the client preset of graphql-codegen, 6.2.0, writes for the same documents with `persistedDocuments: true`. */
+/** Output of graphql-codegen's client preset 6.2.0 for the same documents with `persistedDocuments: true`. */
 export const CODEGEN_GENERATED = path.join(__dirname, '../gateway/fixtures/shop-codegen.json');
-/** The documents of a frontend. */
 export const SHOP = path.join(__dirname, '../gateway/fixtures/shop');

@@ -1,16 +1,14 @@
 import type { Store } from './stores';
 import { TcpProxy } from './tcp-proxy';
 
-/** A store whose journal a test can make unreachable for the gateway, and reachable again. */
+/** A store whose journal a test can make unreachable for the gateway. */
 export interface Outage {
-  /** The store to give to the gateway. */
   store: Store;
   down(): Promise<void>;
   up(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A file whose write lock is held by somebody else during the outage. */
 async function lockedFile(store: Store): Promise<Outage> {
   let unlock: (() => Promise<void>) | undefined;
   const up = async (): Promise<void> => {
@@ -21,7 +19,6 @@ async function lockedFile(store: Store): Promise<Outage> {
   return { store, down, up, close: up };
 }
 
-/** A database behind a TCP proxy to which something happens. */
 async function behindProxy(store: Store, fail: (proxy: TcpProxy) => unknown): Promise<Outage> {
   const proxy = await TcpProxy.to(store.url);
   return {
@@ -29,7 +26,7 @@ async function behindProxy(store: Store, fail: (proxy: TcpProxy) => unknown): Pr
     down: async () => void (await fail(proxy)),
     up: async () => {
       proxy.discards = false;
-      // Bytes are missing on the open connections.
+      // The open connections have lost bytes.
       await proxy.refuse();
       await proxy.listen();
     },
@@ -37,7 +34,6 @@ async function behindProxy(store: Store, fail: (proxy: TcpProxy) => unknown): Pr
   };
 }
 
-/** The outages of each kind of store. */
 export const OUTAGES = {
   SQLite: { 'another process holds the write lock': lockedFile },
   PostgreSQL: {

@@ -6,38 +6,31 @@ import path from 'node:path';
 import { Caller } from './caller';
 import { closeAfterTests } from './cleanup';
 import { clientKeysFile } from './credentials';
-import { PATIENT_GATEWAY_MS } from './timeouts';
+import { GATEWAY_JOURNAL_TIMEOUT_MS } from './timeouts';
 
-/** The folder of the project. */
 export const CHECKOUT = path.resolve(__dirname, '../..');
 
 const START = [path.join(CHECKOUT, 'bin/paygraph.mjs'), 'start'];
-/** The same program with longer deadlines for the journal. */
-const START_PATIENT = [
+/** The same program with longer timeouts of the journal. */
+const START_WITH_SLOW_JOURNAL = [
   path.join(CHECKOUT, 'test/support/program-with-slow-journal.mjs'),
-  String(PATIENT_GATEWAY_MS),
+  String(GATEWAY_JOURNAL_TIMEOUT_MS),
 ];
 
-/** A child process; killed when the test file ends. */
 export interface ChildProgram {
-  /** Everything printed so far, stdout and stderr. */
   output(): string;
   /** Resolves with the match once the output matches; throws when the process ends before. */
   printed(pattern: RegExp): Promise<RegExpExecArray>;
-  /** Closes the read end of its stdout. */
   stopReading(): void;
   signal(name: NodeJS.Signals): void;
   pid: number | undefined;
   /** Resolves with the exit code when the process has ended and its output is read; null when a signal ended it. */
   exited: Promise<number | null>;
-  /** The same when the process has ended, though children of it may still hold its output open. */
+  /** The same when the process has ended, while its children may still hold the output open. */
   ended: Promise<number | null>;
 }
 
-/**
- * Starts the gateway as `npm start` does, with these settings and no others; without DATABASE_URL the journal is the
- * checkout's own. `options` are options of Node.js.
- */
+/** Starts the gateway as `npm start` does, with these settings only. `options` are options of Node.js. */
 export function startProgram(
   settings: Record<string, string>,
   checkout = CHECKOUT,
@@ -94,7 +87,6 @@ function run([command = '', ...args]: string[], settings: Record<string, string>
   };
 }
 
-/** Resolves with the base URL of a gateway once it listens. */
 export async function listening(program: ChildProgram): Promise<string> {
   const [, url = ''] = await program.printed(/"url":"(http[^"]+)"[^\n]*"msg":"listening"/);
   return url;
@@ -104,8 +96,8 @@ export interface ProgramOptions {
   serviceUrl: string;
   databaseUrl: string;
   env?: Record<string, string>;
-  /** Whether the journal may take longer than in `npm start`, for busy machines. */
-  isPatient?: boolean;
+  /** Whether the journal has longer timeouts than in production, for busy machines. */
+  hasSlowJournal?: boolean;
 }
 
 /** A gateway in a process of its own that can be called, signalled and killed. */
@@ -117,8 +109,12 @@ export class Program extends Caller {
     this.#child = child;
   }
 
-  /** Starts it, and resolves when it listens. */
-  static async start({ serviceUrl, databaseUrl, env, isPatient }: ProgramOptions): Promise<Program> {
+  static async start({
+    serviceUrl,
+    databaseUrl,
+    env,
+    hasSlowJournal: isPatient,
+  }: ProgramOptions): Promise<Program> {
     const settings = {
       PORT: '0',
       CLIENT_KEYS_FILE: clientKeysFile(),
@@ -131,11 +127,14 @@ export class Program extends Caller {
       DATABASE_URL: databaseUrl,
       ...env,
     };
-    const child = run([process.execPath, ...(isPatient ? START_PATIENT : START)], settings, CHECKOUT);
+    const child = run(
+      [process.execPath, ...(isPatient ? START_WITH_SLOW_JOURNAL : START)],
+      settings,
+      CHECKOUT,
+    );
     return new Program(await listening(child), child);
   }
 
-  /** Everything printed so far. */
   output(): string {
     return this.#child.output();
   }
@@ -148,7 +147,6 @@ export class Program extends Caller {
     this.#child.signal(name);
   }
 
-  /** Ends it with SIGKILL, and resolves when it is gone. */
   async kill(): Promise<void> {
     this.signal('SIGKILL');
     await this.exited;

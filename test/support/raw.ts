@@ -1,6 +1,5 @@
 import { AUTHORIZED } from './credentials';
 
-/** An answer of the gateway to any HTTP request, GraphQL or not. */
 export interface RawResult {
   status: number;
   headers: Headers;
@@ -9,7 +8,6 @@ export interface RawResult {
   data?: unknown;
 }
 
-/** The parts of a GraphQL answer, where it is one. */
 function partsOf(text: string): Pick<RawResult, 'errors' | 'data'> {
   try {
     const { errors, data } = Object(JSON.parse(text)) as Pick<RawResult, 'errors' | 'data'>;
@@ -19,7 +17,7 @@ function partsOf(text: string): Pick<RawResult, 'errors' | 'data'> {
   }
 }
 
-/** Sends exactly that, with the credentials of a client that may do everything unless others are given, and reads what comes back. */
+/** Sends a request with the credentials of a client with all rights, unless others are given. */
 export async function raw(url: string, init: RequestInit = {}): Promise<RawResult> {
   const headers = new Headers(init.headers);
   if (!headers.has('authorization')) headers.set('authorization', AUTHORIZED.authorization);
@@ -28,11 +26,10 @@ export async function raw(url: string, init: RequestInit = {}): Promise<RawResul
   return { status: response.status, headers: response.headers, text, ...partsOf(text) };
 }
 
-/** A POST of exactly that body. */
 export const post = (url: string, body: string, headers: Record<string, string> = {}): Promise<RawResult> =>
   raw(url, { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } });
 
-/** What every GraphQL error has, whatever its cause. */
+/** Expects errors with this code and the properties that every GraphQL error has. */
 export function expectErrors(result: Pick<RawResult, 'errors' | 'headers'>, code: string | RegExp): void {
   expect(result.errors?.length).toBeGreaterThan(0);
   for (const { extensions, message } of result.errors ?? []) {

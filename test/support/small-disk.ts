@@ -3,17 +3,15 @@ import { mkdtempSync, rmdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-/** A small file system of a test. */
 export interface SmallDisk {
   folder: string;
-  /** A file that takes all the space that is left; removing it frees the space. */
+  /** A file that uses all free space; removing it frees the space. */
   filler: string;
   fill(): void;
-  /** Mounts it again with these options. */
   remount(options: string): void;
 }
 
-/** `describe` on a small disk, which is mounted for the file: skipped, with the reason in the title, without root. */
+/** `describe` on a small mounted disk; skipped with the reason in the title when not root. */
 export function describeSmallDisk(subject: string, size: string, define: (disk: SmallDisk) => void): void {
   const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-disk-'));
   const mount = (...args: string[]): boolean => spawnSync('mount', args).status === 0;

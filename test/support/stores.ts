@@ -8,24 +8,19 @@ import { openJournal } from '../../src/datasources/journal/create-journal';
 export type StoreKind = 'SQLite' | 'PostgreSQL';
 export type Row = Record<string, unknown>;
 
-/** A database for a journal of the test's own. */
 export interface Store {
   kind: StoreKind;
-  /** For DATABASE_URL. */
   url: string;
-  /** Runs SQL past the journal. */
+  /** Runs SQL directly on the database. */
   rows(sql: string): Promise<Row[]>;
-  /** Everything stored, as bytes. */
   bytes(): Promise<Buffer>;
   /** Locks out all other writers until the returned function is called. */
   hold(): Promise<() => Promise<void>>;
   drop(): Promise<void>;
 }
 
-/** A PostgreSQL server on which tests may create databases. */
 export const POSTGRES_URL = process.env['TEST_DATABASE_URL'] ?? 'postgres://postgres@127.0.0.1:5432/test';
 
-/** Runs `use` with a connection of its own. */
 export async function withClient<T>(url: string, use: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 20_000 });
   await client.connect();
@@ -36,16 +31,15 @@ export async function withClient<T>(url: string, use: (client: Client) => Promis
   }
 }
 
-/** Why tests on PostgreSQL are skipped; undefined when a server answers. The global set-up determines it once for all files. */
+/** The reason why tests on PostgreSQL are skipped; undefined when a server responds. Set once by the global set-up. */
 export const noPostgres: string | undefined = process.env['PAYGRAPH_TEST_NO_POSTGRES'] || undefined;
 
-/** Tries to connect: the value of `noPostgres`. */
+/** Connects to PostgreSQL: determines `noPostgres`. */
 export const probePostgres = (): Promise<string | undefined> =>
   withClient(POSTGRES_URL, async () => undefined).catch(
     (error: unknown) => `SKIPPED: no PostgreSQL answers (${String(error)})`,
   );
 
-/** Prefix of the databases of this run. */
 const runPrefix = (): string => `paygraph_${process.env['PAYGRAPH_TEST_RUN'] ?? process.pid}_`;
 
 const databaseUrl = (name: string): string => {
@@ -54,7 +48,6 @@ const databaseUrl = (name: string): string => {
   return url.href;
 };
 
-/** Creates the template database, with all migrations applied. */
 export async function createTemplate(): Promise<void> {
   const name = `${runPrefix()}template`;
   await withClient(POSTGRES_URL, (client) => client.query(`CREATE DATABASE ${name}`));
@@ -63,7 +56,6 @@ export async function createTemplate(): Promise<void> {
   await journal.close();
 }
 
-/** Drops all databases of this run. */
 export async function dropDatabases(): Promise<void> {
   await withClient(POSTGRES_URL, async (client) => {
     const { rows } = await client.query<{ datname: string }>(
@@ -131,16 +123,14 @@ async function postgresStore(template: string | undefined): Promise<Store> {
   };
 }
 
-/** Opens a new, migrated store. */
 export const openStore = async (kind: StoreKind): Promise<Store> =>
   kind === 'SQLite'
     ? sqliteStore()
     : postgresStore(process.env['PAYGRAPH_TEST_RUN'] && `${runPrefix()}template`);
 
-/** A PostgreSQL database without tables. */
 export const emptyPostgres = (): Promise<Store> => postgresStore(undefined);
 
-/** `describe` on PostgreSQL: skipped, with the reason in the title, where no server answers. */
+/** `describe` on PostgreSQL; skipped with the reason in the title without a server. */
 export function describePostgres(title: string, define: () => void): void {
   if (noPostgres) describe.skip(`${title} (${noPostgres})`, define);
   else describe(title, define);

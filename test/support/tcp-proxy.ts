@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
-/** A TCP proxy between a gateway and a server, with faults of the network. */
+/** A TCP proxy between a gateway and a server that injects network faults. */
 export class TcpProxy {
-  /** Discards all bytes, in both directions: nothing arrives and nothing is refused. */
+  /** Discards all bytes in both directions. */
   discards = false;
   readonly #host: string;
   readonly #targetPort: number;
@@ -18,7 +18,7 @@ export class TcpProxy {
     this.#server = this.#newServer();
   }
 
-  /** Starts a proxy to the host and port of a URL (5432 where it has none). */
+  /** Starts a proxy to the host and port of a URL (default 5432). */
   static async to(url: string): Promise<TcpProxy> {
     const { hostname, port } = new URL(url);
     const proxy = new TcpProxy(hostname, Number(port || 5432));
@@ -30,14 +30,13 @@ export class TcpProxy {
     return this.#port;
   }
 
-  /** The URL, with the proxy in place of its host and port. */
+  /** The URL with the proxy's host and port. */
   through(url: string): string {
     const own = new URL(url);
     own.host = `127.0.0.1:${this.#port}`;
     return own.href;
   }
 
-  /** Listens, at the same port as before. */
   async listen(): Promise<void> {
     this.#server = this.#newServer();
     this.#server.listen(this.#port, '127.0.0.1');
@@ -45,7 +44,6 @@ export class TcpProxy {
     this.#port = (this.#server.address() as AddressInfo).port;
   }
 
-  /** Refuses new connections and destroys the open ones. */
   async refuse(): Promise<void> {
     const closed = this.#server.listening ? once(this.#server, 'close') : undefined;
     this.#server.close();
@@ -57,19 +55,17 @@ export class TcpProxy {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Holds back the bytes of present and new connections. */
   pause(): void {
     this.#paused = true;
     for (const socket of this.#sockets) socket.pause();
   }
 
-  /** Forwards what was held back, and all later bytes. */
   resume(): void {
     this.#paused = false;
     for (const socket of this.#sockets) socket.resume();
   }
 
-  /** Forwards the bytes of new connections; the present ones stay paused. */
+  /** Forwards bytes of new connections; the present ones stay paused. */
   resumeNewConnections(): void {
     this.#paused = false;
   }

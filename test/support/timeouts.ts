@@ -1,5 +1,5 @@
-/** How long a journal may take in tests that ask much of it at once: machines are busy. */
+/** Timeout of a journal in tests with high load on busy machines, in ms. */
 export const PATIENT_MS = 20_000;
 
-/** So long in gateways: a call that waited for the journal longer than its lease lasts would be taken for dead. */
-export const PATIENT_GATEWAY_MS = 8_000;
+/** The same for gateways, in ms: shorter than a lease, after which a call would be treated as dead. */
+export const GATEWAY_JOURNAL_TIMEOUT_MS = 8_000;

@@ -1,23 +1,21 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** An answer as it came over the wire. */
-export interface WireAnswer {
+export interface WireResponse {
   status: number;
-  /** Names in lower case; values of names that came twice are joined. */
+  /** Names in lower case; values of repeated names are joined. */
   headers: Record<string, string>;
   body: string;
 }
 
-/** Long enough for a busy machine: only what hangs takes longer. */
-const PATIENCE_MS = 20_000;
+const TIMEOUT_MS = 20_000;
 
-/** Splits what a server sent into its answers; the last one may not be complete, and is left out then. */
-export function readAnswers(received: string): WireAnswer[] {
-  const answers: WireAnswer[] = [];
+/** Splits received bytes into responses; an incomplete last one is left out. */
+export function parseResponses(received: string): WireResponse[] {
+  const responses: WireResponse[] = [];
   for (let rest = received; ;) {
     const headEnd = rest.indexOf('\r\n\r\n');
-    if (headEnd < 0) return answers;
+    if (headEnd < 0) return responses;
     const [first = '', ...lines] = rest.slice(0, headEnd).split('\r\n');
     const fields = lines.map((line): [string, string] => {
       const colon = line.indexOf(':');
@@ -25,8 +23,8 @@ export function readAnswers(received: string): WireAnswer[] {
     });
     const headers = Object.fromEntries(new Headers(fields));
     const read = readBody(rest.slice(headEnd + 4), headers);
-    if (!read) return answers;
-    answers.push({ status: Number(first.split(' ')[1]), headers, body: read.body });
+    if (!read) return responses;
+    responses.push({ status: Number(first.split(' ')[1]), headers, body: read.body });
     rest = read.rest;
   }
 }
@@ -49,10 +47,9 @@ function readChunks(text: string): { body: string; rest: string } | undefined {
   }
 }
 
-/** A connection to a server on which anything can be written, HTTP or not. */
+/** A connection on which any bytes can be written. */
 export class Wire {
   readonly socket: Socket;
-  /** Resolves when the connection is gone, whoever ended it. */
   readonly closed: Promise<void>;
   #received = '';
   #changed = Promise.withResolvers<unknown>();
@@ -72,10 +69,7 @@ export class Wire {
     });
   }
 
-  /**
-   * Opens one to the server at that address.
-   * @param localAddress the address of this machine that it comes from
-   */
+  /** Connects; `localAddress` is the client's address. */
   static async open(url: string, localAddress?: string): Promise<Wire> {
     const { hostname, port } = new URL(url);
     const wire = new Wire(connect({ host: hostname, port: Number(port), noDelay: true, localAddress }));
@@ -83,7 +77,7 @@ export class Wire {
     return wire;
   }
 
-  /** Everything that has come, byte for byte as Latin-1. */
+  /** Everything received, as Latin-1. */
   get received(): string {
     return this.#received;
   }
@@ -92,25 +86,23 @@ export class Wire {
     return !this.socket.destroyed;
   }
 
-  /** A string is written byte for byte, as Latin-1. */
+  /** Strings are written as Latin-1. */
   write(bytes: string | Buffer): this {
     if (this.socket.writable)
       this.socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
     return this;
   }
 
-  /** Resolves when so many answers are here or the connection is gone, with the answers that there are. */
-  async answers(count: number): Promise<WireAnswer[]> {
-    return this.#until(() => readAnswers(this.#received).length >= count);
+  /** Resolves when `count` responses have arrived or the connection has closed. */
+  async responses(count: number): Promise<WireResponse[]> {
+    return this.#until(() => parseResponses(this.#received).length >= count);
   }
 
-  /** Resolves when the server has ended the connection, with the answers that came before. */
-  async end(): Promise<WireAnswer[]> {
+  async end(): Promise<WireResponse[]> {
     return this.#until(() => false);
   }
 
-  /** Resolves when the first byte has come, or the connection is gone. */
-  async something(): Promise<void> {
+  async firstByte(): Promise<void> {
     await this.#until(() => this.#received !== '');
   }
 
@@ -118,16 +110,16 @@ export class Wire {
     this.socket.destroy();
   }
 
-  async #until(isEnough: () => boolean): Promise<WireAnswer[]> {
-    const late = AbortSignal.timeout(PATIENCE_MS);
+  async #until(isEnough: () => boolean): Promise<WireResponse[]> {
+    const late = AbortSignal.timeout(TIMEOUT_MS);
     const lateness = once(late, 'abort').then(() => {
       const received = this.#received.slice(0, 500);
       throw new Error(`The server neither answered nor ended the connection; it said: ${received}`);
     });
-    // Where there is nothing to wait for, nobody hears that it came late.
+    // Its rejection is ignored when the race was decided before.
     lateness.catch(() => undefined);
     while (this.isOpen && !isEnough()) await Promise.race([this.#changed.promise, lateness]);
-    return readAnswers(this.#received);
+    return parseResponses(this.#received);
   }
 
   #wake(): void {
@@ -136,25 +128,23 @@ export class Wire {
   }
 }
 
-/** The text of a request, with these header lines as they stand. */
 export const requestText = (line: string, headers: readonly string[], body = ''): string =>
   `${[line, ...headers].join('\r\n')}\r\n\r\n${body}`;
 
-/** A POST of that body to /graphql, as an honest client writes it. */
 export const postText = (body: string, headers: readonly string[]): string =>
   requestText(
     'POST /graphql HTTP/1.1',
     [...headers, 'Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`],
-    // Written as Latin-1 later: the bytes of UTF-8.
+    // The bytes of UTF-8, as the text is written as Latin-1.
     Buffer.from(body, 'utf8').toString('latin1'),
   );
 
-/** Sends one request of exactly these lines on a connection of its own, and returns the response. */
-export async function exchange(url: string, lines: readonly string[], body = ''): Promise<WireAnswer> {
+/** Sends one request of exactly these lines on a new connection, and returns the response. */
+export async function exchange(url: string, lines: readonly string[], body = ''): Promise<WireResponse> {
   const [line = '', ...headers] = lines;
   const wire = await Wire.open(url);
-  const [answer] = await wire.write(requestText(line, headers, body)).answers(1);
+  const [response] = await wire.write(requestText(line, headers, body)).responses(1);
   wire.close();
-  if (!answer) throw new Error(`The connection ended: ${JSON.stringify(wire.received)}`);
-  return answer;
+  if (!response) throw new Error(`The connection ended: ${JSON.stringify(wire.received)}`);
+  return response;
 }

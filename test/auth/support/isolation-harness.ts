@@ -1,5 +1,5 @@
 import { CompiledOperationCache } from '../../../src/http/compiled/compiled-operation-cache';
-import { words } from '../../subscriptions/support/wire-client';
+import { stablePart } from '../../subscriptions/support/wire-client';
 import type { Kind } from '../../support/caller';
 import { DOCUMENTS, validCall, type Json } from '../../support/calls';
 import { clientKeysFile } from '../../support/credentials';
@@ -10,7 +10,7 @@ import { codesOf, comparable } from './responses';
 import { OURS, THEIRS, bearer, clientOf, keyOf } from './harness';
 import {
   CALLS_OF_EXISTING,
-  askRoot,
+  sendRootCall,
   byName,
   isSubscription,
   unusedNames,
@@ -18,11 +18,9 @@ import {
   type RootCall,
 } from './root-calls';
 
-/** The scopes of a frontend's users. */
 const USER_SCOPES =
   'payments:create payments:read:own payments:confirm:own payouts:create payouts:read:own'.split(' ');
 
-/** Personal data in every UPI payment. */
 const CANARY = 'canary-user-1@example.com';
 
 export type Credentials = { authorization: string };
@@ -41,7 +39,7 @@ const CLIENTS = [
   clientOf('kiosk', { channels: [OURS] }),
 ];
 
-/** A gateway with several callers by key and by token, before one payment service with a ledger. */
+/** A gateway with several callers by key and by token, and a service with a ledger. */
 export async function startIsolation(kind: StoreKind) {
   const store = await openStore(kind);
   closeAfterTests({ close: () => store.drop() });
@@ -76,11 +74,9 @@ export async function startIsolation(kind: StoreKind) {
     logLines,
     keysFile,
 
-    /** Credentials of a subject of the identity provider. */
     subject: async (sub: string, claims: Json = {}): Promise<Credentials> =>
       bearer(await tokenBy(signingKey, { claims: { sub, channels: [OURS], ...claims } })),
 
-    /** Creates a payment by UPI, or a payout. */
     create: async (of: Kind, as: Credentials, given: Partial<Names> = {}): Promise<Names> => {
       const { mutation, input } =
         of === 'payment' ? validCall('createPayment', 'upi') : validCall('createPayout', 'jazzCash');
@@ -107,7 +103,6 @@ export async function startIsolation(kind: StoreKind) {
       return { ...names, transactionId };
     },
 
-    /** Does something and returns the number of requests to the service. */
     callsOf: async (work: () => Promise<unknown>): Promise<number> => {
       const before = service.requests.length;
       await work();
@@ -116,16 +111,15 @@ export async function startIsolation(kind: StoreKind) {
   };
 }
 
-export type IsolationRig = Awaited<ReturnType<typeof startIsolation>>;
+export type IsolationHarness = Awaited<ReturnType<typeof startIsolation>>;
 
-/** The part of a response that does not depend on time, request and names; its error codes; its text. */
+/** A response without times, ids and names; its error codes; its text. */
 interface Outcome {
   seen: object;
   codes: unknown[];
   text: string;
 }
 
-/** Makes the call and returns its outcome. */
 export async function outcomeOf(
   client: TestClient,
   call: RootCall,
@@ -133,27 +127,24 @@ export async function outcomeOf(
   as: Credentials,
 ): Promise<Outcome> {
   if (isSubscription(call)) {
-    const { data, errors = [] } = await askRoot(client, call, names, as);
-    const errorWords = errors.map((error) => words(error as never));
+    const { data, errors = [] } = await sendRootCall(client, call, names, as);
+    const errorWords = errors.map((error) => stablePart(error as never));
     return {
       seen: { data, errorWords },
       codes: codesOf({ errors } as never),
       text: JSON.stringify([data, errorWords]),
     };
   }
-  const answer = await client.ask(call.document, call.variables(names), as);
+  const response = await client.ask(call.document, call.variables(names), as);
   const { transactionId, externalId, idempotencyKey } = names;
   return {
-    seen: comparable(answer, transactionId, externalId, idempotencyKey),
-    codes: codesOf(answer),
-    text: answer.text,
+    seen: comparable(response, transactionId, externalId, idempotencyKey),
+    codes: codesOf(response),
+    text: response.text,
   };
 }
 
-/**
- * Tests which callers on one channel see a transaction, by every call; the journal of that store decides. Each query and
- * mutation is made three times: Apollo answers the first, the compiled operation the last.
- */
+/** Tests which callers of one channel see a transaction, by every call. Apollo serves the first call, the compiled operation the last. */
 export function describeOwnership(store: StoreKind): void {
   const [owner, other, agent] = ['user-1', 'user-2', 'agent'].map((id) => bearer(keyOf(id))) as [
     Credentials,
@@ -162,34 +153,34 @@ export function describeOwnership(store: StoreKind): void {
   ];
 
   describe(`A transaction of another caller (${store})`, () => {
-    let rig: IsolationRig;
+    let harness: IsolationHarness;
     let own: Record<Kind, Names>;
 
     beforeAll(async () => {
-      rig = await startIsolation(store);
+      harness = await startIsolation(store);
       own = {
-        payment: await rig.create('payment', owner, { externalId: 'order-1001' }),
-        payout: await rig.create('payout', owner, { externalId: 'payout-1001' }),
+        payment: await harness.create('payment', owner, { externalId: 'order-1001' }),
+        payout: await harness.create('payout', owner, { externalId: 'payout-1001' }),
       };
     });
 
     async function askBothPaths(call: RootCall, names: Names, as: Credentials): Promise<Outcome[]> {
-      const answered = jest.spyOn(CompiledOperationCache.prototype, 'answer');
+      const responded = jest.spyOn(CompiledOperationCache.prototype, 'answer');
       const outcomes = [];
       for (let count = 0; count < 3; count += 1) {
-        answered.mockClear();
-        outcomes.push(await outcomeOf(rig.client, call, names, as));
+        responded.mockClear();
+        outcomes.push(await outcomeOf(harness.client, call, names, as));
       }
-      if (!isSubscription(call)) await expect(answered.mock.results.at(-1)?.value).resolves.not.toBeNull();
+      if (!isSubscription(call)) await expect(responded.mock.results.at(-1)?.value).resolves.not.toBeNull();
       return outcomes;
     }
 
     describe.each(byName(CALLS_OF_EXISTING))('by %s', (_name, call) => {
-      test('looks as if it did not exist, and the service is not asked', async () => {
-        rig.logLines.length = 0;
+      test('does not exist for the caller, and nothing is sent to the service', async () => {
+        harness.logLines.length = 0;
         const [names, unused] = [own[call.kind], unusedNames()];
         let [foreign, missing]: [Outcome[], Outcome[]] = [[], []];
-        const calls = await rig.callsOf(async () => {
+        const calls = await harness.callsOf(async () => {
           foreign = await askBothPaths(call, names, other);
           missing = await askBothPaths(call, unused, other);
         });
@@ -199,12 +190,12 @@ export function describeOwnership(store: StoreKind): void {
           expect(codes).toEqual(isSubscription(call) ? ['NOT_FOUND'] : []);
           expect(text).not.toContain(CANARY);
         }
-        const logged = rig.logLines.join('');
+        const logged = harness.logLines.join('');
         for (const id of [names.transactionId, names.externalId, names.idempotencyKey])
           expect(logged).not.toContain(id);
       });
 
-      // The journal shows nobody the attempts of others, whatever the scopes.
+      // Attempts of other callers are never shown, whatever the scopes.
       const readers = call.field.startsWith('attempt') ? [owner] : [owner, agent];
 
       test('is shown to its owner, and to a caller with the full scope', async () => {

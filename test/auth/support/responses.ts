@@ -1,8 +1,8 @@
-import type { GraphqlAnswer } from '../../support/gateway';
+import type { GraphqlResult } from '../../support/gateway';
 
-type Answer = Pick<GraphqlAnswer<unknown>, 'status' | 'headers' | 'text' | 'errors' | 'data'>;
+type Answer = Pick<GraphqlResult<unknown>, 'status' | 'headers' | 'text' | 'errors' | 'data'>;
 
-/** What a caller hears that could not prove who it is, whatever it sent. */
+/** Expects the same 401 for all missing or invalid credentials. */
 export function expectUnauthenticated({ status, headers, text, errors, data }: Answer): void {
   expect({ status, text }).toMatchObject({ status: 401 });
   expect(headers.get('www-authenticate')).toMatch(/^Bearer\b/);
@@ -14,7 +14,7 @@ export function expectUnauthenticated({ status, headers, text, errors, data }: A
   expect(data).toBeUndefined();
 }
 
-/** What a caller hears that may not ask this field; nothing else of the answer is filled. */
+/** Expects FORBIDDEN for the field, and no data. */
 export function expectForbidden({ status, headers, errors, data }: Answer, field: string): void {
   expect(status).toBe(200);
   expect(errors).toMatchObject([
@@ -23,17 +23,16 @@ export function expectForbidden({ status, headers, errors, data }: Answer, field
       extensions: { code: 'FORBIDDEN', retryable: false, requestId: headers.get('x-request-id') },
     },
   ]);
-  // Of a field that cannot be null the whole answer is.
+  // A non-null field makes the whole data null.
   expect([null, { [field]: null }]).toContainEqual(data);
 }
 
-/** The codes of an answer's errors. */
 export const codesOf = ({ errors = [] }: Answer): unknown[] =>
   errors.map(({ extensions }) => extensions['code']);
 
 const ANY_UUID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
-/** An answer as it went over the wire, but for what is new in every one: the time, every UUID, and those ids. */
+/** A response without what is new in each: times, UUIDs and the given ids. */
 export function comparable({ status, headers, text }: Answer, ...ids: string[]): object {
   const blank = (written: string): string =>
     ids.reduce((rest, id) => rest.replaceAll(id, '<id>'), written).replaceAll(ANY_UUID, '<id>');

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { encodeNodeId } from '../../../src/schema/node';
 import { WireClient } from '../../subscriptions/support/wire-client';
-import { DOCUMENTS, redirectCall, validCall, type Json, type MoneyCall } from '../../support/calls';
+import { DOCUMENTS, redirectCall, validCall, type Json, type MutationCall } from '../../support/calls';
 import type { Kind } from '../../support/caller';
 import { ALL_SCOPES, OWN_SCOPES } from '../../support/credentials';
-import type { GraphqlAnswer, TestClient } from '../../support/gateway';
+import type { GraphqlResult, TestClient } from '../../support/gateway';
 import { expectForbidden } from './responses';
 import { OURS } from './harness';
 
-/** What a call names a transaction by. */
+/** The identifiers by which a call names a transaction. */
 export interface Names {
   channel: string;
   transactionId: string;
@@ -16,7 +16,6 @@ export interface Names {
   idempotencyKey: string;
 }
 
-/** Names that no transaction has. */
 export const unusedNames = (channel = OURS): Names => ({
   channel,
   transactionId: randomUUID(),
@@ -24,9 +23,8 @@ export const unusedNames = (channel = OURS): Names => ({
   idempotencyKey: randomUUID(),
 });
 
-/** A call of one root field, the names it uses, and the scopes it needs. */
+/** A call of one root field, the identifiers it uses, and the scopes it needs. */
 export interface RootCall {
-  /** Title of the row, such as `payment by externalId`. */
   name: string;
   field: string;
   kind: Kind;
@@ -34,7 +32,7 @@ export interface RootCall {
   variables(names: Names): Json;
   /** Any one of these scopes is enough. */
   anyOf: string[];
-  /** A scope that is needed besides. */
+  /** A scope that is required in addition. */
   also?: string;
 }
 
@@ -124,7 +122,6 @@ const reads = (kind: Kind): RootCall[] => [
   ...attempts(kind).map((row) => ({ ...row, kind, anyOf: SEES_ATTEMPTS })),
 ];
 
-/** Every call that shows or changes an existing transaction. */
 export const CALLS_OF_EXISTING: RootCall[] = [
   ...reads('payment'),
   ...reads('payout'),
@@ -140,7 +137,7 @@ export const CALLS_OF_EXISTING: RootCall[] = [
   },
 ];
 
-const creating = (name: string, call: () => MoneyCall, also?: string): RootCall => {
+const creating = (name: string, call: () => MutationCall, also?: string): RootCall => {
   const { mutation } = call();
   const kind = mutation === 'createPayment' ? 'payment' : 'payout';
   return {
@@ -156,7 +153,7 @@ const creating = (name: string, call: () => MoneyCall, also?: string): RootCall 
   };
 };
 
-/** Calls of every root field, by the fields that need other scopes. */
+/** Calls of every root field, separately for fields that need other scopes. */
 export const ROOT_CALLS: RootCall[] = [
   ...CALLS_OF_EXISTING,
   creating('by UPI', () => validCall('createPayment', 'upi')),
@@ -166,42 +163,39 @@ export const ROOT_CALLS: RootCall[] = [
   creating('with a card number', () => validCall('createPayout', 'card'), 'cards:direct'),
 ];
 
-/** The calls in the schema of a gateway that is no subgraph. */
+/** The calls of a gateway that is no subgraph. */
 export const GATEWAY_CALLS = ROOT_CALLS.filter(({ field }) => field !== '_entities');
 
-/** Rows of calls for describe.each. */
 export const byName = (calls: readonly RootCall[]) => calls.map((call) => [call.name, call] as const);
 
 export const isSubscription = ({ document }: RootCall): boolean => document.startsWith('subscription');
 
-/** The result of a call: of the response, or of the first message of a subscription. */
-export interface RootAnswer {
+/** The response, or the first message of a subscription. */
+export interface RootResponse {
   data: Record<string, unknown> | null | undefined;
-  errors?: GraphqlAnswer<unknown>['errors'];
-  /** Fails unless the caller lacked the right. */
+  errors?: GraphqlResult<unknown>['errors'];
   expectForbidden(): void;
 }
 
-/** Makes the call, over HTTP or, for a subscription, a WebSocket. */
-export async function askRoot(
+export async function sendRootCall(
   client: TestClient,
   call: RootCall,
   names: Names,
   headers: { authorization: string },
-): Promise<RootAnswer> {
+): Promise<RootResponse> {
   const variables = call.variables(names);
   if (isSubscription(call)) return watchOnce(client.url, { query: call.document, variables }, headers);
-  const answer = await client.ask(call.document, variables, headers);
-  return { ...answer, expectForbidden: () => expectForbidden(answer, call.field) };
+  const response = await client.ask(call.document, variables, headers);
+  return { ...response, expectForbidden: () => expectForbidden(response, call.field) };
 }
 
-async function watchOnce(url: string, asked: object, headers: object): Promise<RootAnswer> {
+async function watchOnce(url: string, request: object, headers: object): Promise<RootResponse> {
   const wire = await WireClient.ready(url, headers);
-  wire.subscribe('a', asked);
+  wire.subscribe('a', request);
   const { type, payload } = await wire.next();
   wire.socket.close();
   await wire.closed;
-  const { data, errors } = (type === 'error' ? { errors: payload } : payload) as Partial<RootAnswer>;
+  const { data, errors } = (type === 'error' ? { errors: payload } : payload) as Partial<RootResponse>;
   return {
     data,
     errors,

@@ -10,10 +10,10 @@ import {
   type Watching,
 } from '../../subscriptions/support/subscriptions';
 
-/** Where the service is told to find the gateways of these tests. */
+/** The public URL that callback URLs begin with. */
 export const PUBLIC_URL = 'https://gateway.example/pay';
 
-/** Nothing is found by looking now and then: no test is so long. */
+/** Poll intervals longer than any test. */
 export const NO_POLLING = {
   POLL_INTERVALS_PAYER: '24h',
   POLL_INTERVALS_PROVIDER: '24h',
@@ -21,10 +21,10 @@ export const NO_POLLING = {
   SUBSCRIPTION_PING_SECONDS: '3600',
 };
 
-/** The settings of a gateway that hears of changes by callbacks only. */
+/** Settings of a gateway that learns of changes by callbacks only. */
 export const HINTED = { PUBLIC_URL, ...NO_POLLING };
 
-/** What the service was told to call when what was created under that key changes. */
+/** The callback URL that the service received for the create with this key. */
 export function addressOf({ service }: Rig, key: string): string {
   const sent = service.requests.find(
     ({ endpoint: purpose, json }) => purpose.startsWith('create') && json['description'] === key,
@@ -34,97 +34,87 @@ export function addressOf({ service }: Rig, key: string): string {
 
 export const tokenIn = (address: string): string => address.split('/').at(-1) ?? '';
 
-/**
- * Calls a gateway at its own port, as a proxy does that takes the rest of the address away. Fails where the answer tells
- * anything.
- */
+/** Sends a callback to the gateway's own port, as a proxy does. Expects 204 without a body. */
 export async function callBack({ url }: { url: string }, address: string, body = '{}'): Promise<void> {
   const target = url.replace(/\/graphql$/, `/callbacks/${tokenIn(address)}`);
   const headers = { 'content-type': 'application/json' };
-  const answer = await fetch(target, { method: 'POST', headers, body });
-  expect([answer.status, await answer.text()]).toEqual([204, '']);
+  const response = await fetch(target, { method: 'POST', headers, body });
+  expect([response.status, await response.text()]).toEqual([204, '']);
 }
 
-/** Something that was created, and what is known of it. */
-export interface Sold {
+/** A created payment or payout. */
+export interface Created {
   key: string;
   kind: Kind;
-  /** What the service was told to call. */
-  address: string;
-  /** As the service has it: a test may change it. */
+  callbackUrl: string;
+  /** The entry of the service's ledger, which a test may change. */
   entry: Entry;
 }
 
-/** Creates one, which is under way then. */
-export async function sell(rig: Rig, kind: Kind = 'payment'): Promise<Sold> {
+export async function createTransaction(harness: Rig, kind: Kind = 'payment'): Promise<Created> {
   const key = newKey();
-  const { transactionId } = await rig.create(kind, key);
-  const [entry] = rig.service.created(key);
+  const { transactionId } = await harness.create(kind, key);
+  const [entry] = harness.service.created(key);
   if (!entry || entry.transactionId !== transactionId) throw new Error('Nothing was created.');
-  return { key, kind, address: addressOf(rig, key), entry };
+  return { key, kind, callbackUrl: addressOf(harness, key), entry };
 }
 
-/** How often a gateway has looked a transaction up by its id. */
-export const lookups = ({ service }: Rig, { kind, entry }: Pick<Sold, 'kind' | 'entry'>): number =>
+export const lookups = ({ service }: Rig, { kind, entry }: Pick<Created, 'kind' | 'entry'>): number =>
   service
     .requestsTo(`look-up-${kind}`)
     .filter(({ parameters }) => parameters.get('transaction_id') === entry.transactionId).length;
 
-/** Watches it there, and has seen where it stands. */
-export async function watch(rig: Rig, { kind, entry }: Pick<Sold, 'kind' | 'entry'>): Promise<Watching> {
-  const watchIt = kind === 'payment' ? watchPayment : watchPayout;
-  return watchIt(webSocketClient(rig), entry.transactionId).received(1);
+/** Subscribes, and waits for the first result. */
+export async function watch(
+  harness: Rig,
+  { kind, entry }: Pick<Created, 'kind' | 'entry'>,
+): Promise<Watching> {
+  const subscribeTo = kind === 'payment' ? watchPayment : watchPayout;
+  return subscribeTo(webSocketClient(harness), entry.transactionId).received(1);
 }
 
-/** All that came of watching. */
 export const outcome = ({ statuses, errors, completed }: Watching) => ({ statuses, errors, completed });
 
-/** What it is while nothing went wrong and nothing has ended. */
-export const stillAt = (...statuses: string[]) => ({ statuses, errors: undefined, completed: false });
+export const ongoingWith = (...statuses: string[]) => ({ statuses, errors: undefined, completed: false });
 
-/** What it is when all went well. */
-export const endedAt = (...statuses: string[]) => ({ statuses, errors: undefined, completed: true });
+export const completedWith = (...statuses: string[]) => ({ statuses, errors: undefined, completed: true });
 
-/** How the gateway shows it to whoever asks. */
-export async function shown(rig: Rig, { kind, entry }: Sold): Promise<unknown> {
+export async function shown(harness: Rig, { kind, entry }: Created): Promise<unknown> {
   const resource = kind === 'payment' ? 'PaymentResource' : 'PayoutResource';
-  const { data } = await rig.ask<Record<Kind, { status: string } | null>>(
+  const { data } = await harness.request<Record<Kind, { status: string } | null>>(
     `{ ${kind}(channel: "${entry.channel}", transactionId: "${entry.transactionId}") { ... on ${resource} { status } } }`,
   );
   return data[kind]?.status;
 }
 
-/** Another change makes its way from the service to a watcher: what was set off before has had its turn. */
-export async function roundTrip(rig: Rig): Promise<void> {
-  const other = await sell(rig);
-  const watching = await watch(rig, other);
+/** Waits until earlier changes have been processed, by following another one from the service to a subscriber. */
+export async function roundTrip(harness: Rig): Promise<void> {
+  const other = await createTransaction(harness);
+  const watching = await watch(harness, other);
   other.entry.status = 'completed';
-  await callBack(rig, other.address);
+  await callBack(harness, other.callbackUrl);
   await watching.ended();
 }
 
-/** Resolves when a gateway has looked a transaction up so often. */
-export const lookedUp = (rig: Rig, sold: Sold, times: number): Promise<number> =>
+export const untilLookedUp = (harness: Rig, created: Created, times: number): Promise<number> =>
   until(
-    () => lookups(rig, sold),
+    () => lookups(harness, created),
     (count) => count >= times,
   );
 
-/** Creates something that no lookup shows yet and whose response is lost: its outcome is unknown. */
-export async function lose(rig: Rig, kind: Kind, reply = reset): Promise<Sold> {
+export async function loseCreate(harness: Rig, kind: Kind, reply = reset): Promise<Created> {
   const key = newKey();
-  rig.service.ledger.lag = { ms: 0, lookups: 1000 };
-  rig.service.next(`create-${kind}`, { acts: true, reply });
-  expect(await rig.create(kind, key)).toMatchObject({ result: 'OutcomeUnknownError' });
-  rig.service.ledger.lag = { ms: 0, lookups: 0 };
-  const [entry] = rig.service.created(key);
+  harness.service.ledger.lag = { ms: 0, lookups: 1000 };
+  harness.service.next(`create-${kind}`, { acts: true, reply });
+  expect(await harness.create(kind, key)).toMatchObject({ result: 'OutcomeUnknownError' });
+  harness.service.ledger.lag = { ms: 0, lookups: 0 };
+  const [entry] = harness.service.created(key);
   if (!entry) throw new Error('Nothing was created.');
-  return { key, kind, entry, address: addressOf(rig, key) };
+  return { key, kind, entry, callbackUrl: addressOf(harness, key) };
 }
 
-/** Resolves with the attempt once it has succeeded. */
-export const untilSucceeded = (rig: Rig, key: string) =>
+export const untilSucceeded = (harness: Rig, key: string) =>
   until(
-    () => rig.attempt(key),
+    () => harness.attempt(key),
     (attempt) => attempt?.outcome === 'SUCCEEDED',
   );

@@ -7,27 +7,22 @@ import { addCallbacks } from '../../../src/http/server/callback-route';
 import { requestText } from '../../support/wire';
 import { closeAfterTests } from '../../support/gateway';
 
-/** The gateway's bare web server with nothing added but the callbacks, and what came of what was sent to it. */
+/** The web server of the gateway with the callback route only. */
 export interface Listener {
   app: FastifyInstance;
-  /** Without a slash at its end. */
   base: string;
-  /** What it took for tokens, in order. */
-  hints: string[];
-  /** Everything that was logged, at the finest level. */
+  /** Tokens that the route has read, in order. */
+  tokens: string[];
   logLines: string[];
-  /** The server's end of every connection, in order. */
   sockets: Socket[];
 }
 
 interface ListenerOptions {
   clientTimeoutMs?: number;
   hint?(token: string): void;
-  /** Added after the callbacks. */
   more?(app: FastifyInstance): unknown;
 }
 
-/** Starts it on a port of its own; it is closed when the test file ends. */
 export async function startListener(options: ListenerOptions = {}): Promise<Listener> {
   const { clientTimeoutMs = 20_000, hint, more } = options;
   const [hints, logLines, sockets]: [string[], string[], Socket[]] = [[], [], []];
@@ -48,13 +43,11 @@ export async function startListener(options: ListenerOptions = {}): Promise<List
   await app.listen({ host: '127.0.0.1', port: 0 });
   closeAfterTests({ close: () => app.close() });
   const { port } = app.server.address() as AddressInfo;
-  return { app, base: `http://127.0.0.1:${port}`, hints, logLines, sockets };
+  return { app, base: `http://127.0.0.1:${port}`, tokens: hints, logLines, sockets };
 }
 
-/** A request with a body of known length, written byte for byte. */
 export const withBody = (line: string, body: string, headers: readonly string[] = []): string =>
   requestText(`${line} HTTP/1.1`, ['Host: gateway', ...headers, `Content-Length: ${body.length}`], body);
 
-/** A request without a body, or with one that is written otherwise. */
 export const bare = (line: string, headers: readonly string[] = []): string =>
   requestText(`${line} HTTP/1.1`, ['Host: gateway', ...headers]);

@@ -5,7 +5,6 @@ import { createNotifier } from '../../../src/datasources/change-notifier/create-
 import { until } from '../../support/latch';
 import { withClient } from '../../support/stores';
 
-/** A change that nobody has told yet. */
 export const newChange = (): StateChange => ({
   name: randomBytes(16).toString('base64url'),
   state: randomBytes(6).toString('base64url'),
@@ -15,11 +14,10 @@ export const newChanges = (count: number): StateChange[] => Array.from({ length:
 
 export const textOf = ({ name, state }: StateChange): string => name + state;
 
-/** What one instance received and noticed. */
 export interface Instance {
   feed: ChangeNotifier;
   received: StateChange[];
-  /** What it said of whether it reaches the others. */
+  /** The reported values of whether it reaches other instances. */
   reached: boolean[];
   has(change: StateChange): boolean;
 }
@@ -39,29 +37,28 @@ export function start(url: string, clock: Clock = systemClock): Instance {
   return { feed, received, reached, has: (change) => names.has(textOf(change)) };
 }
 
-/** Ends all that a test opened. */
 export async function closeAll(): Promise<void> {
   await Promise.all(opened.splice(0).map((feed) => feed.close()));
 }
 
-/** Resolves when each of them has all others; what they received until then is forgotten. */
+/** Resolves when each instance knows all others; forgets what they received before. */
 export async function connected(...instances: Instance[]): Promise<void> {
-  const told: [by: Instance, change: StateChange][] = [];
+  const sent: [by: Instance, change: StateChange][] = [];
   await until(() => {
     const strangers = instances.filter((one) =>
       instances.some(
-        (by) => by !== one && !told.some(([teller, change]) => teller === by && one.has(change)),
+        (by) => by !== one && !sent.some(([sender, change]) => sender === by && one.has(change)),
       ),
     );
     if (strangers.length === 0) return true;
     for (const by of instances) {
       const change = newChange();
-      told.push([by, change]);
+      sent.push([by, change]);
       by.feed.publish(change);
     }
     return false;
   });
-  // The greetings that are still on their way are received before the last one is.
+  // Earlier greetings arrive before the last one.
   for (const by of instances) {
     const last = newChange();
     by.feed.publish(last);
@@ -74,14 +71,15 @@ export async function connected(...instances: Instance[]): Promise<void> {
 const OURS = `application_name = 'paygraph' AND datname = current_database()`;
 
 async function ours(url: string): Promise<{ pid: number; query: string }[]> {
-  const asked = `SELECT pid, query FROM pg_stat_activity WHERE ${OURS} ORDER BY pid`;
-  return withClient(url, async (client) => (await client.query<{ pid: number; query: string }>(asked)).rows);
+  const request = `SELECT pid, query FROM pg_stat_activity WHERE ${OURS} ORDER BY pid`;
+  return withClient(
+    url,
+    async (client) => (await client.query<{ pid: number; query: string }>(request)).rows,
+  );
 }
 
-/** The server's ends of the connections to a database. */
 export const connections = async (url: string): Promise<number[]> => (await ours(url)).map(({ pid }) => pid);
 
-/** What each connection was asked last. */
 export const lastQueries = async (url: string): Promise<string[]> =>
   (await ours(url)).map(({ query }) => query);
 

@@ -7,50 +7,47 @@ import {
   type FakePaymentService,
   type ReceivedRequest,
 } from '../../support/payment-service/fake-payment-service';
-import { exchange, type Asked, type Exchanged } from './exchange';
-import { tellTransaction } from './transactions';
+import { exchange, type TestRequest, type ComparableResponse } from './exchange';
+import { lookupReply } from './transactions';
 
-/** What a caller asks. */
-export interface Question {
+export interface Operation {
   query: string;
   variables?: unknown;
   operationName?: unknown;
   extensions?: unknown;
 }
 
-/** All that can be told of one request from outside: its answer, and what it left behind. */
-export interface Told extends Exchanged {
-  /** What was asked of the service; in no order, as lookups go out side by side. */
+/** All observable effects of one request. */
+export interface Effects extends ComparableResponse {
+  /** Requests to the service, in no order, as lookups run concurrently. */
   calls: string[];
-  /** Lines of the log. */
   log: object[];
-  /** Entries of the audit log. */
   audit: object[];
 }
 
 const OF_THE_MOMENT: ReadonlySet<string> = new Set(['time', 'ms', 'requestId', 'hash', 'prev', 'at', 'seq']);
 
-/** A JSON object of a log without what differs from request to request. */
+/** A log entry without fields that differ from request to request. */
 const lasting = (line: string): object =>
   Object.fromEntries(Object.entries(JSON.parse(line) as object).filter(([name]) => !OF_THE_MOMENT.has(name)));
 
-// Kept before it is spied on. Calls through, and tells which way an answer came; or leaves everything to Apollo.
+// The original, saved before it is spied on. The spy records which path responded, or disables the compiled path.
 const { answer: own } = CompiledOperationCache.prototype;
-function answerOf(this: CompiledOperationCache, ...asked: Parameters<typeof own>): ReturnType<typeof own> {
-  return own.apply(this, asked);
+function answerOf(this: CompiledOperationCache, ...request: Parameters<typeof own>): ReturnType<typeof own> {
+  return own.apply(this, request);
 }
-const answers = jest.spyOn(CompiledOperationCache.prototype, 'answer').mockImplementation(answerOf);
+const responses = jest.spyOn(CompiledOperationCache.prototype, 'answer').mockImplementation(answerOf);
 
-/** Names what is no part of a test. */
+/** A description that marks operations of the harness itself. */
 const MARKER = 'WholeRound';
 
 let documents = 0;
 
-/** The same operation in a document that nobody has asked before. */
+/** The same operation as a document that was never sent before. */
 export const asNew = (query: string): string => `${query}\n# document ${(documents += 1)}`;
 
-/** A gateway that is asked the same by Apollo's way and by the prepared way. */
-export class BothWays {
+/** A gateway that gets the same operation by Apollo's path and by the compiled path. */
+export class DifferentialHarness {
   private constructor(
     readonly client: TestClient,
     readonly service: FakePaymentService,
@@ -58,9 +55,12 @@ export class BothWays {
     readonly logLines: string[],
   ) {}
 
-  /** A gateway before a service of its own, which has the transactions of transactions.ts. */
-  static async start(env: Record<string, string> = {}, service?: FakePaymentService): Promise<BothWays> {
-    const own = service ?? (await testService(tellTransaction));
+  /** A gateway and a service with the transactions of transactions.ts. */
+  static async start(
+    env: Record<string, string> = {},
+    service?: FakePaymentService,
+  ): Promise<DifferentialHarness> {
+    const own = service ?? (await testService(lookupReply));
     const DATABASE_URL = temporaryDatabase();
     const AUDIT_LOG_FILE = path.join(path.dirname(DATABASE_URL.slice('file:'.length)), 'audit.log');
     const logLines: string[] = [];
@@ -68,30 +68,31 @@ export class BothWays {
       logLines,
       env: { DATABASE_URL, AUDIT_LOG_FILE, PAYOUT_PREFLIGHT: 'off', RATE_LIMIT_PER_MINUTE: '0', ...env },
     });
-    return new BothWays(client, own, AUDIT_LOG_FILE, logLines);
+    return new DifferentialHarness(client, own, AUDIT_LOG_FILE, logLines);
   }
 
-  /** What the audit log holds. */
   auditLines(): string[] {
     return readFileSync(this.auditFile, 'utf8')
       .split('\n')
       .filter((line) => line !== '');
   }
 
-  /** Asks once, and tells all that came of it, and whether it was answered in front of Apollo. */
-  async ask(asked: Asked): Promise<{ told: Told; isPrepared: boolean }> {
+  /** Sends a request, and returns its effects and whether the compiled path responded. */
+  async send(request: TestRequest): Promise<{ effects: Effects; isPrepared: boolean }> {
     const { service, logLines } = this;
     const [calls, lines, audited] = [service.requests.length, logLines.length, this.auditLines().length];
-    answers.mockClear();
-    const exchanged = await exchange(this.client.url, asked);
-    const given = (await Promise.all(answers.mock.results.map(({ value }) => value as Promise<unknown>)))[0];
-    // Where the whole answer is null it came before what had been started was done.
+    responses.mockClear();
+    const exchanged = await exchange(this.client.url, request);
+    const given = (
+      await Promise.all(responses.mock.results.map(({ value }) => value as Promise<unknown>))
+    )[0];
+    // A response whose data is null may come before started work has ended.
     if (exchanged.body.includes('"data":null')) await this.#round();
-    const told = {
+    const effects = {
       ...exchanged,
       calls: service.requests
         .slice(calls)
-        .filter((seen) => isOf(asked, seen))
+        .filter((seen) => isOf(request, seen))
         .map(({ method, path, query, body }) => [method, path, query, body].join(' '))
         .sort(),
       log: logLines
@@ -100,77 +101,73 @@ export class BothWays {
         .map(lasting),
       audit: this.auditLines().slice(audited).map(lasting),
     };
-    return { told, isPrepared: given !== undefined && given !== null };
+    return { effects, isPrepared: given !== undefined && given !== null };
   }
 
-  /** A whole round through gateway and service, and until nothing that was on its way there is so any more. */
+  /** A request through gateway and service; resolves when no request is in flight any more. */
   async #round(): Promise<void> {
     const query = `query ${MARKER} { payment(channel: "${CHANNEL}", externalId: "${MARKER}") { __typename } }`;
     await exchange(this.client.url, { body: { query: asNew(query) } });
     await until(
-      () => this.#underWay(),
+      () => this.#inFlight(),
       (calls) => calls === 0,
     );
   }
 
-  /** How many calls to the service are under way or wait for their turn. */
-  async #underWay(): Promise<number> {
+  /** Requests to the service that are in flight or queued. */
+  async #inFlight(): Promise<number> {
     const page = await (await fetch(`${this.client.gateway.url}/metrics`)).text();
     const gauges = [...page.matchAll(/^paygraph_service_requests_(?:in_flight|queued)\{.*\} (\d+)$/gm)];
     expect(gauges).not.toHaveLength(0);
     return gauges.reduce((sum, [, calls]) => sum + Number(calls), 0);
   }
 
-  /** Asks once, of a gateway that has nothing prepared. */
-  async askApollo(asked: Asked): Promise<Told> {
-    answers.mockImplementation(() => Promise.resolve(null));
+  /** Sends a request while nothing is compiled. */
+  async sendToApollo(request: TestRequest): Promise<Effects> {
+    responses.mockImplementation(() => Promise.resolve(null));
     try {
-      return (await this.ask(asked)).told;
+      return (await this.send(request)).effects;
     } finally {
-      answers.mockImplementation(answerOf);
+      responses.mockImplementation(answerOf);
     }
   }
 
-  /** The way of a document that was never asked before. */
-  async byApollo(question: Question, headers: Asked['headers'] = {}): Promise<Told> {
-    const { told, isPrepared } = await this.ask({
+  /** Sends the operation as a new document. */
+  async byApollo(operation: Operation, headers: TestRequest['headers'] = {}): Promise<Effects> {
+    const { effects, isPrepared } = await this.send({
       headers,
-      body: { ...question, query: asNew(question.query) },
+      body: { ...operation, query: asNew(operation.query) },
     });
     expect(isPrepared).toBe(false);
-    return told;
+    return effects;
   }
 
-  /** Asks twice, so that it is prepared from then on. */
-  async prepare(question: Question, headers: Asked['headers'] = {}): Promise<void> {
-    await this.ask({ headers, body: question });
-    await this.ask({ headers, body: question });
+  /** Sends it twice, after which it is compiled. */
+  async prepare(operation: Operation, headers: TestRequest['headers'] = {}): Promise<void> {
+    await this.send({ headers, body: operation });
+    await this.send({ headers, body: operation });
   }
 
-  /** The way of a document that was asked twice. */
-  async byPrepared(question: Question, headers: Asked['headers'] = {}): Promise<Told> {
-    const { told, isPrepared } = await this.ask({ headers, body: question });
+  async byPrepared(operation: Operation, headers: TestRequest['headers'] = {}): Promise<Effects> {
+    const { effects, isPrepared } = await this.send({ headers, body: operation });
     expect(isPrepared).toBe(true);
-    return told;
+    return effects;
   }
 
-  /** Asks both ways, and expects that nobody can tell. */
-  async expectSame(question: Question, headers: Asked['headers'] = {}): Promise<Told> {
-    const byApollo = await this.byApollo(question, headers);
-    await this.prepare(question, headers);
-    const byPrepared = await this.byPrepared(question, headers);
+  /** Sends it by both paths, and expects the same effects. */
+  async expectSame(operation: Operation, headers: TestRequest['headers'] = {}): Promise<Effects> {
+    const byApollo = await this.byApollo(operation, headers);
+    await this.prepare(operation, headers);
+    const byPrepared = await this.byPrepared(operation, headers);
     expect(byPrepared).toEqual(byApollo);
     return byPrepared;
   }
 }
 
-/**
- * Whether a question asked for a call; calls of earlier ones may still come, as lookups that failed are tried again and what
- * is unknown is looked for. Ids are read from the question; those of nodes are written otherwise in it.
- */
-function isOf(asked: Asked, { method, query }: ReceivedRequest): boolean {
-  const question = JSON.stringify(asked).toLowerCase();
+/** Whether the request caused this request to the service; retries and rechecks of earlier requests may still arrive. */
+function isOf(request: TestRequest, { method, query }: ReceivedRequest): boolean {
+  const operation = JSON.stringify(request).toLowerCase();
   if (query.includes(MARKER)) return false;
   const ids = [...query.matchAll(/_id=([^&]*)/g)].map(([, id = '']) => decodeURIComponent(id).toLowerCase());
-  return method === 'POST' || /\bnode\b/.test(question) || ids.some((id) => question.includes(id));
+  return method === 'POST' || /\bnode\b/.test(operation) || ids.some((id) => operation.includes(id));
 }

@@ -1,30 +1,30 @@
 import { request } from 'node:http';
 import { AUTHORIZED } from '../../support/credentials';
 
-/** A request to /graphql as a test words it. */
-export interface Asked {
-  /** POST where absent. */
+/** A request to /graphql. */
+export interface TestRequest {
+  /** POST unless given. */
   method?: string;
-  /** What follows the address; empty where absent. */
+  /** The query string; empty unless given. */
   search?: string;
-  /** Beside, or instead of, credentials and content-type; a header that is undefined is left out. */
+  /** Added to credentials and content-type, or replacing them; undefined removes a header. */
   headers?: Record<string, string | string[] | undefined>;
-  /** Sent as JSON, unless it is a text already. */
+  /** Sent as JSON, unless it is a string. */
   body?: unknown;
 }
 
-/** An answer, without what differs from request to request. */
-export interface Exchanged {
+/** A response, without what differs from request to request. */
+export interface ComparableResponse {
   status: number;
-  /** Names and values in the order in which they came. */
+  /** In the order of arrival. */
   headers: [string, string][];
   body: string;
 }
 
-/** Headers of which only the presence says something. */
+/** Headers of which only the presence is compared. */
 const OF_THE_MOMENT: ReadonlySet<string> = new Set(['date', 'x-request-id', 'retry-after']);
 
-/** A text without the ids of requests, and without how long is to be waited, which shrinks as time passes. */
+/** A text without request ids and remaining times. */
 const withoutIds = (text: string): string =>
   text
     .replace(/"requestId":"[0-9a-f-]{36}"/g, '"requestId":"-"')
@@ -37,11 +37,11 @@ function headersOf(raw: readonly string[]): [string, string][] {
   return pairs.map(([name, value]) => [name, OF_THE_MOMENT.has(name.toLowerCase()) ? '-' : value]);
 }
 
-/** Sends exactly that, and reads what comes back, header by header. */
+/** Sends exactly this request, and reads the raw headers. */
 export function exchange(
   url: string,
-  { method = 'POST', search = '', headers, body }: Asked,
-): Promise<Exchanged> {
+  { method = 'POST', search = '', headers, body }: TestRequest,
+): Promise<ComparableResponse> {
   const all = { ...AUTHORIZED, 'content-type': 'application/json', ...headers };
   const given = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
   const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);

@@ -7,7 +7,7 @@ import { goldenMethods, type Json } from '../../methods/golden-bodies';
 const idOf = (kind: number, place: number): string =>
   `${kind}0000000-0000-4000-8000-${String(place).padStart(12, '0')}`;
 
-/** Answers that no specification names: a service that says less, more or something else. */
+/** Responses that the specification does not have: with fewer, more or other fields. */
 const ODD: readonly Json[] = [
   { status: 'pending' },
   { status: 'exploded', payment_method: { type: 'moon_dust', shine: 1 }, method: 'moon_dust' },
@@ -24,54 +24,49 @@ const ODD: readonly Json[] = [
   { status: 'pending', channel: 5, external_id: 7, payment_method: [], amount: 'much' },
 ];
 
-/** What the service answers to a lookup that fails in a way that nothing is tried again for. */
-const FAULTS: readonly Reply[] = [
+/** Failing responses to a lookup that are not retried. */
+const FAILURES: readonly Reply[] = [
   { status: 403, json: { message: 'no' } },
   { status: 400, json: { message: 'This cannot be asked.' } },
 ];
 
 type Kind = 'payment' | 'payout';
 
-/** Answers of the service to lookups by transaction id: every method in every state that golden bodies know, and odd ones. */
-function answersOf(kind: Kind): Json[] {
+/** Responses to lookups by transaction id: every method in every state of the golden bodies, and odd ones. */
+function responsesOf(kind: Kind): Json[] {
   const golden = [...goldenMethods.values()].flatMap((method) => method[kind]?.lookup ?? []);
   const created = [...goldenMethods.values()].flatMap((method) => method[kind]?.create ?? []);
-  return [...golden, ...created].map(({ answer }) => answer as Json).concat(ODD);
+  return [...golden, ...created].map(({ answer: response }) => response as Json).concat(ODD);
 }
 
 const tables = {
-  payment: answersOf('payment').map((answer, place) => [idOf(1, place), answer] as const),
-  payout: answersOf('payout').map((answer, place) => [idOf(2, place), answer] as const),
+  payment: responsesOf('payment').map((response, place) => [idOf(1, place), response] as const),
+  payout: responsesOf('payout').map((response, place) => [idOf(2, place), response] as const),
 };
 const byId = new Map<string, Json>([...tables.payment, ...tables.payout]);
 
-/** The ids that the service has a transaction for. */
 export const FOUND: Readonly<Record<Kind, readonly string[]>> = {
   payment: tables.payment.map(([id]) => id),
   payout: tables.payout.map(([id]) => id),
 };
 
-/** An id that the service has nothing for. */
 export const MISSING = idOf(3, 0);
 
-/** The ids whose lookups fail. */
-export const FAILING: readonly string[] = FAULTS.map((_, place) => idOf(9, place));
+export const FAILING: readonly string[] = FAILURES.map((_, place) => idOf(9, place));
 
-/** The answer of the service to a lookup; undefined where it has none. */
-const answerFor = (id: string): Json | undefined => {
-  const answer = byId.get(id);
-  return answer && { ...answer, transaction_id: id };
+const responseFor = (id: string): Json | undefined => {
+  const response = byId.get(id);
+  return response && { ...response, transaction_id: id };
 };
 
-/** A service that has all of these, and nothing else. */
-export function tellTransaction({ query }: Pick<ReceivedRequest, 'query'>): Reply {
+/** A service that has these transactions only. */
+export function lookupReply({ query }: Pick<ReceivedRequest, 'query'>): Reply {
   const { transaction_id: id = '', external_id: externalId } = decodeQuery(query);
-  const fault = FAULTS[FAILING.indexOf(id)];
+  const fault = FAILURES[FAILING.indexOf(id)];
   if (fault) return fault;
-  const found = answerFor(id) ?? (externalId === 'order-1' ? answerFor(idOf(1, 0)) : undefined);
+  const found = responseFor(id) ?? (externalId === 'order-1' ? responseFor(idOf(1, 0)) : undefined);
   return found ? { status: 200, json: found } : { status: 404, json: {} };
 }
 
-/** The global id of a transaction. */
 export const nodeId = (kind: Kind, transactionId: string): string =>
   encodeNodeId({ kind, channel: CHANNEL, transactionId });

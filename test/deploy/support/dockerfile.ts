@@ -1,19 +1,16 @@
 import { textOf } from './files';
 
-/** One instruction of a Dockerfile. */
 export interface Instruction {
   name: string;
-  /** By name, without their dashes. */
+  /** By name, without the dashes. */
   flags: Record<string, string>;
-  /** What follows the flags, as it stands there. */
   text: string;
-  /** The same in words: those of a JSON array, or what blanks separate. */
+  /** The words of `text`: items of a JSON array, or separated by spaces. */
   words: string[];
 }
 
-/** What begins with a FROM. */
 export interface Stage {
-  /** Its own name; empty for the last one, which needs none. */
+  /** Empty for the last stage. */
   name: string;
   from: string;
   instructions: Instruction[];
@@ -33,7 +30,6 @@ function instructionOf(line: string): Instruction {
   return { name, flags, text, words: wordsOf(text) };
 }
 
-/** The stages of the project's Dockerfile, in order. */
 export function dockerfileStages(): Stage[] {
   const lines = textOf('Dockerfile')
     .split('\n')
@@ -50,8 +46,8 @@ export function dockerfileStages(): Stage[] {
   return stages;
 }
 
-/** The last of such instructions in the stage that becomes the image. */
-export function imageSays(name: string): Instruction {
+/** The last instruction of this name in the final stage. */
+export function lastInstruction(name: string): Instruction {
   const found = dockerfileStages()
     .at(-1)
     ?.instructions.findLast((instruction) => instruction.name === name);
@@ -59,7 +55,6 @@ export function imageSays(name: string): Instruction {
   return found;
 }
 
-/** The settings that the image brings. */
 export const imageEnvironment = (): Record<string, string> =>
   Object.fromEntries(
     dockerfileStages()
@@ -68,7 +63,7 @@ export const imageEnvironment = (): Record<string, string> =>
       .flatMap(({ words }) => words.map((word) => word.split('=') as [string, string])),
   );
 
-/** What .dockerignore lets into the build: it forbids everything and then names these. */
+/** Files that .dockerignore admits: it excludes everything except these. */
 export function buildContext(): string[] {
   const [first, ...others] = textOf('.dockerignore')
     .split('\n')

@@ -1,30 +1,22 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'yaml';
 import { SETTINGS } from '../../../src/config/env-vars';
+import { temporaryFolder } from '../../support/cleanup';
 import { CHECKOUT } from '../../support/program';
 
-const folders: string[] = [];
-
-afterAll(() => folders.splice(0).forEach((folder) => rmSync(folder, { recursive: true, force: true })));
-
-/** A folder that every user may enter, gone when the test file ends. */
+/** A folder that every user may enter, removed after the tests. */
 export function openFolder(): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-deploy-'));
-  folders.push(folder);
+  const folder = temporaryFolder();
   spawnSync('chmod', ['0755', folder]);
   return folder;
 }
 
-/** The text of a file of the project. */
 export const textOf = (file: string): string => readFileSync(path.join(CHECKOUT, file), 'utf8');
 
-/** What a YAML file of the project holds. */
 export const yamlOf = (file: string): unknown => parse(textOf(file), { merge: true }) as unknown;
 
-/** NAME=value lines, by name. */
 export const envOf = (file: string): Record<string, string> =>
   Object.fromEntries(
     textOf(file)
@@ -39,10 +31,9 @@ const KNOWN = new Set(
   ),
 );
 
-/** The names among these that are no settings of the gateway. */
 export const notSettings = (names: readonly string[]): string[] => names.filter((name) => !KNOWN.has(name));
 
-/** A value that the gateway does not understand, by its setting; null where it understands all. Paths of secrets are left out. */
+/** Settings with invalid values. Paths of secrets are left out. */
 export function misread(settings: Readonly<Record<string, string>>): string[] {
   const table: Readonly<Record<string, { parser: { parse(text: string): unknown } }>> = SETTINGS;
   return Object.entries(settings)
@@ -50,24 +41,24 @@ export function misread(settings: Readonly<Record<string, string>>): string[] {
     .map(([name]) => name);
 }
 
-/** How long work in flight may take to end after SHUTDOWN_DELAY_MS, in seconds, with these settings. */
+/** Seconds after SHUTDOWN_DELAY_MS in which work in flight may end. */
 export const graceSeconds = (settings: Readonly<Record<string, string>>): number =>
   Number(settings['SHUTDOWN_GRACE_MS'] ?? SETTINGS.SHUTDOWN_GRACE_MS.default) / 1000;
 
-/** How long requests are still served after SIGTERM, in seconds, with these settings. */
+/** Seconds after SIGTERM in which requests are still accepted. */
 export const delaySeconds = (settings: Readonly<Record<string, string>>): number =>
   Number(settings['SHUTDOWN_DELAY_MS'] ?? SETTINGS.SHUTDOWN_DELAY_MS.default) / 1000;
 
-/** A call waits for the service twice at most: for its answer, and while a lost one is looked for. */
+/** A call waits for the service at most twice: for its response, and for the lookup after a lost one. */
 export const LONGEST_CALL_SECONDS = (2 * Number(SETTINGS.SERVICE_TIMEOUT_MS.default)) / 1000;
 
-/** Why tests that need these programs are skipped, in words for who reads the tests' names; undefined where all are there. */
+/** The reason why tests that need these programs are skipped; undefined when all are installed. */
 export function lacking(...programs: string[]): string | undefined {
   const missing = programs.filter((program) => spawnSync('which', [program]).status !== 0);
   return missing.length > 0 ? `SKIPPED: ${missing.join(', ')} is not installed here` : undefined;
 }
 
-/** A group of tests that needs something; it says loudly when that is not there. */
+/** `describe`, skipped with the reason in the title. */
 export function describeWhere(lack: string | undefined, name: string, tests: () => void): void {
   if (lack === undefined) return void describe(name, tests);
   console.warn(`${lack}: ${name}`);

@@ -4,14 +4,19 @@ import path from 'node:path';
 import process from 'node:process';
 import { CHECKOUT } from '../../support/program';
 import { closeAfterTests } from '../../support/gateway';
-import { buildContext, dockerfileStages, imageEnvironment, imageSays, type Instruction } from './dockerfile';
+import {
+  buildContext,
+  dockerfileStages,
+  imageEnvironment,
+  lastInstruction,
+  type Instruction,
+} from './dockerfile';
 import { openFolder } from './files';
 
 interface LockFile {
   packages: Record<string, { dev?: boolean }>;
 }
 
-/** Links or copies folders and files, whichever can be done. */
 function copy(from: string, words: readonly string[]): void {
   const done = ['-al', '-af'].some((how) => spawnSync('cp', [how, ...words], { cwd: from }).status === 0);
   if (!done) throw new Error(`cp ${words.join(' ')}: failed in ${from}`);
@@ -20,23 +25,23 @@ function copy(from: string, words: readonly string[]): void {
 const take = (from: string, names: readonly string[], to: string): void =>
   copy(from, ['--parents', ...names, to]);
 
-/** The packages that `npm ci --omit=dev` installs, as the lock file says, from those that are installed here. */
+/** The production packages of the lock file, copied from the installed ones. */
 function installProductionPackages(app: string): void {
   const { packages } = JSON.parse(readFileSync(path.join(app, 'package-lock.json'), 'utf8')) as LockFile;
   const names = Object.entries(packages)
     .filter(([name, { dev }]) => /^node_modules\/(@[^/]+\/)?[^/]+$/.test(name) && !dev)
     .map(([name]) => name)
-    // Those of other platforms are not installed.
+    // Packages of other platforms are not installed.
     .filter((name) => existsSync(path.join(CHECKOUT, name)));
   take(CHECKOUT, names, app);
 }
 
-/** What the commands of the Dockerfile come to where there is no network; by the command. */
+/** Replacements of the Dockerfile's commands that work without a network. */
 const RUNS: Readonly<Record<string, (root: string) => void>> = {
   'npm ci --include=dev --ignore-scripts': (root) =>
     symlinkSync(path.join(CHECKOUT, 'node_modules'), path.join(root, 'app/node_modules')),
   'npm ci --omit=dev --ignore-scripts': (root) => installProductionPackages(path.join(root, 'app')),
-  // What the checkout was built to for this run of tests: of the same sources, by the same command.
+  // The build of this test run: same sources, same command.
   'node scripts/build.mjs': (root) => take(CHECKOUT, ['dist'], path.join(root, 'app')),
   'mkdir -m 0700 /data && chown 10001:10001 /data && ln -s /data data': (root) => {
     mkdirSync(path.join(root, 'data'), { mode: 0o700 });
@@ -64,7 +69,7 @@ function carryOut(instruction: Instruction, root: string, stages: string): void 
   }
 }
 
-/** Does what the stages of the Dockerfile do, in folders of their own, and returns the folder of the image. */
+/** Executes the stages of the Dockerfile in folders, and returns the folder of the image. */
 export function buildImage(): string {
   const folder = openFolder();
   for (const { name, instructions } of dockerfileStages()) {
@@ -77,26 +82,23 @@ export function buildImage(): string {
   return path.join(folder, 'image');
 }
 
-/** A program in the image, as a container runs it: read-only, as its user, the first process it sees, writing to /data alone. */
+/** A program in the image as a container runs it: read-only, its user, PID 1, /data writable. */
 export interface Container {
   output(): string;
-  /** The exit code. */
   exited: Promise<number | null>;
-  /** As `docker stop` does. */
   stop(): void;
 }
 
-/** bash as Debian's slim image has it; the file, as the other programs of this machine are not in the image. */
+/** bash as in Debian's slim image; alone, because other programs of this machine are not in the image. */
 const SYSTEM = ['/usr/lib', '/lib', '/lib64', '/usr/bin/bash'].filter((place) => existsSync(place));
 
-/** Runs a command in the image. */
 export function runInImage(
   image: string,
   command: readonly string[],
   settings: Readonly<Record<string, string>>,
   mounts: readonly string[] = [],
 ): Container {
-  const [uid = '', gid = ''] = imageSays('USER').text.split(':');
+  const [uid = '', gid = ''] = lastInstruction('USER').text.split(':');
   const env = { PATH: '/usr/local/bin:/usr/bin', ...imageEnvironment(), ...settings };
   const bind = (from: string, to = from): string[] => ['--ro-bind', from, to];
   const options = [

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { createClient } from 'graphql-sse';
-import { CHANNEL, Caller, type End } from '../../support/caller';
+import { CHANNEL, Caller, type CallResult } from '../../support/caller';
 import { graphqlWsClient } from '../../subscriptions/support/graphql-ws-client';
 import { AUTHORIZED } from '../../support/credentials';
 
@@ -12,10 +12,10 @@ const WATCH = `subscription ($channel: UUID!, $id: UUID!) {
   paymentUpdated(channel: $channel, transactionId: $id) { ... on UpiPayment { state } }
 }`;
 
-/** Pause of each caller after a call, in ms: the rate of the load. */
+/** Pause of each caller after a call, in ms. */
 const PAUSE_MS = 20;
 
-/** Retries as docs/live-updates.md tells clients to. */
+/** The retry settings of docs/live-updates.md. */
 const RETRIES = { retryAttempts: 100, retryWait: undefined, shouldRetry: () => true };
 
 type Call = () => Promise<unknown>;
@@ -27,7 +27,6 @@ interface Subscription {
 
 /** Calls of every kind to one address, repeated until the load is stopped. No failed call is repeated. */
 export class MixedLoad {
-  /** Kind and reason of each failed call. */
   readonly failed: string[] = [];
   readonly #url: string;
   readonly #caller: Caller;
@@ -37,7 +36,6 @@ export class MixedLoad {
   readonly #subscriptions: Subscription[] = [];
   #isStopping = false;
 
-  /** @param base without a slash at its end */
   constructor(base: string) {
     this.#url = `${base}/graphql`;
     this.#caller = new Caller(base);
@@ -45,7 +43,6 @@ export class MixedLoad {
     this.#ws = graphqlWsClient(this.#url, RETRIES);
   }
 
-  /** Resolves when every kind of call has succeeded, and every subscription has its first result. */
   async start(): Promise<void> {
     const id = await this.#newPayment();
     const variables = { channel: CHANNEL, id };
@@ -66,13 +63,13 @@ export class MixedLoad {
     }
   }
 
-  /** Stops calling, and checks that the subscriptions of the beginning still deliver. */
+  /** Stops the calls, and expects that the first subscriptions still deliver. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     await Promise.all(this.#callers);
     for (const { transactionId, results } of this.#subscriptions) {
       expectSuccess(await this.#caller.confirm(transactionId));
-      // A subscription that was resumed begins with a state that it had delivered before.
+      // A resumed subscription first repeats a state that it had delivered before.
       let text = UNCONFIRMED;
       while (text.includes(UNCONFIRMED)) text = JSON.stringify(await nextOf(results));
     }
@@ -87,8 +84,8 @@ export class MixedLoad {
     }
   }
 
-  /** With a key without digits, of which some random ones look like a card number. */
-  readonly #create = (): Promise<End> => {
+  /** A key without digits, because random digits may look like a card number. */
+  readonly #create = (): Promise<CallResult> => {
     const key = randomBytes(16).toString('hex').replaceAll(/\d/g, 'x');
     return this.#caller.create('payment', key, { description: 'Mixed load' });
   };
@@ -112,7 +109,6 @@ export class MixedLoad {
   readonly #overWebSocket = (): Promise<Subscription> =>
     this.#subscribe((variables) => this.#ws.iterate({ query: WATCH, variables }));
 
-  /** Subscribes to a new payment, and resolves when the first result has come. */
   async #subscribe(
     open: (variables: Record<string, string>) => AsyncIterator<unknown, unknown>,
   ): Promise<Subscription> {
@@ -123,7 +119,6 @@ export class MixedLoad {
   }
 }
 
-/** The state of a payment that waits for its confirmation. */
 const UNCONFIRMED = 'WAITING_FOR_UTR';
 
 async function nextOf(results: AsyncIterator<unknown, unknown>): Promise<unknown> {
@@ -133,6 +128,6 @@ async function nextOf(results: AsyncIterator<unknown, unknown>): Promise<unknown
   return value;
 }
 
-function expectSuccess({ result, error, message }: End): void {
+function expectSuccess({ result, error, message }: CallResult): void {
   if (result !== 'PaymentSuccess') throw new Error(`${result ?? error} ${message}`);
 }

@@ -9,10 +9,10 @@ import { openFolder, textOf } from './files';
 
 export const CONFIGURATION = 'deploy/nginx/paygraph.conf';
 
-/** The line of the upstream that says for how many seconds idle connections are kept. */
+/** The upstream's keepalive_timeout in seconds. */
 export const UPSTREAM_KEEPALIVE = /(?<=^upstream [^}]*)keepalive_timeout (\d+)s;/m;
 
-/** What nginx wants around a file of conf.d; one process, which writes nowhere but here. */
+/** The main configuration around a conf.d file: one process, all files in this folder. */
 function around(folder: string, conf: string): string {
   const file = path.join(folder, 'paygraph.conf');
   writeFileSync(file, conf);
@@ -27,7 +27,7 @@ function around(folder: string, conf: string): string {
   return main;
 }
 
-/** The exit code of `nginx -t` for the project's configuration with TLS switched on as its comments say. */
+/** The exit code of `nginx -t` for the configuration with TLS enabled as its comments describe. */
 export function testTlsConfiguration(): number | null {
   const folder = openFolder();
   const [key, certificate] = [path.join(folder, 'tls.key'), path.join(folder, 'tls.crt')];
@@ -42,18 +42,13 @@ export function testTlsConfiguration(): number | null {
   return spawnSync('nginx', ['-t', '-p', folder, '-c', around(folder, conf)], { stdio: 'ignore' }).status;
 }
 
-/** nginx with the project's configuration, in which nothing is changed but addresses. */
+/** nginx with the project's configuration; only addresses are changed. */
 export interface Nginx {
-  /** Without a slash at its end. */
   url: string;
-  /** All that it has logged. */
   log(): string;
 }
 
-/**
- * @param gateways their addresses, for gateway-1 and gateway-2
- * @param keepaliveSeconds for how long idle connections to them are kept
- */
+/** `gateways`: addresses of gateway-1 and gateway-2. `keepaliveSeconds`: how long idle connections to them are kept. */
 export async function startNginx(
   gateways: readonly [string, string],
   keepaliveSeconds?: number,
@@ -70,7 +65,7 @@ export async function startNginx(
   );
   mkdirSync(path.join(folder, 'logs'));
   const logFile = path.join(folder, 'logs/out');
-  // A file, as nginx opens /dev/stdout by its name, which a socket does not allow.
+  // A file, because nginx opens /dev/stdout by name, which fails for a socket.
   const out = openSync(logFile, 'a');
   const child = spawn('nginx', ['-p', folder, '-c', around(folder, conf)], { stdio: ['ignore', out, out] });
   const ended = once(child, 'exit');

@@ -2,67 +2,58 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import MarkdownIt, { type Token } from 'markdown-it';
 
-/** The top folder of the project. */
 export const TOP = path.resolve(__dirname, '../../..');
 
-/** Whether a file of the project is there; `file` is its path from the top folder. */
-export const isThere = (file: string): boolean => existsSync(path.join(TOP, file));
+export const exists = (file: string): boolean => existsSync(path.join(TOP, file));
 
-/** A fenced block. */
 export interface Fence {
-  /** The file's path from the top folder. */
   file: string;
-  /** The line of its first backticks. */
+  /** The line of the opening backticks. */
   line: number;
   /** `''` where none is named. */
   language: string;
-  /** The words after the language. Readers do not see them; tests know samples by them. */
+  /** The words after the language. Readers do not see them; tests find samples by them. */
   words: readonly string[];
   code: string;
 }
 
 export interface Link {
-  /** As it is written. */
   href: string;
   line: number;
 }
 
-/** A markdown file, taken apart. */
 export interface Page {
-  /** Its path from the top folder. */
   file: string;
   fences: readonly Fence[];
-  /** Links and images. */
   links: readonly Link[];
-  /** What a link may name behind a #, as GitHub makes it from the headings. */
+  /** Anchors of the headings, as GitHub creates them. */
   anchors: ReadonlySet<string>;
-  /** What stands between single backticks. */
+  /** Texts between single backticks. */
   inline: readonly string[];
-  /** The rows of its tables, cell by cell as they are written, headings left out. */
+  /** The table rows without headings, by cell. */
   rows: readonly Row[];
 }
 
 export interface Row {
-  /** The headings that the table stands under, outermost first. */
+  /** The headings above the table, outermost first. */
   under: readonly string[];
   columns: readonly string[];
   cells: readonly string[];
 }
 
 const markdown = new MarkdownIt({ html: true });
-const NOT_OURS = new Set(['node_modules', 'dist', 'data', 'coverage']);
+const EXCLUDED = new Set(['node_modules', 'dist', 'data', 'coverage']);
 
-/** Every markdown file of the project, by its path from the top folder. */
 export const markdownFiles = (folder = ''): string[] =>
   readdirSync(path.join(TOP, folder), { withFileTypes: true })
-    .filter(({ name }) => !name.startsWith('.') && !NOT_OURS.has(name) && !name.startsWith('dist-'))
+    .filter(({ name }) => !name.startsWith('.') && !EXCLUDED.has(name) && !name.startsWith('dist-'))
     .flatMap((entry) => {
       const file = path.posix.join(folder, entry.name);
       if (entry.isDirectory()) return markdownFiles(file);
       return entry.name.endsWith('.md') ? [file] : [];
     });
 
-/** A heading as GitHub writes it into addresses. */
+/** The anchor of a heading, as GitHub creates it. */
 const slug = (heading: string): string =>
   heading
     .toLowerCase()
@@ -85,7 +76,6 @@ function linksOf(token: Token, line: number): Link[] {
   return href === null ? inner : [{ href: String(href), line }, ...inner];
 }
 
-/** Reads a markdown file; `file` is its path from the top folder. */
 export function readPage(file: string): Page {
   const fences: Fence[] = [];
   const links: Link[] = [];
@@ -122,8 +112,6 @@ export function readPage(file: string): Page {
   return { file, fences, links, anchors, inline, rows };
 }
 
-/** Every markdown file of the project. */
 export const readPages = (): Page[] => markdownFiles().map(readPage);
 
-/** Everything between single backticks in a cell. */
 export const codesIn = (cell = ''): string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);

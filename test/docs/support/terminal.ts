@@ -3,29 +3,24 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { until } from '../../support/latch';
 
-/** Programs start and compile in it, while other tests run beside. */
-const PATIENCE_MS = 120_000;
+const TIMEOUT_MS = 120_000;
 
-/**
- * Carries out what it is handed, piece by piece, as an interactive shell does: with jobs that have groups of their own,
- * and without anything on the standard input of programs, which could read what is meant for the shell.
- */
+/** Evaluates each received command like an interactive shell: with job control, and without stdin for its programs. */
 const SHELL = 'set -m; exec 3<&0 </dev/null; while IFS= read -r -d "" -u 3 typed; do eval "$typed"; done';
 
-/** A shell in which commands are typed one after the other, as in a window of one's own. */
+/** A shell in which commands are typed one after the other. */
 export class Terminal {
   readonly #shell: ChildProcessWithoutNullStreams;
   readonly #exited: Promise<unknown>;
   #output = '';
   #typed = 0;
 
-  /** @param env what the shell has beside PATH and HOME */
   constructor(cwd: string, env: Readonly<Record<string, string>>) {
     const { PATH = '', HOME = '' } = process.env;
     this.#shell = spawn('bash', ['--noprofile', '--norc', '-c', SHELL], {
       cwd,
       env: { PATH, HOME, npm_config_update_notifier: 'false', ...env },
-      // A session of its own: what was started in it can be told from everything else.
+      // A session of its own identifies the processes that were started in it.
       detached: true,
     });
     this.#exited = once(this.#shell, 'close');
@@ -34,17 +29,15 @@ export class Terminal {
       stream.on('data', (chunk: Buffer) => (this.#output += chunk.toString('utf8')));
   }
 
-  /** Everything that was printed, by whatever was typed. */
   get output(): string {
     return this.#output;
   }
 
-  /** Types a command that stays. */
   start(command: string): void {
     this.#shell.stdin.write(`${command}\0`);
   }
 
-  /** Types commands, and returns what they printed once all have ended; fails when the last did not succeed. */
+  /** Runs commands and returns their output; fails when the last one fails. */
   async run(commands: string): Promise<string> {
     this.#typed += 1;
     const before = this.#output.length;
@@ -52,19 +45,17 @@ export class Terminal {
     this.start(`${commands}\necho "<<${this.#typed} ended with $?>>"`);
     const text = await until(
       () => this.#output.slice(before),
-      (said) => ended.test(said) || this.#shell.exitCode !== null,
-      PATIENCE_MS,
+      (output) => ended.test(output) || this.#shell.exitCode !== null,
+      TIMEOUT_MS,
     );
     if (ended.exec(text)?.[1] !== '0') throw new Error(`${commands}\n${text}`);
     return text.replace(ended, '');
   }
 
-  /** Waits until something is printed that will do. */
   async printed(isSo: (output: string) => boolean): Promise<void> {
-    await until(() => this.#output, isSo, PATIENCE_MS);
+    await until(() => this.#output, isSo, TIMEOUT_MS);
   }
 
-  /** Ends the shell and everything that was started in it. */
   async close(): Promise<void> {
     const { pid, exitCode } = this.#shell;
     if (pid === undefined) return;
@@ -74,13 +65,12 @@ export class Terminal {
   }
 }
 
-/** The processes of a session, as Linux tells them. */
+/** The processes of a session on Linux. */
 function membersOf(session: number): number[] {
   const processes = existsSync('/proc') ? readdirSync('/proc').filter((name) => /^\d+$/.test(name)) : [];
   return processes.filter((name) => sessionOf(name) === session).map(Number);
 }
 
-/** The session of a process; undefined where it has ended meanwhile. */
 function sessionOf(name: string): number | undefined {
   try {
     const stat = readFileSync(`/proc/${name}/stat`, 'utf8');

@@ -1,35 +1,33 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { closeAfterTests } from '../../support/gateway';
+import { closeAfterTests, temporaryFolder } from '../../support/cleanup';
 import { TOP, readPage, type Fence } from './markdown';
 import { Terminal } from './terminal';
 
-/** What a clone has not, and what no tutorial needs of it. */
+/** Folders that a clone lacks or tutorials do not need. */
 const LEFT_OUT = new Set(['node_modules', '.git', 'data', 'coverage', 'test', 'bench', 'docs']);
 
 const isOfClone = (name: string): boolean => !LEFT_OUT.has(name) && !name.startsWith('dist-');
 
-/** A copy of the project as it is after `npm ci`, gone when the test file ends. */
+/** A copy of the project after `npm ci`. */
 export function clone(): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-tutorial-'));
+  const folder = temporaryFolder();
   const parts = readdirSync(TOP).filter(isOfClone);
-  // With the times of files and folders: by these a start knows that it has nothing to compile.
+  // With modification times, so that a start does not compile.
   execFileSync('cp', ['-a', ...parts.map((name) => path.join(TOP, name)), folder]);
   symlinkSync(path.join(TOP, 'node_modules'), path.join(folder, 'node_modules'));
-  closeAfterTests({ close: async () => rmSync(folder, { recursive: true, force: true }) });
   return folder;
 }
 
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
 interface TutorialOptions {
-  /** Settings that keep it away from what else runs on this machine: free ports above all. */
+  /** Settings that avoid conflicts with other programs of this machine, such as free ports. */
   env: Readonly<Record<string, string>>;
-  /** What stands here for an address of the tutorial, as it is written there; read whenever something is typed. */
+  /** Replacements of the tutorial's addresses, by their text; read before each command. */
   here?: Readonly<Record<string, string>>;
-  /** What people do between commands, by the word `by=…` of the block that shows what comes of it. */
+  /** Actions of people between commands, by the word `by=…` of the block with their result. */
   people?: Readonly<Record<string, (terminal: Terminal) => Promise<void>>>;
 }
 
@@ -46,7 +44,6 @@ export class Tutorial {
   readonly #options: TutorialOptions;
   readonly #fences: readonly Fence[];
   readonly #terminals = new Map<string, Terminal>();
-  /** What stands in the tutorial, and what stands for it here. */
   readonly #here = new Map<string, string>();
   #last: { terminal: Terminal; text: string | undefined } | undefined;
 
@@ -55,12 +52,10 @@ export class Tutorial {
     this.#fences = readPage(file).fences;
   }
 
-  /** Ends whatever was started; the folder stays until the test file ends. */
   async close(): Promise<void> {
     for (const terminal of this.#terminals.values()) await terminal.close();
   }
 
-  /** Carries out its blocks, in their order. */
   async follow(): Promise<void> {
     for (const fence of this.#fences)
       await this.#carryOut(fence).catch((cause: unknown) => {
@@ -105,7 +100,6 @@ export class Tutorial {
     this.#learnAddresses(terminal.output);
   }
 
-  /** Gateway and sandbox take free ports here. */
   #learnAddresses(output: string): void {
     const [, gateway] = /GraphQL +http:\/\/127\.0\.0\.1:(\d+)/.exec(output) ?? [];
     const [, sandbox] = /sandbox +http:\/\/127\.0\.0\.1:(\d+)/.exec(output) ?? [];
@@ -120,7 +114,6 @@ export class Tutorial {
     return here;
   }
 
-  /** Whether every line was printed, in this order. */
   #isIn(code: string, output: string): boolean {
     const printed = output.split('\n').map((line) => line.trimEnd());
     let place = 0;

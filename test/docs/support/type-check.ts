@@ -2,7 +2,7 @@ import path from 'node:path';
 import ts from 'typescript';
 import { TOP, type Fence } from './markdown';
 
-/** What samples take from the application around them. */
+/** Names that the samples take from the application. */
 const SURROUNDINGS = `
 declare const PAYMENT_UPDATED: string;
 declare const channel: string;
@@ -24,18 +24,15 @@ const OPTIONS: ts.CompilerOptions = {
   resolveJsonModule: true,
   allowJs: true,
   checkJs: true,
-  // A sample in JavaScript says no types.
   noImplicitAny: false,
-  // The client kit, which is a package of its own.
   paths: { '@paygraph/client': [path.join(TOP, 'client/index.d.ts')] },
 };
 
 const ENDINGS: Readonly<Record<string, string>> = { ts: 'ts', tsx: 'tsx', js: 'js' };
 
-/** Samples in TypeScript and JavaScript. */
 export const isProgram = ({ language }: Fence): boolean => Object.hasOwn(ENDINGS, language);
 
-/** What the compiler says against each of these samples, as if it stood beside schema.graphql in the top folder. */
+/** Compiler errors of the samples, as files next to schema.graphql. */
 export function typeFaults(samples: readonly Fence[]): string[] {
   const files = new Map(
     samples.map((sample, place) => [path.join(TOP, `sample-${place}.${ENDINGS[sample.language]}`), sample]),
@@ -44,7 +41,7 @@ export function typeFaults(samples: readonly Fence[]): string[] {
   const host = ts.createCompilerHost(OPTIONS);
   const read = host.readFile.bind(host);
   const exists = host.fileExists.bind(host);
-  // Every sample is a module, also one that imports nothing.
+  // Every sample is a module, also without imports.
   const textOf = (file: string): string | undefined => {
     const sample = files.get(file);
     return sample ? `${sample.code}\nexport {};\n` : file === surroundings ? SURROUNDINGS : undefined;

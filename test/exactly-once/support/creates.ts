@@ -1,4 +1,4 @@
-import { CHANNEL, type End, type Kind, type SeenAttempt } from '../../support/caller';
+import { CHANNEL, type CallResult, type Kind, type SeenAttempt } from '../../support/caller';
 import { until } from '../../support/latch';
 import type { FakePaymentService, FaultReply } from '../../support/payment-service/fake-payment-service';
 import { reset } from '../../support/payment-service/faults';
@@ -8,53 +8,47 @@ import type { Rig } from '../../support/harness';
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;
 export const DAY = 24 * 60 * MINUTE;
-/** UNKNOWN_SETTLE_SECONDS where it is not set. */
+/** Default of UNKNOWN_SETTLE_SECONDS. */
 export const SETTLE = 15 * MINUTE;
 
 export const KINDS: Kind[] = ['payment', 'payout'];
 
-/** The success type of each create. */
 export const SUCCESS = { payment: 'PaymentSuccess', payout: 'PayoutSuccess' } as const;
 
-/** The results of a call whose outcome is not known. */
-export const NOT_KNOWN = /^(RequestInProgress|OutcomeUnknown)Error$/;
+export const UNKNOWN_RESULT = /^(RequestInProgress|OutcomeUnknown)Error$/;
 
-/** A valid amount other than that of `createInput`. */
 export const OTHER_AMOUNT = { amount: { currency: 'INR', value: '11.00' } };
 
-/** The number of create requests with this key that the service received. */
 export const sent = (service: FakePaymentService, kind: Kind, key: string): number =>
   service.requestsTo(`create-${kind}`).filter(({ json }) => json['description'] === key).length;
 
-/** Resolves when the service has received a create request with this key. */
 export const untilSent = (service: FakePaymentService, kind: Kind, key: string): Promise<number> =>
   until(() => sent(service, kind, key));
 
-/** Repeats a call until it is no longer answered with RequestInProgressError. */
-export const untilDone = (call: () => Promise<End>): Promise<End> =>
+export const untilDone = (call: () => Promise<CallResult>): Promise<CallResult> =>
   until(call, ({ result }) => result !== 'RequestInProgressError');
 
-/** Repeats a create, `everyMs` of the moved clock apart, until it succeeds. */
-export const untilCreated = (rig: Rig, kind: Kind, key: string, everyMs = SECOND): Promise<End> =>
+/** Repeats a create every `everyMs` of the fake clock until it succeeds. */
+export const untilCreated = (harness: Rig, kind: Kind, key: string, everyMs = SECOND): Promise<CallResult> =>
   until(
     () => {
-      rig.clock.advance(everyMs);
-      return rig.create(kind, key);
+      harness.clock.advance(everyMs);
+      return harness.create(kind, key);
     },
     ({ result }) => result === SUCCESS[kind],
   );
 
-/** Moves the clock until the attempt has that outcome, without another call. */
+/** Advances the clock until the attempt has this outcome, without another call. */
 export const untilOutcome = (
-  rig: Rig,
+  harness: Rig,
   key: string,
   outcome: string,
   everyMs = SECOND,
 ): Promise<SeenAttempt | null> =>
   until(
     () => {
-      rig.clock.advance(everyMs);
-      return rig.attempt(key);
+      harness.clock.advance(everyMs);
+      return harness.attempt(key);
     },
     (attempt) => attempt?.outcome === outcome,
   );
@@ -72,17 +66,17 @@ export async function disconnect(
 }
 
 /** Creates with a lost response. `acts`: whether the service carries the create out. */
-export async function lose(rig: Rig, kind: Kind, key: string, acts = false): Promise<void> {
-  rig.service.next(`create-${kind}`, { acts, reply: reset });
-  expect(await rig.create(kind, key)).toMatchObject({ result: 'OutcomeUnknownError' });
+export async function loseResponse(harness: Rig, kind: Kind, key: string, acts = false): Promise<void> {
+  harness.service.next(`create-${kind}`, { acts, reply: reset });
+  expect(await harness.create(kind, key)).toMatchObject({ result: 'OutcomeUnknownError' });
 }
 
-/** Loses a create that is carried out and that lookups do not show; returns a function that makes them show it. */
-export async function loseHidden(rig: Rig, kind: Kind, key: string): Promise<() => string> {
-  rig.service.ledger.lag = { ms: 0, lookups: 1_000_000 };
-  await lose(rig, kind, key, true);
-  rig.service.ledger.lag = { ms: 0, lookups: 0 };
-  const created = rig.service.created(key)[0]!;
+/** Loses a create that lookups do not show; returns a function that makes them show it. */
+export async function loseHiddenResponse(harness: Rig, kind: Kind, key: string): Promise<() => string> {
+  harness.service.ledger.lag = { ms: 0, lookups: 1_000_000 };
+  await loseResponse(harness, kind, key, true);
+  harness.service.ledger.lag = { ms: 0, lookups: 0 };
+  const created = harness.service.created(key)[0]!;
   return () => {
     created.hiddenLookups = 0;
     return created.transactionId;
@@ -103,11 +97,11 @@ export const paidBefore = ({ service }: Rig, key: string, agoMs: number, over: o
     service.now() - agoMs,
   );
 
-/** Repeats the create of a payment every `everyMs` of the moved clock until `ms` have passed. */
-export async function repeatFor(rig: Rig, key: string, ms: number, everyMs = 2 * MINUTE): Promise<void> {
+/** Repeats the create of a payment every `everyMs` of the fake clock until `ms` have passed. */
+export async function repeatFor(harness: Rig, key: string, ms: number, everyMs = 2 * MINUTE): Promise<void> {
   for (let passed = 0; passed < ms; passed += everyMs) {
-    rig.clock.advance(everyMs);
-    await rig.create('payment', key);
+    harness.clock.advance(everyMs);
+    await harness.create('payment', key);
   }
 }
 

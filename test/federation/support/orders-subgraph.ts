@@ -8,21 +8,19 @@ import { sample } from './samples';
 
 interface Order {
   id: string;
-  /** The global id of its payment. */
   paymentId: string | null;
 }
 
-/** A shop's own subgraph: orders, that refer to payments by their ids. */
+/** A shop's own subgraph: orders that refer to payments by their ids. */
 export interface OrdersSubgraph {
   url: string;
-  /** What it answers from now on. */
+  /** The orders that it returns. */
   orders: Order[];
   close(): Promise<void>;
 }
 
 const reference = ({ paymentId }: Order) => paymentId && { id: paymentId };
 
-/** Starts it, with the SDL of docs/federation.md. */
 export async function ordersSubgraph(): Promise<OrdersSubgraph> {
   const data: { orders: Order[] } = { orders: [] };
   const schema = buildSubgraphSchema({

@@ -10,7 +10,7 @@ interface Subgraphs {
   orders: string;
 }
 
-/** A folder in which the samples of docs/federation.md can run, with those addresses in the place of their own. */
+/** A folder with the samples of docs/federation.md, with these addresses. */
 function folderOfSamples({ payments, orders }: Subgraphs): string {
   const folder = temporaryFolder();
   symlinkSync(path.join(TOP, 'node_modules'), path.join(folder, 'node_modules'));
@@ -25,7 +25,7 @@ function folderOfSamples({ payments, orders }: Subgraphs): string {
   return folder;
 }
 
-/** Composes the supergraph and starts the router, both by the samples of docs/federation.md. Answers its address. */
+/** Composes the supergraph and starts the router by the samples of docs/federation.md. Returns its URL. */
 export async function startRouter(subgraphs: Subgraphs): Promise<string> {
   const folder = folderOfSamples(subgraphs);
   const composed = spawnSync(process.execPath, ['compose.mjs'], { cwd: folder, encoding: 'utf8' });
@@ -33,7 +33,7 @@ export async function startRouter(subgraphs: Subgraphs): Promise<string> {
   const router = spawn(process.execPath, ['router.mjs'], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
   const exited = new Promise<void>((resolve) => router.once('exit', () => resolve()));
   const stop = (): boolean => router.kill('SIGKILL');
-  // Also where the test's own process ends early.
+  // Also when the test process ends early.
   process.once('exit', stop);
   closeAfterTests({
     close: async () => {
@@ -41,14 +41,14 @@ export async function startRouter(subgraphs: Subgraphs): Promise<string> {
       await exited;
     },
   });
-  let said = '';
+  let output = '';
   return new Promise((resolve, reject) => {
     for (const stream of [router.stdout, router.stderr])
       stream.on('data', (chunk: Buffer) => {
-        said += chunk.toString();
-        const [, url] = /listens at (http\S+)/.exec(said) ?? [];
+        output += chunk.toString();
+        const [, url] = /listens at (http\S+)/.exec(output) ?? [];
         if (url) resolve(url);
       });
-    void exited.then(() => reject(new Error(`The router has ended: ${said}`)));
+    void exited.then(() => reject(new Error(`The router has ended: ${output}`)));
   });
 }

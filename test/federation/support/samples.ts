@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** The top folder of the project. */
 export const TOP = path.resolve(__dirname, '../../..');
 
 const DOCUMENT = readFileSync(path.join(TOP, 'docs/federation.md'), 'utf8');
@@ -10,12 +9,10 @@ const SAMPLES: ReadonlyMap<string, string> = new Map(
   [...DOCUMENT.matchAll(/^```\w+ (\S+)\n(.*?)^```$/gms)].map(([, name = '', code = '']) => [name, code]),
 );
 
-/** A sample of docs/federation.md by its name. */
 export function sample(name: string): string {
   const code = SAMPLES.get(name);
   if (code === undefined) throw new Error(`docs/federation.md has no sample ${name}.`);
   return code;
 }
 
-/** The SDL of this gateway as a subgraph. */
 export const subgraphText = (): string => readFileSync(path.join(TOP, 'subgraph.graphql'), 'utf8');

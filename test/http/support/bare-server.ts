@@ -15,7 +15,6 @@ export interface BareServer {
   base: string;
   connections: Connections;
   unread: UnreadResponses;
-  /** Reasons for which connections were refused or closed, in order. */
   reasons: string[];
   release(): void;
 }
@@ -57,7 +56,6 @@ export async function startBareServer(
 
 export const get = (path: string): string => requestText(`GET ${path} HTTP/1.1`, ['Host: gateway']);
 
-/** Resolves when so many connections have sent a request. */
 export const requested = ({ connections }: BareServer, count: number): Promise<number> =>
   until(
     () => [...connections.all()].filter(({ latest }) => latest).length,

@@ -1,7 +1,6 @@
 import type { FakePaymentService, Endpoint } from '../../support/payment-service/fake-payment-service';
 import { gate, until } from '../../support/latch';
 
-/** Makes the service keep the next request for that to itself until it is released. */
 export function holdNext(
   service: FakePaymentService,
   purpose: Endpoint,

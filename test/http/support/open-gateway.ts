@@ -3,12 +3,9 @@ import { pino } from 'pino';
 import { systemClock } from '../../../src/shared/clock';
 import { readConfig, SANDBOX_CREDENTIALS } from '../../../src/config';
 import { startGateway, type Gateway } from '../../../src/app/gateway';
-import { openPatiently, temporaryDatabase } from '../../support/gateway';
+import { openWithLongTimeout, temporaryDatabase } from '../../support/gateway';
 
-/**
- * A gateway as it is without a real service: open to everybody on this machine, with a page for browsers.
- * @param sandboxUrl where the sandbox is; the program starts one of its own
- */
+/** A gateway without a real service and without authentication. `sandboxUrl` replaces the embedded sandbox. */
 export async function startOpenGateway(
   sandboxUrl: string,
   env: Record<string, string> = {},
@@ -23,6 +20,6 @@ export async function startOpenGateway(
   });
   const service = { ...config.service, ...SANDBOX_CREDENTIALS, baseUrl: sandboxUrl };
   return startGateway({ ...config, service }, pino({ level: 'silent' }), systemClock, {
-    open: openPatiently,
+    open: openWithLongTimeout,
   });
 }

@@ -2,14 +2,13 @@ import process from 'node:process';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** How many sockets this process has open, on either side of a connection. */
 export const openSockets = (): number =>
   process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-/** How much memory objects take that are still in use, in megabytes. */
+/** Live heap size in MB. */
 export function heapInUse(): number {
   collect();
   collect();

@@ -1,34 +1,22 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { closeAfterTests, testGateway, type TestClient } from '../../support/gateway';
-import { FakePaymentService } from '../../support/payment-service/fake-payment-service';
+import { temporaryFolder } from '../../support/cleanup';
+import { loggedGateway, type LoggedGateway } from '../../support/gateway';
 
-/** A gateway before a service that remembers what it created, with everything that the gateway logs. */
-export interface Server {
-  client: TestClient;
-  /** Without a slash at its end. */
+/** A gateway and a service with a ledger, with the gateway's log. */
+export interface Server extends LoggedGateway {
   base: string;
-  service: FakePaymentService;
-  logLines: string[];
-  /** The file of the audit log, as it is now. */
   auditText(): string;
 }
 
-/** Starts both; they are closed when the test file ends. A payout is not looked up before it is sent. */
+/** Starts both. Payouts have no preflight lookup. */
 export async function startServer(env: Record<string, string> = {}): Promise<Server> {
-  const logLines: string[] = [];
-  const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-audit-'));
-  closeAfterTests({ close: async () => rmSync(folder, { recursive: true, force: true }) });
-  const AUDIT_LOG_FILE = path.join(folder, 'audit.log');
-  const service = closeAfterTests(await FakePaymentService.start());
-  const settings = { PAYOUT_PREFLIGHT: 'off', AUDIT_LOG_FILE, ...env };
-  const client = await testGateway(service.url, { logLines, env: settings });
+  const AUDIT_LOG_FILE = path.join(temporaryFolder(), 'audit.log');
+  const parts = await loggedGateway(() => undefined, { AUDIT_LOG_FILE, ...env });
   const auditText = (): string => readFileSync(AUDIT_LOG_FILE, 'utf8');
-  return { client, base: client.gateway.url, service, logLines, auditText };
+  return { ...parts, base: parts.client.gateway.url, auditText };
 }
 
-/** What the audit log says of the calls of that idempotency key. */
 export function auditedCalls(server: Server, key: string): { ip?: string; outcome: string; who: string }[] {
   return server
     .auditText()

@@ -8,19 +8,17 @@ import type { JournalHandlers } from './journal-child';
 
 export type JournalChild = ChildProcess<JournalHandlers>;
 
-/** Starts a process that uses the journal at that address; resolves when it has opened it. */
 export const startChild = (url: string): Promise<JournalChild> =>
   ChildProcess.start<JournalHandlers>(path.join(__dirname, 'journal-child.ts'), { args: [url] });
 
-/** A store and what uses it; all of it is closed after the last test of the block. */
+/** A store and its journals, closed after the last test of the block. */
 export interface JournalFixture {
   store: Store;
-  /** With a long deadline, for busy machines. */
+  /** With a long timeout, for busy machines. */
   journal: Journal;
-  /** Opens another journal on the same store. */
   open(): Promise<Journal>;
-  /** Opens one with the deadline of a gateway's journal. */
-  openImpatient(): Promise<Journal>;
+  /** With the production timeout of a journal. */
+  openWithShortTimeout(): Promise<Journal>;
   startChild(): Promise<JournalChild>;
 }
 
@@ -34,7 +32,7 @@ function useFixture(kind: StoreKind): JournalFixture {
   };
   const fixture = {
     open: () => open(PATIENT_MS),
-    openImpatient: () => open(),
+    openWithShortTimeout: () => open(),
     startChild: async () => {
       const child = await startChild(fixture.store.url);
       children.push(child);
@@ -62,7 +60,6 @@ export const describeSqliteJournal = (subject: string, define: Define): void =>
 export const describePostgresJournal = (subject: string, define: Define): void =>
   describePostgres(`${subject} (PostgreSQL)`, () => define(useFixture('PostgreSQL')));
 
-/** The same tests on both stores. */
 export function describeJournals(subject: string, define: Define): void {
   describeSqliteJournal(subject, define);
   describePostgresJournal(subject, define);

@@ -3,7 +3,7 @@ import { openJournal } from '../../../src/datasources/journal/create-journal';
 import { emit, serve } from '../../support/child-handlers';
 import { PATIENT_MS } from '../../support/timeouts';
 
-/** A process that uses a journal as its parent says. */
+/** A process that runs journal calls for its parent. */
 
 const url = process.argv[3] ?? '';
 const opening = openJournal(url, PATIENT_MS);
@@ -13,7 +13,6 @@ const handlers = {
     const journal = await opening;
     return Promise.all(attempts.map((attempt) => journal.insertAttempt(attempt)));
   },
-  /** Emits the id of each attempt once it has begun. */
   beginOneByOne: async (attempts: NewAttempt[]) => {
     const journal = await opening;
     for (const attempt of attempts) {

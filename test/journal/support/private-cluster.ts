@@ -8,39 +8,36 @@ const VERSIONS = '/usr/lib/postgresql';
 const version = existsSync(VERSIONS) ? readdirSync(VERSIONS).sort().at(-1) : undefined;
 const isRoot = process.getuid?.() === 0;
 
-/** Why no private server can be started here. */
 export const noCluster = version ? undefined : 'SKIPPED: PostgreSQL is not installed here';
 
-/** Runs a program of PostgreSQL; as the user postgres where this process is root's, as whom it refuses to run. */
+/** Runs a program of PostgreSQL; as the user postgres when this process is root, which PostgreSQL refuses. */
 function run(program: string, ...args: string[]): void {
   const command = [`${VERSIONS}/${version}/bin/${program}`, ...args];
   if (isRoot) command.unshift('runuser', '-u', 'postgres', '--');
   const { status, stderr } = spawnSync(command[0]!, command.slice(1), {
     cwd: tmpdir(),
     encoding: 'utf8',
-    // What it starts keeps its streams: a pipe would never end.
+    // The server inherits the streams: a pipe would never end.
     stdio: ['ignore', 'ignore', program === 'pg_ctl' ? 'ignore' : 'pipe'],
   });
   if (status !== 0) throw new Error(`${command.join(' ')}: ${stderr}`);
 }
 
-/** A PostgreSQL server that a test may stop. */
 export interface Cluster {
   url: string;
-  /** The host and port, as in a connection string. */
   host: string;
   start(): void;
-  /** Ends it without a checkpoint, as a crash does. */
+  /** Stops without a checkpoint, like a crash. */
   stop(): void;
-  /** Ends the recovery of a standby: it is a primary from then on. */
+  /** Promotes a standby to a primary. */
   promote(): void;
   drop(): void;
 }
 
-/** The user whom such a server asks for a password; it asks nobody else. */
+/** The only user who needs a password. */
 export const PASSWORD_USER = 'with_password';
 
-/** @param primary the server of which the new one is a hot standby */
+/** `primary`: creates a hot standby of this server. */
 export async function privateCluster(primary?: Cluster): Promise<Cluster> {
   const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-cluster-'));
   if (isRoot) spawnSync('chown', ['postgres:', folder]);

@@ -10,7 +10,7 @@ import {
   type NewAttempt,
 } from '../../../src/datasources/journal/journal';
 
-/** An attempt like no other, unless the test says what they share. */
+/** A unique attempt, except for the given fields. */
 export const newAttempt = (given: Partial<NewAttempt> = {}): NewAttempt => ({
   id: randomUUID(),
   service: randomUUID(),
@@ -56,14 +56,12 @@ export const newConfirm = (given: Partial<ConfirmClaim> = {}): ConfirmClaim => (
   ...given,
 });
 
-/** The ends of confirms, by their outcome. */
 export const ENDED = {
   known: { outcome: 'known', confirmed: [] },
   unknown: { outcome: 'unknown', confirmed: [] },
   notCarriedOut: { outcome: 'not_carried_out', confirmed: [] },
 } satisfies Record<string, ConfirmResult>;
 
-/** The input of a confirm that was carried out. */
 export const confirmedBy = (
   { service, channel, transactionId, inputHash }: ConfirmClaim,
   given: Partial<ConfirmedInput> = {},
@@ -77,7 +75,7 @@ export const confirmedBy = (
   ...given,
 });
 
-/** What a journal shows of an attempt that was begun and not yet settled. */
+/** The journal's record of an attempt that has no outcome yet. */
 export const asBegun = ({ reserve: _, ...attempt }: NewAttempt): Omit<Attempt, 'seq'> => ({
   ...attempt,
   outcome: 'in_progress',
@@ -89,7 +87,7 @@ export const asBegun = ({ reserve: _, ...attempt }: NewAttempt): Omit<Attempt, '
   absence: NO_ABSENCE,
 });
 
-export const SETTLED = {
+export const OUTCOMES = {
   succeeded: { outcome: 'succeeded', transactionId: 'tx-1', status: 'CHECKOUT', settledAt: 3_000 },
   rejected: { outcome: 'rejected', settledAt: 3_000 },
   not_sent: { outcome: 'not_sent', settledAt: 3_000 },
@@ -100,22 +98,20 @@ export const FREEING = ['rejected', 'not_sent'] as const;
 export const FINAL = ['succeeded', ...FREEING] as const;
 export const HOLDING = ['in_progress', 'unknown', 'succeeded'] as const;
 
-/** Begins an attempt and brings it to an outcome. */
 export async function begunAs(
   journal: Journal,
-  outcome: keyof typeof SETTLED | 'in_progress',
+  outcome: keyof typeof OUTCOMES | 'in_progress',
   attempt: NewAttempt,
   end: { transactionId?: string } = {},
 ): Promise<NewAttempt> {
   await expect(journal.insertAttempt(attempt)).resolves.toEqual({ kind: 'started' });
-  if (outcome === 'succeeded') await journal.recordOutcome(attempt.id, { ...SETTLED.succeeded, ...end });
-  else if (outcome !== 'in_progress') await journal.recordOutcome(attempt.id, SETTLED[outcome]);
+  if (outcome === 'succeeded') await journal.recordOutcome(attempt.id, { ...OUTCOMES.succeeded, ...end });
+  else if (outcome !== 'in_progress') await journal.recordOutcome(attempt.id, OUTCOMES[outcome]);
   return attempt;
 }
 
-/** How often each answer came. */
-export function tally(answers: readonly { kind: string }[]): Record<string, number> {
+export function tally(responses: readonly { kind: string }[]): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const { kind } of answers) counts[kind] = (counts[kind] ?? 0) + 1;
+  for (const { kind } of responses) counts[kind] = (counts[kind] ?? 0) + 1;
   return counts;
 }

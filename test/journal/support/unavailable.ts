@@ -1,16 +1,15 @@
 import type { Journal } from '../../../src/datasources/journal/journal';
 import { until } from '../../support/latch';
-import { ENDED, asBegun, newAttempt, newClaim, newConfirm, SETTLED } from './samples';
+import { ENDED, asBegun, newAttempt, newClaim, newConfirm, OUTCOMES } from './samples';
 
-/** The store gives up after 400 ms; without its deadline it would wait for as long as the outage lasts. */
+/** The journal times out after 400 ms; the rest is allowance for a busy machine. */
 export const LIMIT_MS = 5_000;
 
 export const UNAVAILABLE = { name: 'JournalUnavailable' };
 
-/** Everything that writes. */
 export const WRITES: Record<string, (journal: Journal) => Promise<unknown>> = {
   begin: (journal) => journal.insertAttempt(newAttempt()),
-  settle: (journal) => journal.recordOutcome(newAttempt().id, SETTLED.rejected),
+  settle: (journal) => journal.recordOutcome(newAttempt().id, OUTCOMES.rejected),
   renew: (journal) => journal.renew('instance-1', 9_000),
   claim: (journal) => journal.claim(newAttempt().id, newClaim('service')),
   claimDue: (journal) => journal.claimDue(newClaim('service'), 10),
@@ -20,7 +19,6 @@ export const WRITES: Record<string, (journal: Journal) => Promise<unknown>> = {
   purgeStep: (journal) => journal.purgeStep({ target: 'attempts', settledBefore: 1, limit: 10, after: null }),
 };
 
-/** Everything that reads. */
 export const READS: Record<string, (journal: Journal) => Promise<unknown>> = {
   find: (journal) => journal.find(newAttempt()),
   findByTransaction: (journal) => journal.findByTransaction('service', 'payment', 'tx-1'),
@@ -36,24 +34,23 @@ export const READS: Record<string, (journal: Journal) => Promise<unknown>> = {
 
 export const EVERYTHING = Object.values({ ...WRITES, ...READS });
 
-/** Expects that work is refused in time. */
 export async function expectUnavailable(work: Promise<unknown>): Promise<void> {
   const startedAt = performance.now();
   await expect(work).rejects.toMatchObject(UNAVAILABLE);
   expect(performance.now() - startedAt).toBeLessThan(LIMIT_MS);
 }
 
-type Ask = (journal: Journal) => Promise<unknown>;
+type JournalCall = (journal: Journal) => Promise<unknown>;
 
-const beginOne: Ask = (journal) => journal.insertAttempt(newAttempt());
+const beginOne: JournalCall = (journal) => journal.insertAttempt(newAttempt());
 
-/** Resolves when the journal has done each of these (by default: a write), which it has to do without help. */
-export async function recovered(journal: Journal, asks: readonly Ask[] = [beginOne]): Promise<void> {
-  const isDone = (ask: Ask): Promise<boolean> =>
+/** Resolves when the journal accepts each of these calls again (default: a write). */
+export async function recovered(journal: Journal, asks: readonly JournalCall[] = [beginOne]): Promise<void> {
+  const isDone = (ask: JournalCall): Promise<boolean> =>
     ask(journal).then(
       () => true,
       () => false,
     );
-  // A busy machine alone may exceed the deadline of a gateway's journal.
+  // A busy machine alone may exceed the production timeout of a journal.
   for (const ask of asks) await until(() => isDone(ask));
 }

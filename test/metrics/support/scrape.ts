@@ -4,15 +4,15 @@ import { text as readText } from 'node:stream/consumers';
 type Labels = Record<string, string>;
 
 interface Sample {
-  /** As it stands there, with _bucket, _sum or _count where it is part of a histogram. */
+  /** With _bucket, _sum or _count for parts of a histogram. */
   name: string;
   labels: Labels;
   value: number;
 }
 
-/** A page of metrics, read as Prometheus does. */
+/** A parsed page of metrics. */
 export class Scrape {
-  /** What each metric is: counter, gauge, histogram or summary. */
+  /** Type by metric: counter, gauge, histogram or summary. */
   readonly types = new Map<string, string>();
   readonly samples: Sample[] = [];
 
@@ -28,12 +28,11 @@ export class Scrape {
     }
   }
 
-  /** The sum of all samples of that name that have these labels; 0 where there is none. */
+  /** The sum of all samples with this name and these labels; 0 without any. */
   sum(name: string, labels: Labels = {}): number {
     return this.find(name, labels).reduce((sum, { value }) => sum + value, 0);
   }
 
-  /** All samples of that name that have these labels. */
   find(name: string, labels: Labels = {}): Sample[] {
     return this.samples.filter(
       (sample) =>
@@ -41,13 +40,11 @@ export class Scrape {
     );
   }
 
-  /** All values of a label. */
   values(name: string, label: string): Set<string | undefined> {
     return new Set(this.find(name).map(({ labels }) => labels[label]));
   }
 }
 
-/** Reads /metrics, from this machine unless the headers say something else. */
 export async function ask(
   base: string,
   headers: Record<string, string> = {},
@@ -65,7 +62,6 @@ export async function ask(
   };
 }
 
-/** Reads /metrics, which has to be shown. */
 export async function scrape(base: string): Promise<Scrape> {
   const { status, text } = await ask(base);
   if (status !== 200) throw new Error(`/metrics: ${status} ${text}`);

@@ -1,29 +1,24 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
+import { temporaryFolder } from '../../support/cleanup';
 import { TOP, readPage } from '../../docs/support/markdown';
 
 const FENCES = readPage('docs/live-updates.md').fences;
 
-/** The programs among the samples of docs/live-updates.md, by name. */
 export const SAMPLES: ReadonlyMap<string, string> = new Map(
   FENCES.filter(({ language }) => language === 'ts').map(({ words, code }) => [words[0] ?? '', code]),
 );
-/** The languages of all its samples. */
 export const LANGUAGES: ReadonlySet<string> = new Set(FENCES.map(({ language }) => language));
-/** The subscription at its beginning. */
 export const PAYMENT_UPDATED = FENCES.find(({ language }) => language === 'graphql')?.code ?? '';
 
 export interface Surroundings {
-  /** The URL of /graphql, which replaces the one in the samples. */
   url: string;
   channel: string;
   transactionId: string;
-  /** The URL from which a token is fetched. */
   tokenUrl: string;
 }
 
@@ -42,57 +37,48 @@ export async function bundled(
   surroundings: Surroundings,
   platform: 'node' | 'browser',
 ): Promise<string> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-sample-'));
-  try {
-    copyFileSync(path.join(TOP, 'possible-types.json'), path.join(folder, 'possible-types.json'));
-    const code = (SAMPLES.get(name) ?? '')
-      .replaceAll('https://gateway.example/graphql', surroundings.url)
-      .replaceAll('wss://gateway.example/graphql', surroundings.url.replace('http', 'ws'));
-    writeFileSync(path.join(folder, 'surroundings.ts'), prelude(surroundings));
-    writeFileSync(path.join(folder, 'sample.ts'), code);
-    const { outputFiles } = await build({
-      entryPoints: [path.join(folder, 'sample.ts')],
-      inject: [path.join(folder, 'surroundings.ts')],
-      nodePaths: [path.join(TOP, 'node_modules')],
-      bundle: true,
-      write: false,
-      platform,
-      format: 'esm',
-      target: 'es2022',
-      logLevel: 'silent',
-      define: { 'globalThis.__DEV__': 'false' },
-    });
-    return outputFiles[0]?.text ?? '';
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const folder = temporaryFolder();
+  copyFileSync(path.join(TOP, 'possible-types.json'), path.join(folder, 'possible-types.json'));
+  const code = (SAMPLES.get(name) ?? '')
+    .replaceAll('https://gateway.example/graphql', surroundings.url)
+    .replaceAll('wss://gateway.example/graphql', surroundings.url.replace('http', 'ws'));
+  writeFileSync(path.join(folder, 'surroundings.ts'), prelude(surroundings));
+  writeFileSync(path.join(folder, 'sample.ts'), code);
+  const { outputFiles } = await build({
+    entryPoints: [path.join(folder, 'sample.ts')],
+    inject: [path.join(folder, 'surroundings.ts')],
+    nodePaths: [path.join(TOP, 'node_modules')],
+    bundle: true,
+    write: false,
+    platform,
+    format: 'esm',
+    target: 'es2022',
+    logLevel: 'silent',
+    define: { 'globalThis.__DEV__': 'false' },
+  });
+  return outputFiles[0]?.text ?? '';
 }
 
 type State = Record<string, unknown>;
 
-/** A process in which samples run side by side. */
 export interface RunningSamples {
-  /** What each sample has shown, in order. A repeated state counts once: urql shows the last one again when it ends. */
+  /** The statuses that each sample has shown, in order. urql repeats the last one when it ends. */
   shown: ReadonlyMap<string, State[]>;
-  /** Resolves with the exit code when all samples have ended. */
   exited: Promise<number | null>;
   errors(): string;
   kill(): void;
 }
 
-// Packages for Node.js that are no ES modules use it.
+// CommonJS packages need it.
 const REQUIRE = `import { createRequire } from 'node:module'; const require = createRequire(${JSON.stringify(__filename)});\n`;
 
-/**
- * Runs samples in one process, which ends with the last of them, or stays until it is killed, as a page does.
- * @param surroundingsOf the surroundings of a sample, by its name
- */
+/** Runs samples in one process, which ends with the last of them, or, with `stays`, when it is killed, like a page. */
 export async function runSamples(
   names: readonly string[],
   surroundingsOf: (name: string) => Surroundings,
   stays: boolean,
 ): Promise<RunningSamples> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-samples-'));
+  const folder = temporaryFolder();
   for (const name of names) {
     const reporter = `const reportState = (payment) => console.log('SHOWN ' + JSON.stringify(['${name}', payment]));\n`;
     const code = await bundled(name, surroundingsOf(name), 'node');
@@ -116,10 +102,9 @@ export async function runSamples(
   child.stderr.on('data', (chunk: Buffer) => {
     errors += chunk.toString();
   });
-  const exited = once(child, 'close').then(([code]) => code as number | null);
   return {
     shown,
-    exited: exited.finally(() => rmSync(folder, { recursive: true, force: true })),
+    exited: once(child, 'close').then(([code]) => code as number | null),
     errors: () => errors,
     kill: () => child.kill('SIGKILL'),
   };

@@ -8,8 +8,7 @@ import {
 import type { ExecutionResult } from 'graphql';
 import { AUTHORIZED } from '../../support/credentials';
 
-/** An operation as a client asks for it. */
-export interface Asked {
+export interface StreamRequest {
   query?: unknown;
   operationName?: unknown;
   variables?: unknown;
@@ -23,36 +22,31 @@ export interface SeenResult extends ExecutionResult<Record<string, Record<string
   })[];
 }
 
-/** What came over a stream: a result, its completion, or its end; `end` only where no completion came before. */
+/** An event of a stream: a result, its completion, or an end without completion. */
 export type StreamEvent =
   { event: 'next'; data: SeenResult } | { event: 'complete' } | { event: 'end' } | { event: 'cut' };
 
 interface Opening {
-  /** GET unless it is POST. */
   method?: 'GET' | 'POST';
   headers?: Record<string, string>;
-  /** Whose connection is used; one of its own unless it is given. */
+  /** An agent to share a connection. */
   agent?: Agent;
 }
 
-/** An operation as the parameters of a GET. */
-export const parametersOf = (asked: Asked): string =>
+export const parametersOf = (request: StreamRequest): string =>
   new URLSearchParams(
-    Object.entries(asked).map(([name, value]): [string, string] => [
+    Object.entries(request).map(([name, value]): [string, string] => [
       name,
       typeof value === 'string' ? value : JSON.stringify(value),
     ]),
   ).toString();
 
-/** Server-sent events, read by hand over a connection of their own: every byte that comes is seen. */
+/** Server-sent events, parsed by hand: every received byte is available. */
 export class EventStream {
-  /** How many comments came. */
   comments = 0;
-  /** Everything that came, as it was. */
   text = '';
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Whether the connection has ended, in whatever way. */
   isOver = false;
   readonly #response: IncomingMessage;
   readonly #request: ClientRequest;
@@ -71,14 +65,14 @@ export class EventStream {
     response.on('error', () => this.#over({ event: 'cut' }));
   }
 
-  /** Asks, and resolves when the headers of the answer have come. */
+  /** Sends the request, and resolves when the response headers have arrived. */
   static async open(
     url: string,
-    asked: Asked,
+    sent: StreamRequest,
     { method = 'GET', headers, agent }: Opening = {},
   ): Promise<EventStream> {
     const isPost = method === 'POST';
-    const target = isPost ? url : `${url}?${parametersOf(asked)}`;
+    const target = isPost ? url : `${url}?${parametersOf(sent)}`;
     const asking = request(target, {
       method,
       agent: agent ?? false,
@@ -89,7 +83,7 @@ export class EventStream {
         ...headers,
       },
     });
-    asking.end(isPost ? JSON.stringify(asked) : undefined);
+    asking.end(isPost ? JSON.stringify(sent) : undefined);
     const response = await new Promise<IncomingMessage>((resolve, reject) =>
       asking.once('response', resolve).once('error', reject),
     );
@@ -97,7 +91,6 @@ export class EventStream {
     return new EventStream(asking, response);
   }
 
-  /** The next event, waited for. */
   async next(): Promise<StreamEvent> {
     for (;;) {
       const event = this.#events.shift();
@@ -107,14 +100,12 @@ export class EventStream {
     }
   }
 
-  /** The data of the next event, which has to be a result without errors. */
   async nextData(): Promise<Record<string, unknown>> {
     const event = await this.next();
     if (event.event !== 'next' || !event.data.data) throw new Error(`No data: ${JSON.stringify(event)}`);
     return Object.values(event.data.data)[0] ?? {};
   }
 
-  /** All events until the stream has ended. */
   async rest(): Promise<StreamEvent[]> {
     const events: StreamEvent[] = [];
     for (;;) {
@@ -125,12 +116,11 @@ export class EventStream {
     }
   }
 
-  /** Whether nothing waits to be taken. */
   get isQuiet(): boolean {
     return this.#events.length === 0;
   }
 
-  /** Takes nothing more from the connection until it is told to go on. */
+  /** Stops reading. */
   pause(): void {
     this.#response.pause();
   }
@@ -139,8 +129,7 @@ export class EventStream {
     this.#response.resume();
   }
 
-  /** Goes away without a word. */
-  leave(): void {
+  disconnect(): void {
     this.#request.destroy();
   }
 

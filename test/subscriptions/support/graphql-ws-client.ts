@@ -7,7 +7,7 @@ const clients: Client[] = [];
 
 afterAll(() => clients.splice(0).forEach((client) => void client.dispose()));
 
-/** A graphql-ws client, disposed when the test file ends. It connects again without a wait. */
+/** A graphql-ws client that reconnects without delay. */
 export function graphqlWsClient(url: string | (() => string), options: Partial<ClientOptions> = {}): Client {
   const client = createClient({
     url: typeof url === 'string' ? socketAddress(url) : () => socketAddress(url()),

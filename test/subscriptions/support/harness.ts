@@ -1,6 +1,6 @@
 import type { Clock } from '../../../src/shared/clock';
 import type { AdvancingClock } from '../../../src/sandbox/clock';
-import { make, type MoneyResult } from '../../support/calls';
+import { sendCall, type MutationResult } from '../../support/calls';
 import { clientKeysFile, type TestClientKey } from '../../support/credentials';
 import { until } from '../../support/latch';
 import { CHANNEL, closeAfterTests, testGateway, type TestClient } from '../../support/gateway';
@@ -17,22 +17,19 @@ const document = (operation: string, kind: Kind, field: string): string =>
     ${field}(channel: $channel, transactionId: $transactionId) {
       ... on ${kind === 'payment' ? 'PaymentResource' : 'PayoutResource'} { status } } }`;
 
-/** A subscription to the status of a transaction. */
 export const subscription = (transactionId: string, kind: Kind = 'payment', channel: string = CHANNEL) => ({
   query: document('subscription', kind, `${kind}Updated`),
   variables: { channel, transactionId },
 });
 
-/** The query with the same variables. */
 export const lookupQuery = (kind: Kind = 'payment'): string => document('query', kind, kind);
 
-/** A result of the subscription. */
 export const statusResult = (status: string, kind: Kind = 'payment') => ({
   data: { [`${kind}Updated`]: { status } },
 });
 
 /** A gateway before a fake payment service, both with the same clock. */
-export class LiveRig<C extends Clock = AdvancingClock & Clock> {
+export class SubscriptionHarness<C extends Clock = AdvancingClock & Clock> {
   constructor(
     readonly client: TestClient,
     readonly service: FakePaymentService,
@@ -40,12 +37,11 @@ export class LiveRig<C extends Clock = AdvancingClock & Clock> {
     readonly logLines: string[],
   ) {}
 
-  /** The URL of /graphql. */
   get url(): string {
     return this.client.url;
   }
 
-  /** Adds a payment to the service: by UPI and waiting for its payer, unless `fields` say otherwise. Returns its id. */
+  /** Adds a UPI payment that waits for its payer. Returns its id. */
   addPayment(fields: Json = {}): string {
     return this.service.add({
       status: 'pending',
@@ -65,17 +61,14 @@ export class LiveRig<C extends Clock = AdvancingClock & Clock> {
     return kind === 'payment' ? this.addPayment(fields) : this.addPayout(fields);
   }
 
-  /** Number of lookups of a transaction by its id. */
   lookups(id: string): number {
     return this.service.lookupsOf(id).length;
   }
 
-  /** Queries a transaction. */
   lookUp(transactionId: string, kind: Kind = 'payment') {
     return this.client.ask(lookupQuery(kind), { channel: CHANNEL, transactionId });
   }
 
-  /** Changes a transaction, and queries it. */
   change(id: string, fields: Json): Promise<unknown> {
     this.service.update(id, fields);
     return this.lookUp(id, 'create_date' in this.service.fieldsOf(id) ? 'payment' : 'payout');
@@ -86,7 +79,7 @@ export class LiveRig<C extends Clock = AdvancingClock & Clock> {
     transactionId: string,
     fields: Json = { status: 'processing', payment_method: AT_PROVIDER },
     response: Json = fields,
-  ): Promise<MoneyResult | undefined> {
+  ): Promise<MutationResult | undefined> {
     const { service } = this;
     service.respond(({ method }) => {
       if (method !== 'POST') return undefined;
@@ -95,13 +88,12 @@ export class LiveRig<C extends Clock = AdvancingClock & Clock> {
       return { status: 200, json: { transaction_id: transactionId, status, ...response } };
     });
     const input = { channel: CHANNEL, transactionId, confirmation: { upi: { utr: '1234' } } };
-    const { result } = await make(this.client, { mutation: 'confirmPayment', input });
+    const { result } = await sendCall(this.client, { mutation: 'confirmPayment', input });
     service.respond(() => undefined);
     return result;
   }
 
-  /** Advances the clock in steps until `isSo`. */
-  advanceUntil(this: LiveRig, isSo: () => boolean, stepMs = 1000): Promise<boolean> {
+  advanceUntil(this: SubscriptionHarness, isSo: () => boolean, stepMs = 1000): Promise<boolean> {
     return until(() => {
       if (isSo()) return true;
       this.clock.advance(stepMs);
@@ -109,19 +101,18 @@ export class LiveRig<C extends Clock = AdvancingClock & Clock> {
     });
   }
 
-  /** Advances the clock until a transaction has been looked up `times` more times. */
-  lookedUp(this: LiveRig, id: string, times = 1): Promise<boolean> {
+  lookedUp(this: SubscriptionHarness, id: string, times = 1): Promise<boolean> {
     const count = this.lookups(id) + times;
     return this.advanceUntil(() => this.lookups(id) >= count, 200);
   }
 
-  /** A request through gateway and service: lookups that were sent before it have arrived. */
+  /** A request through gateway and service: lookups that were sent before have arrived. */
   roundTrip(): Promise<unknown> {
     return this.lookUp(this.addPayment());
   }
 
-  /** Asserts that nothing looks a transaction up any more, however much time passes. */
-  async expectNotPolled(this: LiveRig, id: string): Promise<void> {
+  /** Expects no lookups of a transaction in an hour. */
+  async expectNotPolled(this: SubscriptionHarness, id: string): Promise<void> {
     await this.roundTrip();
     const before = this.lookups(id);
     for (let minute = 0; minute < 3; minute += 1) {
@@ -131,14 +122,12 @@ export class LiveRig<C extends Clock = AdvancingClock & Clock> {
     expect(this.lookups(id)).toBe(before);
   }
 
-  /** The log lines of subscriptions that have ended, in order. */
   subscriptionLines(): Record<string, unknown>[] {
     return this.logLines
       .map((line) => JSON.parse(line) as Record<string, unknown>)
       .filter(({ operation }) => operation === 'subscription');
   }
 
-  /** Waits until `count` subscriptions have ended. */
   subscriptionsEnded(count: number): Promise<number> {
     return until(
       () => this.subscriptionLines().length,
@@ -150,14 +139,13 @@ export class LiveRig<C extends Clock = AdvancingClock & Clock> {
 interface LiveOptions {
   clients?: TestClientKey[];
   env?: Record<string, string>;
-  /** Shared with another gateway; a new one otherwise. */
   service?: FakePaymentService;
 }
 
 /** Clients have no time to answer pings while a test advances the clock by minutes. */
 const NO_HEARTBEAT = { SUBSCRIPTION_PING_SECONDS: '3600' };
 
-/** Settings with which a watch looks its transaction up once an hour. */
+/** Poll intervals of an hour. */
 export const NO_POLLING = {
   POLL_INTERVALS_PAYER: '1h',
   POLL_INTERVALS_PROVIDER: '1h',
@@ -165,8 +153,10 @@ export const NO_POLLING = {
   PAYOUT_PREFLIGHT: 'off',
 };
 
-/** A rig whose time passes by the given clock. */
-export async function liveRigOn<C extends Clock>(clock: C, options: LiveOptions = {}): Promise<LiveRig<C>> {
+export async function startHarnessOn<C extends Clock>(
+  clock: C,
+  options: LiveOptions = {},
+): Promise<SubscriptionHarness<C>> {
   const logLines: string[] = [];
   const service = options.service ?? closeAfterTests(await FakePaymentService.start(() => clock.now()));
   const env = {
@@ -175,9 +165,13 @@ export async function liveRigOn<C extends Clock>(clock: C, options: LiveOptions 
     ...NO_HEARTBEAT,
     ...options.env,
   };
-  return new LiveRig(await testGateway(service.url, { clock, logLines, env }), service, clock, logLines);
+  return new SubscriptionHarness(
+    await testGateway(service.url, { clock, logLines, env }),
+    service,
+    clock,
+    logLines,
+  );
 }
 
-/** A rig whose clock only the test advances. */
-export const liveRig = (options?: LiveOptions): Promise<LiveRig> =>
-  liveRigOn(movedClock(Date.now()), options);
+export const startHarness = (options?: LiveOptions): Promise<SubscriptionHarness> =>
+  startHarnessOn(movedClock(Date.now()), options);

@@ -8,10 +8,7 @@ interface Pending {
 /** A timer that is not set again within this time was the last one. */
 const SETTLE_MS = 1_500;
 
-/**
- * A clock that advances from timer to timer. The work that a timer starts ends, and sets the next timer, before the clock
- * advances again: lookups take no time.
- */
+/** A clock that advances from timer to timer. Work that a timer starts ends before the clock advances again: lookups take no time. */
 export class SteppedClock implements Clock {
   #now = Date.UTC(2026, 0, 1);
   readonly #timers = new Set<Pending>();
@@ -30,7 +27,6 @@ export class SteppedClock implements Clock {
     return { cancel: () => void this.#timers.delete(timer) };
   }
 
-  /** Advances by `ms`. */
   async run(ms: number): Promise<void> {
     const end = this.#now + ms;
     for (;;) {

@@ -6,7 +6,6 @@ import { CHANNEL, closeAfterTests, type TestClient } from '../../support/gateway
 import { graphqlWsClient } from './graphql-ws-client';
 import { subscription } from './harness';
 
-/** A client of one transport. */
 export type SubscriptionClient = Pick<Client, 'subscribe'>;
 
 type Connect = (
@@ -14,13 +13,13 @@ type Connect = (
   credentials?: { authorization?: string },
 ) => SubscriptionClient;
 
-/** A graphql-ws client with one connection, which it does not open again. Disposed when the test file ends. */
+/** A graphql-ws client with one connection and no reconnects. */
 export const webSocketClient = (
   { url }: Pick<TestClient, 'url'>,
   credentials: { authorization?: string } = AUTHORIZED,
 ): Client => graphqlWsClient(url, { connectionParams: credentials, retryAttempts: 0 });
 
-/** A graphql-sse client with one connection for each subscription, which it does not open again. */
+/** A graphql-sse client with a connection for each subscription and no reconnects. */
 export function eventStreamClient(
   { url }: Pick<TestClient, 'url'>,
   credentials: { authorization?: string } = AUTHORIZED,
@@ -34,7 +33,7 @@ export function eventStreamClient(
   };
 }
 
-/** Tests of what holds for both transports run once for each. */
+/** For tests that run once for each transport. */
 export const TRANSPORTS: readonly (readonly [string, Connect])[] = [
   ['WebSocket', webSocketClient],
   ['server-sent events', eventStreamClient],
@@ -47,11 +46,10 @@ export interface Fault {
   extensions: Record<string, unknown>;
 }
 
-/** A subscription and what came of it. */
+/** A subscription and what it has received. */
 export class Watching {
-  /** What each result has for `field`. */
+  /** The value of `field` in each result. */
   readonly values: Record<string, unknown>[] = [];
-  /** Everything that came as `data`. */
   readonly data: unknown[] = [];
   /** The GraphQL errors that ended it; empty when the connection was refused or closed instead. */
   errors: readonly Fault[] | undefined;
@@ -81,7 +79,6 @@ export class Watching {
     return this.values.at(-1);
   }
 
-  /** The statuses received, in order. */
   get statuses(): unknown[] {
     return this.values.map(({ status }) => status);
   }
@@ -90,12 +87,10 @@ export class Watching {
     return { statuses: this.statuses, completed: this.completed, codes: this.codes };
   }
 
-  /** The codes of the errors that ended it. */
   get codes(): unknown[] {
     return (this.errors ?? []).map(({ extensions }) => extensions['code']);
   }
 
-  /** Waits until `count` values have been received. */
   async received(count: number): Promise<this> {
     await until(
       () => this.values.length,
@@ -104,7 +99,6 @@ export class Watching {
     return this;
   }
 
-  /** Waits until the last value has these fields. */
   async shows(fields: Record<string, unknown>): Promise<void> {
     const expected = JSON.stringify(fields);
     const picked = (): string =>
@@ -112,7 +106,6 @@ export class Watching {
     await until(picked, (text) => text === expected);
   }
 
-  /** Waits until it has ended, in whatever way. */
   async ended(): Promise<void> {
     await until(() => this.completed || this.errors !== undefined);
   }
@@ -124,7 +117,6 @@ export class Watching {
   }
 }
 
-/** The fields that most tests select. */
 const FIELDS = '... on PaymentResource { status amount { value received } } ... on UpiPayment { state }';
 
 const document = (field: string, id: string, fields: string): string =>
@@ -136,24 +128,22 @@ export const watchPayment = (client: SubscriptionClient, id: string, fields = FI
 export const watchPayout = (client: SubscriptionClient, id: string): Watching =>
   new Watching(client, document('payoutUpdated', id, '... on PayoutResource { status }'), 'payoutUpdated');
 
-/** Watches a payment by both transports, and waits for the first results. */
+/** Subscribes by both transports, and waits for the first results. */
 export async function watchByBoth(
   gateway: Pick<TestClient, 'url'>,
   id: string,
   fields?: string,
 ): Promise<readonly Watching[]> {
-  const watchers = TRANSPORTS.map(([, connect]) => watchPayment(connect(gateway), id, fields));
-  await Promise.all(watchers.map((watcher) => watcher.received(1)));
-  return watchers;
+  const subscribers = TRANSPORTS.map(([, connect]) => watchPayment(connect(gateway), id, fields));
+  await Promise.all(subscribers.map((watcher) => watcher.received(1)));
+  return subscribers;
 }
 
-/** Subscribes, and waits until the subscription has ended or the first result has come. */
 export async function firstOf(client: SubscriptionClient, payload: SubscribePayload): Promise<Watching> {
   const watching = new Watching(client, payload);
   await until(() => watching.data.length > 0 || watching.completed || watching.errors !== undefined);
   return watching;
 }
 
-/** Subscribes to the status of a payment, and waits for the first result or the end. */
 export const watchStatus = (client: SubscriptionClient, id: string): Promise<Watching> =>
   firstOf(client, subscription(id));

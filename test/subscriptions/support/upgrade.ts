@@ -1,6 +1,6 @@
 const KEY = 'dGhlIHNhbXBsZSBub25jZQ==';
 
-/** What a browser sends to open a WebSocket; another value replaces a header, undefined leaves it out. */
+/** The upgrade request of a browser with changed headers; undefined removes a header. */
 export const upgradeLines = (
   url: string,
   { path = '/graphql', ...changed }: Record<string, string | undefined> = {},

@@ -1,29 +1,26 @@
 import { WebSocket, type ClientOptions } from 'ws';
 
-/** A message of graphql-transport-ws, as it came. */
-export interface Heard {
+export interface Message {
   type: string;
   id?: string;
   payload?: unknown;
 }
 
-/** An error, as a client gets it. */
-export interface Told {
+export interface WireError {
   message: string;
   path?: string[];
   locations?: unknown;
   extensions: Record<string, unknown>;
 }
 
-/** The errors that a message holds. */
-export const toldIn = ({ payload }: Heard): Told[] => payload as Told[];
+export const errorsIn = ({ payload }: Message): WireError[] => payload as WireError[];
 
-/** What of an error does not depend on the request. */
-export const words = ({
+/** The parts of an error that do not depend on the request. */
+export const stablePart = ({
   message,
   locations,
   extensions: { requestId: _, retryAfterMs: _wait, ...extensions },
-}: Told) => ({
+}: WireError) => ({
   message,
   ...(locations !== undefined && { locations }),
   extensions,
@@ -44,11 +41,9 @@ afterAll(() => open.splice(0).forEach((socket) => socket.terminate()));
 
 export const socketAddress = (url: string): string => url.replace(/^http/, 'ws');
 
-/** A WebSocket on which a test says what it wants: also what no client library sends. */
+/** A WebSocket that sends any message, also invalid ones. */
 export class WireClient {
-  /** All that was heard, in order. */
-  readonly heard: Heard[] = [];
-  /** Code and reason, once the connection is closed. */
+  readonly messages: Message[] = [];
   readonly closed: Promise<Closing>;
   #taken = 0;
   #isClosed = false;
@@ -57,7 +52,7 @@ export class WireClient {
   private constructor(readonly socket: WebSocket) {
     open.push(socket);
     socket.on('message', (data: Buffer) => {
-      this.heard.push(JSON.parse(data.toString()) as Heard);
+      this.messages.push(JSON.parse(data.toString()) as Message);
       this.#change();
     });
     socket.on('error', () => undefined);
@@ -70,7 +65,6 @@ export class WireClient {
     );
   }
 
-  /** @param url the address of /graphql, http or ws */
   static async open(url: string, { protocols = ['graphql-transport-ws'], ...options }: Opening = {}) {
     const socket = new WebSocket(socketAddress(url), protocols, options);
     const client = new WireClient(socket);
@@ -78,7 +72,7 @@ export class WireClient {
     return client;
   }
 
-  /** Connects, says who it is, and waits until that is acknowledged. */
+  /** Connects and waits for the acknowledgement of its credentials. */
   static async ready(url: string, payload?: object, options?: Opening): Promise<WireClient> {
     const client = await WireClient.open(url, options);
     client.say({ type: 'connection_init', ...(payload && { payload }) });
@@ -99,10 +93,9 @@ export class WireClient {
     this.say({ type: 'complete', id });
   }
 
-  /** The next message; fails where the connection is closed first. */
-  async next(): Promise<Heard> {
+  async next(): Promise<Message> {
     for (;;) {
-      const message = this.heard[this.#taken];
+      const message = this.messages[this.#taken];
       if (message) {
         this.#taken += 1;
         return message;
@@ -112,12 +105,12 @@ export class WireClient {
     }
   }
 
-  /** Waits for an answer to something said now: whatever was said before has been dealt with then. */
-  async settled(): Promise<Heard[]> {
+  /** Sends a ping and waits for its pong: everything sent before has been processed. */
+  async settled(): Promise<Message[]> {
     const before = this.#taken;
     this.say({ type: 'ping' });
     for (let message = await this.next(); message.type !== 'pong'; message = await this.next());
-    return this.heard.slice(before, this.#taken - 1);
+    return this.messages.slice(before, this.#taken - 1);
   }
 
   #change(): void {

@@ -1,22 +1,16 @@
 import type { Socket } from 'node:net';
 
-/** An HTTP request as it arrived. */
 export interface ReceivedHttpRequest {
   method: string;
   path: string;
-  /** Query string as sent, without the question mark. */
   query: string;
-  /** The query string decoded. */
   parameters: URLSearchParams;
-  /** By lower-case name. */
   headers: Record<string, string>;
-  /** Body as sent; empty when there is none. */
   body: string;
-  /** The body parsed as JSON; `{}` when there is none. */
+  /** The parsed body; `{}` without one. */
   json: Record<string, unknown>;
 }
 
-/** A response of the service. */
 export interface ServiceResponse {
   status: number;
   json: unknown;
@@ -40,7 +34,7 @@ export function httpResponse(
   ]);
 }
 
-/** Reads the first request from the received bytes; undefined while it is incomplete. */
+/** Parses the first request of the received bytes; undefined while it is incomplete. */
 function readRequest(bytes: Buffer): { request: ReceivedHttpRequest; rest: Buffer } | undefined {
   const headEnd = bytes.indexOf('\r\n\r\n');
   if (headEnd < 0) return undefined;
@@ -95,7 +89,6 @@ export class ServiceConnection {
     this.write(httpResponse({ ...response, headers: { date: this.#date(), ...response.headers } }, body));
   }
 
-  /** Writes raw bytes. */
   write(bytes: string | Buffer, written?: () => void): void {
     if (this.socket.writable) this.socket.write(bytes, written);
   }
@@ -112,7 +105,6 @@ export class ServiceConnection {
     else this.socket.end(bytes);
   }
 
-  /** Calls `run` every `ms` milliseconds until the connection closes. */
   every(ms: number, run: () => void): void {
     const timer = setInterval(run, ms);
     this.socket.once('close', () => clearInterval(timer));

@@ -4,10 +4,8 @@ import { createServer, type AddressInfo, type Server } from 'node:net';
 import { ServiceConnection, type ReceivedHttpRequest, type ServiceResponse } from './connection';
 import { Ledger, resource, type Entry, type Kind } from './ledger';
 
-/** The endpoint that a request is for. */
 export type Endpoint = 'create-payment' | 'create-payout' | 'confirm' | 'look-up-payment' | 'look-up-payout';
 
-/** A request as it arrived. */
 export interface ReceivedRequest extends ReceivedHttpRequest {
   endpoint: Endpoint;
   /** Time of arrival by the service's clock, in ms since 1970. */
@@ -18,32 +16,29 @@ export interface ReceivedRequest extends ReceivedHttpRequest {
   isRefused?: boolean;
 }
 
-/** Does anything with the connection instead of sending `response`, which is what a healthy service would send. */
+/** Responds instead of `response`, which a healthy service would send. */
 export type FaultReply = (connection: ServiceConnection, response: ServiceResponse) => void;
 
-/** A scripted response, or a fault reply. `json` is `{}` when neither it nor `body` is given. */
+/** A scripted response, or a fault reply. `json` defaults to `{}`. */
 export type Reply =
   { status: number; json?: unknown; body?: string | Buffer; headers?: Record<string, string> } | FaultReply;
 
-/** Chooses the response to a request. Undefined: the ledger's response. */
+/** The response to a request. Undefined: the ledger's response. */
 export type Script = (request: ReceivedRequest) => Reply | undefined | Promise<Reply | undefined>;
 
-/** How the service treats one request. */
 export interface Fault {
-  /** True: it acts at once. False: never. A number: that many ms later. The response is made as if it had acted. */
+  /** True: carried out at once. False: never. A number: that many ms later. The response is the same in each case. */
   acts: boolean | number;
   /** Awaited before the request is processed. */
   first?: Promise<unknown>;
-  /** Replaces the response. */
   reply?: FaultReply;
 }
 
-/** Chooses a fault for a request; undefined for none. */
 export type FaultPlan = (endpoint: Endpoint, request: ReceivedRequest) => Fault | undefined;
 
 export type Json = Record<string, unknown>;
 
-/** The service refuses a request whose timestamp is further off than this (specification section 5). */
+/** Maximum age of a timestamp (specification section 5). */
 const MAX_AGE_MS = 5 * 60 * 1000;
 
 /**
@@ -52,9 +47,7 @@ const MAX_AGE_MS = 5 * 60 * 1000;
  */
 export class FakePaymentService {
   readonly ledger = new Ledger();
-  /** Every request that arrived, in order. */
   readonly requests: ReceivedRequest[] = [];
-  /** How many connections were opened. */
   connections = 0;
   /** Offset of its clock, in ms. */
   clockOffsetMs = 0;
@@ -79,19 +72,16 @@ export class FakePaymentService {
     this.#server = this.#newServer();
   }
 
-  /** Starts one on a free port. `now` is its clock, in ms since 1970. */
   static async start(now?: () => number): Promise<FakePaymentService> {
     const service = new FakePaymentService(now);
     await service.listen();
     return service;
   }
 
-  /** Base URL; ends with a slash. */
   get url(): string {
     return `http://127.0.0.1:${this.#port}/`;
   }
 
-  /** The service's own clock, in ms since 1970. */
   now(): number {
     return this.#now() + this.clockOffsetMs;
   }
@@ -104,7 +94,7 @@ export class FakePaymentService {
     this.#port = (this.#server.address() as AddressInfo).port;
   }
 
-  /** Stops listening and destroys all connections: new ones are refused. */
+  /** Stops listening and destroys all connections. */
   async close(): Promise<void> {
     for (const { socket } of this.#open) socket.destroy();
     if (!this.#server.listening) return;
@@ -113,7 +103,6 @@ export class FakePaymentService {
     await closed;
   }
 
-  /** Responds to later requests by this script, in place of the one before. */
   respond(script: Script): void {
     this.#script = script;
   }
@@ -128,7 +117,7 @@ export class FakePaymentService {
     this.#plan = plan;
   }
 
-  /** Holds back the response to the next request, which is computed when it arrives, until `release` is called. */
+  /** Holds back the response to the next request, which is computed on arrival, until `release` is called. */
   hold(): { arrived: Promise<ReceivedRequest>; release(): void } {
     const arrived = Promise.withResolvers<ReceivedRequest>();
     const released = Promise.withResolvers<undefined>();
@@ -143,7 +132,6 @@ export class FakePaymentService {
     return id;
   }
 
-  /** Changes fields of an added transaction. */
   update(transactionId: string, fields: Json): void {
     this.#transactions.set(transactionId, { ...this.#transactions.get(transactionId), ...fields });
   }
@@ -160,19 +148,16 @@ export class FakePaymentService {
     );
   }
 
-  /** Requests to an endpoint. */
   requestsTo(endpoint: Endpoint): ReceivedRequest[] {
     return this.requests.filter((request) => request.endpoint === endpoint);
   }
 
-  /** Lookups of a transaction by its id. */
   lookupsOf(transactionId: string): ReceivedRequest[] {
     return this.requests.filter(
       ({ method, parameters }) => method === 'GET' && parameters.get('transaction_id') === transactionId,
     );
   }
 
-  /** Removes and returns the requests received so far. */
   takeRequests(): ReceivedRequest[] {
     return this.requests.splice(0);
   }

@@ -6,68 +6,69 @@ import type { FaultReply } from './fake-payment-service';
 const HTML = '<!DOCTYPE html><html><body><h1>Sorry</h1></body></html>';
 const HEAD = 'HTTP/1.1 201 Created\r\ncontent-type: application/json\r\n';
 
-/** Answers with that status and a body that says nothing. */
 export const status =
   (code: number, headers: Record<string, string> = {}): FaultReply =>
   (connection) =>
     connection.send({ status: code, json: { message: 'no' }, headers });
 
-/** Answers with that status, in HTML. */
 export const html =
   (code: number): FaultReply =>
   (connection) =>
     connection.send({ status: code, json: {}, headers: { 'content-type': 'text/html' } }, HTML);
 
-/** Answers as it should, but with that in it. */
+/** The regular response with changed fields. */
 export const altered =
   (change: Record<string, unknown>): FaultReply =>
   (connection, { status: code, json }) =>
     connection.send({ status: code, json: { ...Object(json), ...change } });
 
 export const reset: FaultReply = (connection) => connection.reset();
-export const hangUp: FaultReply = (connection) => connection.end();
-export const silence: FaultReply = () => undefined;
+export const closeConnection: FaultReply = (connection) => connection.end();
+export const noResponse: FaultReply = () => undefined;
 
 const drip: FaultReply = (connection) => {
   connection.write(`${HEAD}transfer-encoding: chunked\r\n\r\n`);
   connection.every(20, () => connection.write('1\r\n \r\n'));
 };
 
-const truncate: FaultReply = (connection, answer) => {
-  connection.write(httpResponse(answer).subarray(0, -20));
+const truncate: FaultReply = (connection, response) => {
+  connection.write(httpResponse(response).subarray(0, -20));
   connection.end();
 };
 
-const truncatedJson: FaultReply = (connection, answer) =>
-  connection.send(answer, JSON.stringify(answer.json).slice(0, -20));
+const truncatedJson: FaultReply = (connection, response) =>
+  connection.send(response, JSON.stringify(response.json).slice(0, -20));
 
-const wrongType: FaultReply = (connection, answer) =>
-  connection.send({ ...answer, headers: { 'content-type': 'text/plain' } });
+const wrongType: FaultReply = (connection, response) =>
+  connection.send({ ...response, headers: { 'content-type': 'text/plain' } });
 
-/** A parser that takes the last of two keys would believe in a transaction that is not there. */
-const duplicateKeys: FaultReply = (connection, answer) =>
-  connection.send(answer, JSON.stringify(answer.json).replace(/}$/, `,"transaction_id":"${randomUUID()}"}`));
+/** A parser that takes the last of two keys would read a wrong transaction id. */
+const duplicateKeys: FaultReply = (connection, response) =>
+  connection.send(
+    response,
+    JSON.stringify(response.json).replace(/}$/, `,"transaction_id":"${randomUUID()}"}`),
+  );
 
 const endless: FaultReply = (connection) => {
   connection.write(`${HEAD}transfer-encoding: chunked\r\n\r\n`);
   connection.every(1, () => connection.write(`10000\r\n${'x'.repeat(0x10000)}\r\n`));
 };
 
-const gzipBomb: FaultReply = ({ socket }, answer) => {
-  const bomb = gzipSync(`${JSON.stringify(answer.json)}${' '.repeat(20_000_000)}`);
-  socket.write(`${HEAD}content-encoding: gzip\r\ncontent-length: ${bomb.length}\r\n\r\n`);
-  socket.write(bomb);
+const gzipBomb: FaultReply = ({ socket }, response) => {
+  const document = gzipSync(`${JSON.stringify(response.json)}${' '.repeat(20_000_000)}`);
+  socket.write(`${HEAD}content-encoding: gzip\r\ncontent-length: ${document.length}\r\n\r\n`);
+  socket.write(document);
 };
 
 const notHttp: FaultReply = (connection) => connection.write('SSH-2.0-OpenSSH_9.2\r\n');
 
 const stopInHead: FaultReply = (connection) => connection.write('HTTP/1.1 201 Created\r\ncontent-ty');
 
-/** Everything that leaves open whether the service acted, by name. */
-export const LOST_ANSWERS: Record<string, FaultReply> = {
+/** Responses and faults after which the outcome is unknown, by name. */
+export const LOST_RESPONSES: Record<string, FaultReply> = {
   'resets the connection': reset,
-  'closes the connection': hangUp,
-  'says nothing': silence,
+  'closes the connection': closeConnection,
+  'says nothing': noResponse,
   drips: drip,
   'stops in the middle of the head': stopInHead,
   'cuts the answer': truncate,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 export type Kind = 'payment' | 'payout';
 
-/** What the service made: the truth that the gateway's journal is measured against. */
+/** A transaction of the service: the truth for comparisons with the gateway's journal. */
 export interface Entry {
   kind: Kind;
   transactionId: string;
@@ -10,16 +10,15 @@ export interface Entry {
   externalId: string;
   amount: { currency: string; value: string };
   method: Record<string, unknown>;
-  /** The free text that came along: tests put the idempotency key there. */
+  /** Tests put the idempotency key here. */
   description: string;
   status: string;
   state: string | null;
   createdAt: number;
-  /** Lookups do not show it before then, … */
+  /** Lookups hide it before this time … */
   visibleAt: number;
-  /** … nor before so many of them have asked for it. */
+  /** … and for this many lookups. */
   hiddenLookups: number;
-  /** How many confirms were carried out. */
   confirms: number;
 }
 
@@ -32,16 +31,16 @@ const STATES: Record<string, string> = {
   c2c: 'waiting_for_confirm',
 };
 
-/** Everything the service was made to create. It keeps no external id unique, and knows no idempotency key. */
+/** All transactions of the service. External ids are not unique, and there are no idempotency keys. */
 export class Ledger {
   readonly entries: Entry[] = [];
   readonly #byId = new Map<string, Entry>();
   readonly #byExternalId = new Map<string, Entry[]>();
-  /** For how long, and for how many lookups, what is made from now on is not shown. */
+  /** For how long, and for how many lookups, new transactions are hidden. */
   lag = { ms: 0, lookups: 0 };
-  /** Which of several with the same external id a lookup shows: the specification does not say. */
+  /** Which of several with the same external id a lookup shows; not specified. */
   shows: 'newest' | 'oldest' = 'newest';
-  /** Whether a confirm of a payment that is confirmed already is carried out again: the specification does not say. */
+  /** Whether a confirm of a confirmed payment is carried out again; not specified. */
   acceptsRepeats = false;
 
   create(kind: Kind, body: Record<string, unknown>, now: number): Entry {
@@ -75,7 +74,6 @@ export class Ledger {
     return entry?.kind === kind ? entry : undefined;
   }
 
-  /** What a lookup shows. */
   find(kind: Kind, query: URLSearchParams, now: number): Entry | undefined {
     const [channel, id, externalId] = ['channel', 'transaction_id', 'external_id'].map((name) =>
       query.get(name),
