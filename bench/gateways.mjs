@@ -1,7 +1,7 @@
-// `npm run bench`: what a request costs, beside a bare proxy (the floor) and other gateways on the same service and the
-// same work. `-- --quick` measures less, `--only floor,paygraph` only some gateways, `--works one,tiny` only some work,
-// names after it (`starts`, `rounds`, `memory`) only these parts, and `--write` puts the figures into docs/benchmarks.md.
-// The peers are measured where `npm ci` was run in bench/peers. See docs/benchmarks.md.
+// `npm run bench`: cost of a request, compared with a minimal proxy (the baseline) and other gateways on the same service and
+// workload. Options: `--quick` (fewer rounds), `--only floor,paygraph` (gateways), `--works one,tiny` (workloads),
+// positional `starts`, `rounds`, `memory` (parts), `--write` (updates docs/benchmarks.md).
+// Peers are measured if `npm ci` was run in bench/peers. See docs/benchmarks.md.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -17,7 +17,7 @@ import { openDisk } from './journal/disk.mjs';
 import { median } from './journal/stats.mjs';
 import { start } from './journal/processes.mjs';
 
-// Many short rounds and not few long ones: what else the machine does comes and goes within seconds.
+// Many short rounds instead of few long ones: disturbance by other programs lasts for seconds.
 const FULL = { rounds: 15, milliseconds: 1000, warmUp: 1, starts: 5, requests: 100_000, own: 1_000_000 };
 const QUICK = { rounds: 9, milliseconds: 500, warmUp: 0.25, starts: 3, requests: 10_000, own: 10_000 };
 const MEMORY_PARTS = 10;
@@ -37,7 +37,7 @@ const size = values.quick ? QUICK : FULL;
 const print = (text = '') => process.stdout.write(`${text}\n`);
 const chosen = (names, all) => (names ? all.filter((name) => names.split(',').includes(name)) : all);
 
-/** Those that are measured for all there is. */
+/** Gateways that take part in every measurement. */
 const whole = (entries) => entries.filter(({ only }) => !only);
 
 const PARTS = {
@@ -94,7 +94,7 @@ async function measure(data) {
   return results;
 }
 
-/** How much of the gateways' core others used, where that was much: figures are then to be doubted. */
+/** Warns when other programs used much of the gateways' core, since the figures are unreliable then. */
 function warnOfStrangers({ rounds = {} }) {
   const shares = Object.values(rounds).flatMap((ofWork) =>
     Object.values(ofWork).flatMap((each) => each.map(({ strangersPercent }) => strangersPercent)),
@@ -105,7 +105,7 @@ function warnOfStrangers({ rounds = {} }) {
     );
 }
 
-// On the disk where the journal is by default, not in a folder that may be kept in memory.
+// On the disk of the default journal, since a temporary folder may be in memory.
 const data = path.resolve(import.meta.dirname, '..', 'data');
 const savedFile = path.join(data, 'bench-gateways.json');
 mkdirSync(data, { recursive: true });

@@ -1,5 +1,5 @@
-// `npm run bench:journal`: what the journal adds to a create, how many creates it takes at once, and which lookups
-// touch it. Everything is measured in one run, on real sockets, files and databases; see docs/benchmarks.md.
+// `npm run bench:journal`: time and CPU that the journal adds to a create, creates per second, and journal calls per
+// lookup. Everything is measured in one run, with real sockets, files and databases. See docs/benchmarks.md.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -19,20 +19,20 @@ const CONCURRENCY = 64;
 const THROUGHPUT_ROUNDS = 5;
 const THROUGHPUT_MS = 3000;
 
-/** A create waits for two commits, and so for two syncs of the disk: one before it is sent, one after. */
+/** A create waits for two commits, each with a disk sync: one before the request is sent, one after. */
 const SYNCS_PER_CREATE = 2;
 const BARS = { addedMs: 1, perSecond: { SQLite: 1500, PostgreSQL: 3000 } };
 
 const print = (text = '') => process.stdout.write(`${text}\n`);
 const verdict = (met) => (met ? 'met' : 'NOT MET');
 
-/** Rounds of single creates: every measurement once in turn, so that what else the machine does hits all alike. */
+/** Rounds of single creates. Each round runs every measurement once, so that disturbances affect all of them alike. */
 async function measureLatency(measurements) {
   const rounds = new Map(measurements.map(({ name }) => [name, []]));
   for (let round = 0; round < ROUNDS; round += 1) {
     const taken = new Map(measurements.map(({ name }) => [name, []]));
     for (let turn = 0; turn < CREATES_PER_ROUND; turn += 1) {
-      // Another one begins each time.
+      // The order rotates from round to round.
       for (let place = 0; place < measurements.length; place += 1) {
         const { name, once } = measurements[(place + turn) % measurements.length];
         taken.get(name).push(await once());
@@ -71,7 +71,7 @@ async function latency({ gateways, disk }) {
   }
   print('## One create after another, in milliseconds');
   print();
-  print(table(['', 'median (rounds)', 'added by the journal', 'beyond two syncs', 'bar'], rows));
+  print(table(['', 'median (rounds)', 'added by the journal', 'beyond two syncs', 'target'], rows));
   print();
 }
 
@@ -91,7 +91,7 @@ async function throughput({ gateways, journals }) {
   for (let round = 0; round <= THROUGHPUT_ROUNDS; round += 1) {
     for (const { name, run } of measurements) {
       const result = await run();
-      // The first round is for warming up.
+      // The first round warms up.
       if (round > 0) results.get(name).push(result);
     }
   }
@@ -110,7 +110,7 @@ async function throughput({ gateways, journals }) {
   });
   print(`## ${CONCURRENCY} creates at once`);
   print();
-  print(table(['', 'per second', 'of no journal', 'CPU ms each', 'refused', 'bar'], rows));
+  print(table(['', 'per second', 'relative to no journal', 'CPU ms each', 'rejected', 'target'], rows));
   print();
 }
 
@@ -124,9 +124,9 @@ async function lookups({ serviceUrl, journalUrl }) {
     const words = Object.entries(calls).map(([call, count]) => `${count} × ${call}`);
     return [name, words.join(', ') || 'nothing', verdict(met)];
   });
-  print('## What lookups ask of the journal');
+  print('## Journal calls per lookup');
   print();
-  print(table(['lookup', 'asked', 'none, or one for each payout'], rows));
+  print(table(['lookup', 'calls', 'none, or one per payout'], rows));
 }
 
 function printMachine(postgres) {
@@ -169,7 +169,7 @@ if (!isFresh() && !build()) process.exit(1);
 const postgres = await freshDatabase();
 if (!postgres)
   print('SKIPPED: PostgreSQL does not answer (TEST_DATABASE_URL), so nothing is measured with it.\n');
-// On the disk where the journal is by default, not in a folder that may be kept in memory.
+// On the disk of the default journal, since a temporary folder may be in memory.
 const data = path.resolve(import.meta.dirname, '..', 'data');
 mkdirSync(data, { recursive: true });
 const folder = mkdtempSync(path.join(data, 'bench-'));

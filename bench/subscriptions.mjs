@@ -1,6 +1,6 @@
-// `npm run bench:subscriptions`: what live updates cost, and how soon a change is out. Everything is measured in one run, on
-// real sockets and processes; see docs/benchmarks.md. `-- --scale 0.02` measures with a fiftieth of the watchers, and
-// names after it measure only some parts: `-- memory changes`.
+// `npm run bench:subscriptions`: cost of live updates and delay from a change to the subscriber. Everything is measured in
+// one run, with real sockets and processes. `-- --scale 0.02` uses a fiftieth of the subscribers; positional arguments
+// select parts: `-- memory changes`. See docs/benchmarks.md.
 import os from 'node:os';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
@@ -62,9 +62,11 @@ async function calls(service) {
     rows.push(row(PAYMENTS, single, '', ''));
     rows.push(row(WATCHERS, many, `${(100 * ratio).toFixed(1)} %`, `95–105 %: ${verdict(met)}`));
   }
-  print(`## Watchers of ${whole(PAYMENTS)} payments, per second`);
+  print(`## Subscribers of ${whole(PAYMENTS)} payments, per second`);
   print();
-  print(table(['looked at', 'watchers', 'service calls', 'results', 'CPU', 'of single ones', 'bar'], rows));
+  print(
+    table(['payments', 'subscribers', 'service calls', 'results', 'CPU', 'ratio to single', 'target'], rows),
+  );
 }
 
 async function memory(service) {
@@ -76,9 +78,9 @@ async function memory(service) {
     tenth(external),
     `≤ ${BARS.memoryKb}: ${verdict(rss <= BARS.memoryKb)}`,
   ]);
-  print(`## Memory of ${whole(WATCHERS)} idle watchers, in KB each`);
+  print(`## Memory per subscriber in KB, ${whole(WATCHERS)} idle subscribers`);
   print();
-  print(table(['they come with', 'RSS', 'of it heap', 'of it external', 'bar'], rows));
+  print(table(['connections', 'RSS', 'heap', 'external', 'target'], rows));
 }
 
 async function changes(service) {
@@ -92,16 +94,16 @@ async function changes(service) {
     const bar = barMs ? `p99 ≤ ${barMs}: ${verdict(p99 <= barMs)}` : 'none';
     return [name, whole(sample.length), tenth(median(sample)), tenth(p99), tenth(Math.max(...sample)), bar];
   };
-  print('## From a change to who watches, in milliseconds');
+  print('## From a change to its subscribers, in milliseconds');
   print();
   print(
     table(
-      ['', 'changes', 'median', 'p99', 'most', 'bar'],
+      ['', 'changes', 'median', 'p99', 'maximum', 'target'],
       [
-        row(`seen in a query, to the last of ${whole(OF_ONE_PAYMENT)}`, measured.seen, BARS.seenMs),
-        row("hinted by a callback, beyond the lookup's time", measured.single, BARS.hintedMs),
-        row('hinted, 100 ms after another of the same payment', measured.again, BARS.hintedMs),
-        row(`hinted, ${HINTS} payments at once`, measured.together),
+        row(`found by a query, to the last of ${whole(OF_ONE_PAYMENT)}`, measured.seen, BARS.seenMs),
+        row("announced by a callback, beyond the lookup's time", measured.single, BARS.hintedMs),
+        row('announced 100 ms after another of the same payment', measured.again, BARS.hintedMs),
+        row(`announced, ${HINTS} payments at once`, measured.together),
       ],
     ),
   );
@@ -122,20 +124,20 @@ async function polling(service) {
   ];
   const of = (figure) => factor(sum(asking, figure), sum(watching, figure));
   print(
-    `## ${whole(AGAINST_POLLERS)} who watch and ${whole(AGAINST_POLLERS)} who poll once a second, per second`,
+    `## ${whole(AGAINST_POLLERS)} subscribers and ${whole(AGAINST_POLLERS)} clients that poll once a second, per second`,
   );
   print();
   print(
     table(
       ['', 'service calls', 'results', 'CPU'],
       [
-        row('watching', watching),
+        row('subscribing', watching),
         row('polling', asking),
-        ['polling takes', of('lookups'), '', of('cpuPercent')],
+        ['polling / subscribing', of('lookups'), '', of('cpuPercent')],
       ],
     ),
   );
-  if (refused > 0) print(`\n${whole(refused)} polls were refused.`);
+  if (refused > 0) print(`\n${whole(refused)} polls were rejected.`);
 }
 
 function printMachine() {

@@ -1,4 +1,4 @@
-// Apollo Server as its documentation starts it: startStandaloneServer, type definitions, resolvers that fetch.
+// Apollo Server as in its documentation: startStandaloneServer, type definitions, resolvers that call fetch.
 import { createHmac } from 'node:crypto';
 import process from 'node:process';
 import { URLSearchParams } from 'node:url';

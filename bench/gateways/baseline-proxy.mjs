@@ -1,4 +1,4 @@
-// The floor: a bare proxy that signs a call and relays the service's JSON. No gateway can do less.
+// The baseline: a minimal proxy that signs a request and relays the service's JSON. A gateway cannot do less work.
 import { Buffer } from 'node:buffer';
 import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';

@@ -1,4 +1,4 @@
-// A chart of bars in SVG: the processor time of one request, a panel for each work.
+// Bar chart in SVG: CPU time per request, one panel per workload.
 import { summary } from '../journal/stats.mjs';
 import { floorsOf, ratio } from './thresholds.mjs';
 
@@ -21,7 +21,7 @@ const colourOf = (name) => {
 
 const text = (x, y, words, more = '') => `<text x="${x}" y="${y}"${more}>${escape(words)}</text>`;
 
-/** A bar of the median, with a line from the least to the greatest round, and how often it is the floor. */
+/** Bar of the median with a line from minimum to maximum, labelled with the ratio to the baseline. */
 function bar({ name, cpu, toFloor }, { most, y }) {
   const { median, least, most: greatest } = summary(cpu);
   const left = MARGIN + NAMES;
@@ -50,7 +50,7 @@ function panel(title, { rounds, work, top }) {
   return { lines, height: HEAD + gateways.length * ROW + GAP };
 }
 
-/** The chart of the rounds; `titles` names the panels that there are to be, in order. */
+/** Chart of the rounds; `titles` names the panels, in order. */
 export function chart(rounds, titles) {
   const lines = [];
   let top = MARGIN;

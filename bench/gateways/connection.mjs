@@ -1,13 +1,13 @@
-// HTTP over one kept connection, with as little work as possible: who asks shares a core with the service.
+// Minimal HTTP/1.1 client on one keep-alive connection. It does little work because it shares a core with the service.
 import { Buffer } from 'node:buffer';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
-/** No gateway of the benchmark takes so long unless it hangs. */
-const PATIENCE_MS = 20_000;
+/** Response timeout. No gateway of the benchmark takes that long unless it hangs. */
+const TIMEOUT_MS = 20_000;
 const END_OF_HEAD = '\r\n\r\n';
 
-/** The characters of a request, whole. */
+/** Serialises a request. */
 export function requestText({ path, body: given = '', method = 'POST', headers = {} }) {
   const body = typeof given === 'string' ? given : JSON.stringify(given);
   const lines = [
@@ -21,7 +21,7 @@ export function requestText({ path, body: given = '', method = 'POST', headers =
   return `${lines.join('\r\n')}${END_OF_HEAD}${body}`;
 }
 
-/** The text of a body in chunks; undefined where some are missing. */
+/** Decodes a chunked body; undefined while bytes are missing. */
 function joinChunks(bytes, from) {
   const parts = [];
   for (let at = from; ;) {
@@ -36,7 +36,7 @@ function joinChunks(bytes, from) {
   }
 }
 
-/** The answer that some bytes are; undefined where some are missing. */
+/** Parses a response; undefined while bytes are missing. */
 export function readAnswer(bytes) {
   const headEnd = bytes.indexOf(END_OF_HEAD);
   if (headEnd < 0) return undefined;
@@ -65,13 +65,13 @@ export class Connection {
 
   constructor(socket) {
     this.#socket = socket;
-    socket.setTimeout(PATIENCE_MS, () => socket.destroy(new Error('There was no answer in time.')));
+    socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error('There was no answer in time.')));
     socket.on('data', (bytes) => this.#read(bytes));
     socket.on('error', (error) => this.#waiting?.reject(error));
     socket.on('close', () => this.#waiting?.reject(new Error('The gateway closed the connection.')));
   }
 
-  /** Sends a request and resolves with its status and the text of its body. */
+  /** Sends a request and resolves with the status and the body text. */
   ask(text) {
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };

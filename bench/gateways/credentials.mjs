@@ -1,7 +1,7 @@
-// What the gateways sign with, and the service checks.
+// API key and secret that the gateways sign with and the service checks.
 export const CREDENTIALS = { apiKey: 'bench-api-key-0123456789', secretKey: 'bench-secret-key-0123456789' };
 
-/** The settings that every gateway of the benchmark is started with. */
+/** Settings of every gateway of the benchmark. */
 export const environment = ({ port, serviceUrl }) => ({
   NODE_ENV: 'production',
   PORT: String(port),

@@ -1,4 +1,4 @@
-// The part of docs/benchmarks.md that this benchmark writes, and its chart.
+// Writes the generated section of docs/benchmarks.md and its chart.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { format, resolveConfig } from 'prettier';
@@ -38,7 +38,7 @@ ${machine}; ${date}; ${versions}.
 ${tables(results)}`;
 }
 
-/** The document with the section in the place of the one it has, or as its first. */
+/** Replaces the section in the document, or inserts it first. */
 function placed(document, written) {
   const part = `${BEGIN}\n\n${written}\n\n${END}`;
   const from = document.indexOf(BEGIN);
@@ -47,7 +47,7 @@ function placed(document, written) {
   return `${document.slice(0, titleEnd)}\n${part}\n${document.slice(titleEnd)}`;
 }
 
-/** Writes section and chart into the folder of the documents. */
+/** Writes section and chart into the docs folder. */
 export async function writeDocument(results, folder) {
   const file = path.join(folder, 'benchmarks.md');
   const text = placed(readFileSync(file, 'utf8'), section(results));

@@ -1,4 +1,4 @@
-// A gateway under measurement: started on its core, asked until it answers, stopped.
+// Starts a measured gateway on its core, waits for its first response, and stops it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync } from 'node:fs';
@@ -11,11 +11,11 @@ import { sleep } from '../subscriptions/clock.mjs';
 import { Connection, requestText } from './connection.mjs';
 import { cpuOf, onGatewayCore, rssOf, treeOf } from './machine.mjs';
 
-const START_PATIENCE_MS = 60_000;
-const STOP_PATIENCE_MS = 10_000;
+const START_TIMEOUT_MS = 60_000;
+const STOP_TIMEOUT_MS = 10_000;
 const ASK_AGAIN_MS = 3;
 
-/** The gateways that run: nothing is left behind, however this program ends. */
+/** Running gateways, killed when this program ends in any way. */
 const running = new Set();
 process.on('exit', () => running.forEach((pid) => process.kill(-pid, 'SIGKILL')));
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
@@ -29,7 +29,7 @@ async function freePort() {
   return port;
 }
 
-/** Whether the smallest question is answered yet. */
+/** Whether a minimal request is answered with success yet. */
 async function answers(port, text) {
   let connection;
   try {
@@ -45,7 +45,7 @@ async function answers(port, text) {
 
 const environmentOf = (env) => ({ PATH: process.env.PATH, HOME: process.env.HOME, ...env });
 
-/** Starts a gateway; resolves at its first answer. */
+/** Starts a gateway; resolves at its first successful response. */
 export async function startGateway(entry, serviceUrl, parent) {
   mkdirSync(parent, { recursive: true });
   const folder = mkdtempSync(path.join(parent, 'gateway-'));
@@ -58,7 +58,7 @@ export async function startGateway(entry, serviceUrl, parent) {
     cwd,
     env: environmentOf(env),
     stdio: ['ignore', log, log],
-    // A group of its own: it is stopped with all that it started.
+    // In its own process group, so that it is stopped with its child processes.
     detached: true,
   });
   closeSync(log);
@@ -66,7 +66,7 @@ export async function startGateway(entry, serviceUrl, parent) {
   const ended = once(child, 'exit').finally(() => running.delete(child.pid));
   const text = requestText(entry.requests.tiny());
   while (!(await answers(port, text))) {
-    if (child.exitCode !== null || performance.now() - startedAt > START_PATIENCE_MS) {
+    if (child.exitCode !== null || performance.now() - startedAt > START_TIMEOUT_MS) {
       throw new Error(`${entry.name} does not answer: ${readFileSync(logFile, 'utf8').slice(-2000)}`);
     }
     await sleep(ASK_AGAIN_MS);
@@ -81,7 +81,7 @@ export async function startGateway(entry, serviceUrl, parent) {
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return;
       process.kill(-child.pid, 'SIGTERM');
-      const stopped = await Promise.race([ended, setTimeout(STOP_PATIENCE_MS, null, { ref: false })]);
+      const stopped = await Promise.race([ended, setTimeout(STOP_TIMEOUT_MS, null, { ref: false })]);
       if (!stopped) process.kill(-child.pid, 'SIGKILL');
       await ended;
     },

@@ -1,10 +1,10 @@
 // The gateways of this folder that `npm run bench` measures. An entry of this list, and of bench/peers/list.mjs:
-//   name, what           a word and a line about it
-//   unsigned             true where it cannot sign; its calls are not checked
-//   start({ port, serviceUrl, folder })   the program: { command, args, env, cwd }; `folder` is its own, for files
-//   requests             what to send for each work: { path, body, method = 'POST', headers }; a work that is missing
-//                        cannot be done. one(id), hot(id), page(ids), create(number), tiny()
-//   check(work, answer)  throws where a parsed answer is not what was asked for
+//   name, what           short name and one-line description
+//   unsigned             true if it cannot sign; the service does not check its requests
+//   start({ port, serviceUrl, folder })   the program: { command, args, env, cwd }; `folder` is private to it, for files
+//   requests             what to send per workload: { path, body, method = 'POST', headers }; a missing workload is
+//                        skipped. one(id), hot(id), page(ids), create(number), tiny()
+//   check(work, answer)  throws if a parsed response is not what was requested
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
@@ -100,13 +100,13 @@ const own = {
   },
 };
 
-/** What `npm start` gives Node.js beside the program. */
+/** Node.js options that `npm start` uses. */
 const startFlags = () =>
   JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
     .scripts.start.split(' ')
     .filter((word) => word.startsWith('--'));
 
-/** Everything that a user has switched on; the limit of calls is so high that it counts and never refuses. */
+/** All features on; the rate limit counts, and is too high to reject anything. */
 const settings = (folder) => ({
   CLIENT_KEYS_FILE: clientKeysFile(),
   RATE_LIMIT_PER_MINUTE: '100000000',

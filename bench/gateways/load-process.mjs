@@ -1,6 +1,6 @@
-// Those who ask, in a process of their own: so many connections, each of which asks again as soon as it was answered.
-// Every answer is looked at, so that nobody is measured for errors; creates that were refused because a disk stood still are
-// counted.
+// The load generator, in its own process: N connections, each of which sends its next request after a response.
+// Every response is checked, so that errors are not measured as successes; creates that were rejected because the disk
+// stalled are counted.
 import { performance } from 'node:perf_hooks';
 import { serve } from '../journal/processes.mjs';
 import { quantile } from '../journal/stats.mjs';
@@ -8,12 +8,12 @@ import { Connection, requestText } from './connection.mjs';
 import { HOT_ID, idOf } from './workloads.mjs';
 import { entryOf } from './targets.mjs';
 
-/** Of so many answers one is parsed and checked whole. */
+/** One response of this many is parsed and checked completely. */
 const CHECKED_OF = 200;
 const PAGE = 100;
 const DISTINCT = 10;
 
-/** A page of 100 places over 10 ids, in mixed order; every page has ids of its own. */
+/** A page of 100 positions over 10 ids in mixed order; each page has its own ids. */
 const pageIds = (number) =>
   Array.from({ length: PAGE }, (_, place) => idOf(number * DISTINCT + ((place * 7) % DISTINCT)));
 
@@ -26,7 +26,7 @@ const withId = (ask) => (number) => {
   return { text: requestText(ask(id)), id };
 };
 
-/** What each work sends, by the number of the request, and the id that has to be in the answer. */
+/** Request of each workload by its sequence number, and the id that the response must contain. */
 const WORKS = {
   one: ({ one }) => withId(one),
   hot: ({ hot }) => constant(hot(HOT_ID)),
@@ -41,7 +41,7 @@ const WORKS = {
 
 const fault = (words, answer) => new Error(`${words}: ${answer.status} ${answer.text.slice(0, 1000)}`);
 
-/** A create that the gateway refused before anything was sent, as it does when its journal does not answer in time. */
+/** Whether a create was rejected before anything was sent, as when the journal times out. */
 const isRefused = (work, { text }) =>
   work === 'create' && text.includes("The gateway's journal cannot be reached; nothing was sent.");
 

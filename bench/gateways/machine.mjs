@@ -1,26 +1,26 @@
-// What the machine says of processes: which core they may use, what they have used, what they hold.
+// CPU affinity, CPU time and memory of processes.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import os from 'node:os';
 import process from 'node:process';
 import { cpuMs } from '../subscriptions/clock.mjs';
 
-/** Gateways have one core to themselves; the service, those who ask and this program share another. */
+/** The gateway has one core; the service, the load generator and this program share the other. */
 export const GATEWAY_CORE = 1;
 export const OTHER_CORE = 0;
 
 const TICK_MS = 10;
 
-/** Keeps this process, and all that it starts, on the other core. */
+/** Pins this process and its children to the other core. */
 export function stepAside() {
   if (os.availableParallelism() < 2) throw new Error('Two cores are needed: one is for the gateway alone.');
   execFileSync('taskset', ['-apc', String(OTHER_CORE), String(process.pid)], { stdio: 'ignore' });
 }
 
-/** A command that is kept on the gateways' core. */
+/** Prefixes a command so that it runs on the gateway's core. */
 export const onGatewayCore = (command, args) => ['taskset', ['-c', String(GATEWAY_CORE), command, ...args]];
 
-/** The parent of every process that there is. */
+/** Maps each process id to its parent's. */
 function parents() {
   const found = new Map();
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
@@ -28,13 +28,13 @@ function parents() {
       const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
       found.set(Number(pid), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]));
     } catch {
-      // It ended meanwhile.
+      // The process has ended.
     }
   }
   return found;
 }
 
-/** A process and all below it. */
+/** A process and its descendants. */
 export function treeOf(pid) {
   const known = parents();
   const tree = [pid];
@@ -44,16 +44,16 @@ export function treeOf(pid) {
 
 const sum = (numbers) => numbers.reduce((total, each) => total + each, 0);
 
-/** The processor time that processes have used, in milliseconds. */
+/** CPU time used by processes, in milliseconds. */
 export const cpuOf = (pids) => sum(pids.map(cpuMs));
 
-/** The memory that processes hold, in megabytes. */
+/** Resident memory of processes, in megabytes. */
 export const rssOf = (pids) =>
   sum(
     pids.map((pid) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))[1]) / 1024),
   );
 
-/** How long a core was at work so far, whoever used it, in milliseconds. */
+/** Busy time of a core since boot, in milliseconds. */
 export function busyMs(core) {
   const line = readFileSync('/proc/stat', 'latin1')
     .split('\n')
@@ -62,7 +62,7 @@ export function busyMs(core) {
   return (user + nice + system + interrupt + softInterrupt) * TICK_MS;
 }
 
-/** The machine in one line. */
+/** One line about the machine. */
 export function machineText() {
   const cores = os.cpus();
   return (

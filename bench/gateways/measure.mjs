@@ -1,12 +1,12 @@
-// The measurements: starts, rounds of every work over all gateways in turn, and memory after many requests.
+// Measurements: start-up time, rounds of every workload over all gateways in turn, and memory after many requests.
 import { performance } from 'node:perf_hooks';
 import { median } from '../journal/stats.mjs';
 import { startGateway } from './gateway.mjs';
 import { busyMs, GATEWAY_CORE } from './machine.mjs';
 
 /**
- * Each work with its connections, and how often it is asked before it is measured: until what is asked often has been
- * compiled. `create alone` is one create after another: what its caller waits for.
+ * Workloads with their number of connections and warm-up requests (until the JIT has compiled the hot functions).
+ * `create alone` sends one create after another, which shows the latency of a single caller.
  */
 export const WORKS = {
   one: { connections: 50, warmUp: 20_000 },
@@ -16,18 +16,18 @@ export const WORKS = {
   'create alone': { connections: 1, asks: 'create', warmUp: 500 },
   tiny: { connections: 50, warmUp: 20_000 },
 };
-/** No gateway is so slow that it is not warm by then. */
+/** Upper limit of the warm-up. */
 const WARM_UP_MOST_MS = 20_000;
 
 const SYNCS = 100;
 
-/** No two runs ask about the same ids. */
+/** Counter that gives every run different ids. */
 const IDS_OF_A_RUN = 2_000_000;
 let runs = 0;
 
 export const asks = (work) => WORKS[work].asks ?? work;
 
-/** Whether a gateway can do a work at all. */
+/** Whether a gateway supports a workload. */
 const can = (entry, work) => entry.requests[asks(work)] !== undefined && (entry.only?.includes(work) ?? true);
 
 async function checkSignatures(service, entry) {
@@ -36,7 +36,7 @@ async function checkSignatures(service, entry) {
     throw new Error(`${entry.name}: ${wrong} of ${checked} calls have ${first}.`);
 }
 
-/** One run of a work against a gateway that is alone on its core. */
+/** One run of a workload against a gateway that has its core to itself. */
 async function measureOnce(stage, gateway, work, amount) {
   const { service, load } = stage;
   const { entry, port } = gateway;
@@ -68,10 +68,10 @@ async function measureOnce(stage, gateway, work, amount) {
   };
 }
 
-/** What one sync of the disk takes where the journal is, at the moment. */
+/** Current duration of one disk sync in the journal's folder. */
 const measureSync = (disk) => median(Array.from({ length: SYNCS }, () => disk.append()));
 
-/** The rounds of every work, with all gateways in turn, so that what else the machine does hits all alike. */
+/** Rounds of every workload with all gateways in turn, so that disturbances affect all of them alike. */
 export async function measureRounds(stage, entries, { works, rounds, milliseconds, warmUp, print }) {
   const results = {};
   const syncMs = [];
@@ -85,7 +85,7 @@ export async function measureRounds(stage, entries, { works, rounds, millisecond
         const able = gateways.filter(({ entry }) => can(entry, work));
         const ofWork = (results[work] ??= Object.fromEntries(able.map(({ entry }) => [entry.name, []])));
         for (let place = 0; place < able.length; place += 1) {
-          // Another one begins each time.
+          // The order rotates from round to round.
           const gateway = able[(place + round) % able.length];
           const amount = round === 0 ? warmUpOf(work, warmUp) : { milliseconds };
           const measured = await measureOnce(stage, gateway, work, amount);
@@ -104,7 +104,7 @@ const warmUpOf = (work, part) => ({
   milliseconds: WARM_UP_MOST_MS,
 });
 
-/** From starting the program to its first answer, in milliseconds. */
+/** Time from spawning the program to its first successful response, in milliseconds. */
 export async function measureStarts(stage, entries, times) {
   const took = {};
   for (let turn = 0; turn < times; turn += 1)
@@ -116,7 +116,7 @@ export async function measureStarts(stage, entries, times) {
   return took;
 }
 
-/** The memory of one gateway at its first answer, and after each of so many equal parts of the requests. */
+/** Memory of one gateway at its first response and after each of `parts` equal parts of the requests. */
 export async function measureMemory(stage, entry, { requests, parts }) {
   const gateway = await startGateway(entry, stage.service.ready, stage.folder);
   try {

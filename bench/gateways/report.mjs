@@ -1,4 +1,4 @@
-// The figures as tables in Markdown.
+// Markdown tables of the figures.
 import { median, ms, perSecond, spread, table } from '../journal/stats.mjs';
 import { bars, floorsOf, ratio } from './thresholds.mjs';
 
@@ -70,7 +70,7 @@ export function barsTable(results) {
   return table(['', 'bar', 'measured', ''], rows);
 }
 
-/** How many creates were refused because the journal did not answer in time; nothing is said where none was. */
+/** Number of creates that were rejected because the journal timed out; empty if there were none. */
 function refusals(rounds) {
   const all = Object.values(rounds).flatMap((ofWork) => Object.values(ofWork).flat());
   const refused = all.reduce((sum, round) => sum + (round.refused ?? 0), 0);
@@ -79,7 +79,7 @@ function refusals(rounds) {
     : [`${refused} creates were refused because the journal did not answer in time; they are not counted.`];
 }
 
-/** All tables, with a line of words before each. */
+/** All tables, each with an introductory line. */
 export function tables(results) {
   const parts = [];
   for (const work of Object.keys(results.rounds ?? {}))

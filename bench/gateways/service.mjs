@@ -1,6 +1,6 @@
-// The service behind all gateways: every lookup finds a UPI payment, every create makes one, at once. It counts what is
-// asked, and keeps some calls with their signatures: `signatures` checks them after a run, when that costs nobody's time.
-// As a program of its own: `node bench/gateways/service.mjs '{"port":4999}'`.
+// The payment service of the benchmark: every lookup finds a UPI payment, every create makes one, immediately. It counts
+// requests and samples some with their signatures; `signatures` verifies them after a run, outside the measured time.
+// Stand-alone: `node bench/gateways/service.mjs '{"port":4999}'`.
 import { Buffer } from 'node:buffer';
 import { createHmac, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -9,7 +9,7 @@ import process from 'node:process';
 import { serve } from '../journal/processes.mjs';
 import { CREDENTIALS } from './credentials.mjs';
 
-/** Of so many calls one is kept, and at most so many. */
+/** Sampling interval and maximum number of sampled requests. */
 const KEPT_OF = 97;
 const KEPT_MOST = 1000;
 
@@ -30,7 +30,7 @@ const lookedUp = (url) =>
   );
 const created = (body) => paymentText(randomUUID(), /"channel":"([^"]*)"/.exec(body)?.[1], REDIRECT);
 
-/** What is wrong with the authentication of a call (spec section 5); null where nothing is. */
+/** What is wrong with the authentication of a request (specification section 5); null if it is valid. */
 function faultOf({ url, headers, body, receivedAt }) {
   const { 'x-api-key': key, 'x-timestamp': timestamp, 'x-signature': signature } = headers;
   if (key !== CREDENTIALS.apiKey) return 'another API key';
@@ -76,7 +76,7 @@ await serve(async ({ port = 0 }) => {
   await once(server, 'listening');
   const commands = {
     counts: () => counts,
-    /** Checks what was kept since the last question. */
+    /** Verifies the requests sampled since the last call. */
     signatures() {
       const faults = kept.map(faultOf).filter(Boolean);
       const checked = kept.length;

@@ -1,10 +1,10 @@
-// All gateways that can be measured: those of this folder, and the peers where their folder has its packages.
+// All gateways that can be measured: those of this folder, and the peers if their packages are installed.
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 const PEERS = path.resolve(import.meta.dirname, '..', 'peers');
 const PROJECT = path.resolve(import.meta.dirname, '..', '..');
-/** What the floor and Apollo's default are made of. */
+/** Packages of the baseline and of Apollo Server's default set-up. */
 const OF_THE_PROJECT = ['@apollo/server', 'graphql', 'undici'];
 
 const dependencies = (folder) =>
@@ -12,7 +12,7 @@ const dependencies = (folder) =>
 const named = (packages, names = Object.keys(packages)) =>
   names.map((name) => `${name} ${packages[name]}`).join(', ');
 
-/** Null where they are not installed: `npm ci` in their folder. */
+/** Null if the peers are not installed (`npm ci` in their folder). */
 async function peers() {
   if (!existsSync(path.join(PEERS, 'node_modules')) || !existsSync(path.join(PEERS, 'list.mjs'))) return null;
   const list = Object.values(await import(path.join(PEERS, 'list.mjs')));
@@ -32,7 +32,7 @@ export async function entryOf(name) {
   return loaded.gateways.find((entry) => entry.name === name);
 }
 
-/** The packages that are measured, with their versions, in words. */
+/** Names and versions of the measured packages. */
 export function versions(hasPeers) {
   const own = `packages of this project: ${named(dependencies(PROJECT), OF_THE_PROJECT)}`;
   return hasPeers ? `${own}; of the peers: ${named(dependencies(PEERS))}` : own;

@@ -1,4 +1,4 @@
-// What the gateway has to reach, as ratios to the floor in the same rounds.
+// Targets of the gateway, as ratios to the baseline in the same rounds.
 import { median, ms } from '../journal/stats.mjs';
 
 const OWN = 'paygraph';
@@ -12,28 +12,28 @@ const BARS = {
   startMs: 1500,
   growth: 1.1,
 };
-/** A create waits for two commits, and so for two syncs of the disk. */
+/** A create waits for two commits, each with a disk sync. */
 const SYNCS_PER_CREATE = 2;
 
 const times = (value) => `${value.toFixed(2)} ×`;
 const percent = (value) => `${(100 * value).toFixed(1)} %`;
 
-/** The median over the rounds of what a figure of ours is to one of the floor's, round by round. */
+/** Median over the rounds of the ratio of our figure to the baseline's. */
 export function ratio(ours, floors, figure) {
   if (!ours || !floors) return undefined;
   return median(ours.map((round, place) => round[figure] / floors[place][figure]));
 }
 
-/** A page asks for so many payments, and the floor has no page: what it is compared with is so many of its calls. */
+/** A page has this many payments. The baseline has no page: the comparison is with this many of its single calls. */
 const CALLS_OF_PAGE = 10;
 
-/** The floor's rounds that a work is compared with. */
+/** Baseline rounds that a workload is compared with. */
 export function floorsOf(rounds, work) {
   if (work !== 'page') return rounds[work]?.floor;
   return rounds.one?.floor?.map(({ cpuMs }) => ({ cpuMs: CALLS_OF_PAGE * cpuMs }));
 }
 
-/** How far memory has grown from the second part on: what is loaded and compiled by the first is not counted. */
+/** Memory growth from the second part on; the first part also loads and compiles code. */
 export function growth({ held }) {
   const [, , ...settled] = held;
   const third = Math.max(1, Math.floor(settled.length / 3));
@@ -124,6 +124,6 @@ function ofProcess({ starts, memory }) {
   ];
 }
 
-/** Every bar that something was measured for. */
+/** Every target with a measurement. */
 export const bars = (results) =>
   [ofLookups, ofCreates, ofProcess].flatMap((of) => of(results)).filter((each) => each !== null);

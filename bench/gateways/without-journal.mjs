@@ -1,4 +1,4 @@
-// The gateway as `npm start` runs it, but for a journal that keeps nothing: no setting leads to this.
+// The gateway as `npm start` runs it, with a journal that stores nothing. No setting leads to this.
 import { createRequire, enableCompileCache } from 'node:module';
 import process from 'node:process';
 import { noJournal } from '../journal/fakes.mjs';

@@ -1,21 +1,21 @@
-// What is asked of every gateway: the same payments, the same fields, as far as its own schema goes.
+// Requests of every gateway: the same payments and fields, as far as its schema has them.
 import { CHANNEL, idOf } from '../subscriptions/payments.mjs';
 
 export { CHANNEL, idOf };
 
-/** Every work asks about ids of its own; this one is asked for by all callers of `hot`. */
+/** Every workload uses its own ids; all callers of `hot` use this one. */
 export const HOT_ID = idOf(0);
 
-/** What is created: always the same, but for the name the caller gives it. */
+/** The created payment, always the same except for its key. */
 export const AMOUNT = { currency: 'INR', value: '10.00' };
 export const externalIdOf = (number) => `order-${number}`;
 
-/** The common fields of a payment, and those of UPI. */
+/** Common fields of a payment, and those of UPI. */
 export const COMMON =
   'transactionId channel status amount { currency value received } redirectUrl createDate error { code message }';
 export const UPI = 'upiId upiLink state email firstName lastName phone';
 
-/** The fields that every answer of a lookup must hold, by what the service says. */
+/** Fields that every lookup response must contain, with the service's values. */
 export const EXPECTED = {
   channel: CHANNEL,
   redirectUrl: 'https://pay.example/page',
@@ -23,14 +23,14 @@ export const EXPECTED = {
   phone: '919876543210',
 };
 
-/** A POST of a GraphQL operation. */
+/** POST of a GraphQL operation. */
 export const operation = (query, variables, headers) => ({
   path: '/graphql',
   body: JSON.stringify({ query, variables }),
   ...(headers && { headers }),
 });
 
-/** An operation that asks for each place of a list under an alias, with a variable for each: its text never changes. */
+/** Operation with an alias and a variable per list position, so that its text is constant. */
 export function aliased(count, lookUp) {
   const places = Array.from({ length: count }, (_, place) => place);
   const variables = places.map((place) => `$id${place}: ID!`).join(', ');
@@ -42,7 +42,7 @@ export function aliased(count, lookUp) {
   };
 }
 
-/** Throws unless a payment was answered whole. */
+/** Throws unless the payment is complete. */
 export function checkPayment(payment, expected = EXPECTED) {
   for (const [field, value] of Object.entries(expected))
     if (payment?.[field] !== value) throw new Error(`${field} is ${payment?.[field]}, not ${value}`);

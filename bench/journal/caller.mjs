@@ -1,4 +1,4 @@
-// The caller of a gateway: GraphQL over a real socket, connections kept.
+// GraphQL client of a gateway on keep-alive connections.
 import { randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { Pool } from 'undici';
@@ -21,7 +21,7 @@ export class Caller {
     this.#pool = new Pool(url, { connections, pipelining: 1 });
   }
 
-  /** The data of an answer; throws where it has errors. */
+  /** Data of a response; throws if it has errors. */
   async ask(query, variables) {
     const { body } = await this.#pool.request({
       method: 'POST',
@@ -34,7 +34,7 @@ export class Caller {
     return answer.data;
   }
 
-  /** Creates a payment under a new key and returns how long that took, in milliseconds. */
+  /** Creates a payment under a new key and returns the duration in milliseconds. */
   async create() {
     const input = {
       idempotencyKey: randomUUID(),
@@ -51,8 +51,8 @@ export class Caller {
   }
 
   /**
-   * Creates payments, so many at once, for some time; says how many per second, and how many were refused because
-   * the gateway could not reach its journal in time.
+   * Creates payments for `milliseconds`, `concurrency` at once; returns the rate per second and the number that were
+   * rejected because the journal timed out.
    */
   async createMany(concurrency, milliseconds) {
     const startedAt = performance.now();

@@ -1,4 +1,4 @@
-// The one client of the benchmarks, which may do everything.
+// The only client of the benchmarks, with all scopes.
 import { createHash } from 'node:crypto';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,10 +6,10 @@ import path from 'node:path';
 
 export const CLIENT_KEY = 'pgk_bench-client-key';
 
-/** A path at which there is no file yet; left to the operating system to remove. */
+/** Path of a file that does not exist yet; the operating system removes it. */
 export const temporaryFile = (name) => path.join(mkdtempSync(path.join(tmpdir(), 'paygraph-bench-')), name);
 
-/** A CLIENT_KEYS_FILE that knows it. */
+/** Writes a CLIENT_KEYS_FILE with this client and returns its path. */
 export function clientKeysFile() {
   const file = temporaryFile('clients.json');
   const keySha256 = createHash('sha256').update(CLIENT_KEY).digest('hex');

@@ -1,4 +1,4 @@
-// What the disk itself takes to make something durable, where the journal's file is.
+// Duration of a durable write on the disk of the journal's file.
 import { Buffer } from 'node:buffer';
 import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs';
 import path from 'node:path';
@@ -13,7 +13,7 @@ function timed(work) {
   return performance.now() - startedAt;
 }
 
-/** Probes of the disk under a folder: each call does one thing durably and returns the milliseconds it took. */
+/** Probes of the disk under a folder. Each call makes one durable write and returns its duration in milliseconds. */
 export function openDisk(folder) {
   const file = openSync(path.join(folder, 'append'), 'w');
   const database = new DatabaseSync(path.join(folder, 'commit.db'));

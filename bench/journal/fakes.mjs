@@ -1,31 +1,38 @@
-// Journals for measuring only: one that keeps nothing, and one that counts what is asked of a real one.
+// Journals for measuring only: one that stores nothing, and a wrapper that counts calls.
 
 const nothing = async () => {};
 const none = async () => null;
 const empty = async () => [];
 
-/** Says yes to everything at once. A gateway with it would create twice; no setting leads to it. */
+/** A journal that accepts every write and stores nothing. With it a key would be sent twice; no setting leads to it. */
 export const noJournal = () => ({
   deadlineMs: 400,
-  begin: async () => ({ kind: 'started' }),
-  settle: async () => true,
+  time: async () => Date.now(),
+  insertAttempt: async () => ({ kind: 'started' }),
+  recordOutcome: async () => true,
   find: none,
   findByTransaction: none,
+  hasRival: async () => false,
+  createdBeside: none,
+  findCreated: async (_creator, refs) => refs.map(() => null),
   list: empty,
   renew: nothing,
   claim: none,
   claimDue: empty,
-  beginConfirm: async () => ({ suspect: false, suspectHashes: [] }),
+  beginConfirm: async () => ({ previousOutcomeUnknown: false, unresolvedHashes: [] }),
   endConfirm: nothing,
   confirmedInputs: empty,
+  findById: none,
   findAny: none,
   unknown: empty,
-  purgeStep: async () => ({ deleted: 0, after: null }),
+  countUnknown: empty,
+  purgeStep: none,
+  checkWrite: nothing,
   ping: nothing,
   close: nothing,
 });
 
-/** A real journal, with a count of the calls of each of its methods: no statement is made without one. */
+/** Wraps a real journal and counts the calls of each method; every statement is made by one of them. */
 export function counting(journal) {
   const counts = {};
   const counted = new Proxy(journal, {

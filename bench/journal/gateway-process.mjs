@@ -1,4 +1,4 @@
-// A gateway as it is built, in a process of its own. Only what opens its journal can be exchanged.
+// The built gateway in its own process, with an exchangeable journal.
 import { createRequire } from 'node:module';
 import process from 'node:process';
 import { clientKeysFile, temporaryFile } from './client-key.mjs';
@@ -7,10 +7,10 @@ import { counting, noJournal } from './fakes.mjs';
 
 const require = createRequire(import.meta.url);
 
-/** A clock that never rings: nothing runs in the background, so that whatever is counted was caused by a call. */
+/** A clock whose timers never fire: no background work, so every counted call was caused by a request. */
 const stillClock = { now: () => Date.now(), after: () => ({ cancel: () => {} }) };
 
-// As bin/paygraph.mjs does.
+// As in bin/paygraph.mjs.
 process.setSourceMapsEnabled(true);
 
 await serve(async ({ serviceUrl, journalUrl, count }) => {
@@ -42,7 +42,7 @@ await serve(async ({ serviceUrl, journalUrl, count }) => {
   const gateway = await startGateway(config, log, count ? stillClock : undefined, { open });
   return {
     ready: gateway.url,
-    /** What the journal was asked since the last question. */
+    /** Journal calls since the last request. */
     answer: async () => {
       const since = { ...counts };
       Object.keys(counts).forEach((name) => delete counts[name]);

@@ -1,4 +1,4 @@
-// The journal alone, in a process of its own: what one create asks of it, begin and settle, over and over.
+// Measures the journal alone, in its own process: insertAttempt and recordOutcome, as one create calls them.
 import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { performance } from 'node:perf_hooks';
@@ -21,7 +21,7 @@ function newAttempt() {
     externalId: randomUUID(),
     currency: 'EUR',
     value: '10.00',
-    shown: '{}',
+    publicDetails: '{}',
     reserve: false,
     owner: 'bench',
     leaseUntil: now + 4000,
@@ -33,9 +33,9 @@ function newAttempt() {
 
 async function cycle(journal) {
   const attempt = newAttempt();
-  const begun = await journal.begin(attempt);
-  if (begun.kind !== 'started') throw new Error(`The journal says ${begun.kind}.`);
-  await journal.settle(attempt.id, {
+  const begun = await journal.insertAttempt(attempt);
+  if (begun.kind !== 'started') throw new Error(`insertAttempt returned ${begun.kind}.`);
+  await journal.recordOutcome(attempt.id, {
     outcome: 'succeeded',
     transactionId: randomUUID(),
     status: 'processing',
@@ -48,7 +48,7 @@ await serve(async ({ journalUrl }) => {
   await journal.ping();
   return {
     ready: null,
-    /** Runs cycles, so many at once, for some time. */
+    /** Runs cycles for `milliseconds`, `concurrency` at once. */
     async answer({ concurrency, milliseconds }) {
       const startedAt = performance.now();
       const cpuBefore = process.cpuUsage();

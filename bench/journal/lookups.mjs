@@ -1,4 +1,4 @@
-// What lookups ask of the journal: counted call by call, with nothing running in the background.
+// Journal calls per lookup, counted with no background work.
 import { randomUUID } from 'node:crypto';
 import { CHANNEL } from './caller.mjs';
 
@@ -17,7 +17,7 @@ const NODE = `query ($id: ID!) { node(id: $id) {
 const one = () => ({ channel: CHANNEL, id: randomUUID() });
 const ten = () => ({ channel: CHANNEL, ids: Array.from({ length: 10 }, () => randomUUID()) });
 
-/** Each lookup with the number of calls of the journal that it may cost: none, but one for each payout. */
+/** Lookups with the number of journal calls that each may make: none, or one per payout. */
 const LOOKUPS = [
   { name: 'payment by transactionId', query: byId('payment', PAYMENT), variables: one, allowed: 0 },
   { name: 'payment by externalId', query: byExternalId('payment', PAYMENT), variables: one, allowed: 0 },
@@ -32,7 +32,7 @@ async function nodeOf(caller, field, selection) {
   return { name: `node, a ${field}`, query: NODE, variables: () => ({ id: found[field].id }) };
 }
 
-/** Runs every lookup once against a gateway that counts; says what each asked of the journal. */
+/** Runs every lookup once against a counting gateway; returns the journal calls of each. */
 export async function countLookups(caller, gateway) {
   const nodes = [
     { ...(await nodeOf(caller, 'payment', PAYMENT)), allowed: 0 },
@@ -48,10 +48,10 @@ export async function countLookups(caller, gateway) {
     const strangers = Object.keys(calls).filter((call) => call !== 'findByTransaction');
     counted.push({ name, calls, met: total <= allowed && strangers.length === 0 });
   }
-  // A count that always says nothing would prove nothing: a create has to be seen.
+  // Checks the counter itself: a create must be counted.
   await caller.create();
   const calls = await gateway.ask();
-  if (calls.begin !== 1 || calls.settle !== 1)
+  if (calls.insertAttempt !== 1 || calls.recordOutcome !== 1)
     throw new Error(`A create was counted as ${JSON.stringify(calls)}.`);
   return counted;
 }

@@ -1,4 +1,4 @@
-// A database of the benchmark's own on the PostgreSQL server, gone when the benchmark ends.
+// A temporary database on the PostgreSQL server, dropped when the benchmark ends.
 import { randomBytes } from 'node:crypto';
 import process from 'node:process';
 import pg from 'pg';
@@ -15,7 +15,7 @@ async function asAdmin(work) {
   }
 }
 
-/** Null where no server answers. */
+/** Null if no server responds. */
 export async function freshDatabase() {
   const name = `paygraph_bench_${randomBytes(6).toString('hex')}`;
   try {

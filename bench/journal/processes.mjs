@@ -1,10 +1,10 @@
-// The parts under measurement run in processes of their own; they are asked by messages, one at a time.
+// Measured parts run in their own processes and are controlled by messages, one at a time.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import process from 'node:process';
 
-/** Starts a program of this folder with its options; resolves with what it says when it is ready. */
+/** Starts a program of this folder with its options; resolves with its `ready` value. */
 export async function start(program, options) {
   const child = fork(path.join(import.meta.dirname, program), [JSON.stringify(options)]);
   const exited = once(child, 'exit');
@@ -29,7 +29,7 @@ export async function start(program, options) {
   };
 }
 
-/** The other side: starts with the options, answers what is asked, and stops when nobody is there to ask any more. */
+/** The child's side: starts with the options, responds to messages, and stops when the parent disconnects. */
 export async function serve(begin) {
   const tell = (work) =>
     work.then(

@@ -1,5 +1,5 @@
-// A service that does as little as a service can: every create gets a fresh transaction, every lookup finds one.
-// It checks no signature and keeps nothing, so that its own work is not what is measured.
+// Minimal payment service: every create gets a new transaction, every lookup finds one.
+// It verifies no signature and stores nothing, so that its own work is negligible.
 import { Buffer } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ function answerTo(method, url) {
   if (url.includes('/payout/')) return { ...common, external_id: query.get('external_id') };
   return {
     ...common,
-    // A full answer to a create: the gateway has nothing to look up afterwards.
+    // A complete response to a create, so that the gateway needs no lookup after it.
     ...(method === 'GET' && { channel: query.get('channel') }),
     amount: { currency: 'EUR', value: '10.00' },
     payment_method: { type: 'card' },

@@ -1,6 +1,6 @@
-// Numbers out of many measurements, and tables out of numbers.
+// Statistics of measurements, and Markdown tables.
 
-/** The value below which so much of the sample lies; `part` between 0 and 1. */
+/** Quantile of a sample; `part` between 0 and 1. */
 export function quantile(sample, part) {
   const sorted = [...sample].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))];
@@ -8,7 +8,7 @@ export function quantile(sample, part) {
 
 export const median = (sample) => quantile(sample, 0.5);
 
-/** The median over rounds, and how far the rounds lie apart. */
+/** Median over the rounds with minimum and maximum. */
 export const summary = (rounds) => ({
   median: median(rounds),
   least: Math.min(...rounds),
@@ -24,7 +24,7 @@ export const spread = (rounds, format) => {
   return `${format(middle)} (${format(least)}–${format(most)})`;
 };
 
-/** A Markdown table, so that it can be copied into docs/benchmarks.md as it is. */
+/** A Markdown table in the form that docs/benchmarks.md uses. */
 export function table(head, rows) {
   const widths = head.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => row[column].length)),

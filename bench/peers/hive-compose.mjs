@@ -1,4 +1,4 @@
-// Makes hive-supergraph.graphql of openapi.json, as mesh-compose does. To be run again when openapi.json has changed:
+// Makes hive-supergraph.graphql from openapi.json, as mesh-compose does. Run it again after a change of openapi.json:
 //   node hive-compose.mjs && npx prettier --write hive-supergraph.graphql
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';

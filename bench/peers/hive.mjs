@@ -1,4 +1,4 @@
-// Hive Gateway's configuration: the supergraph made of openapi.json, operations compiled, and a hook that signs.
+// Hive Gateway's configuration: the supergraph of openapi.json, compiled operations, and a hook that signs.
 import path from 'node:path';
 import { settings } from './settings.mjs';
 import { signed } from './signature.mjs';

@@ -25,7 +25,7 @@ const node = (args, options) => ({
   cwd: here,
 });
 
-/** What to send, given the words of a schema: a lookup of an id, a selection, and a create with its input. */
+/** Requests for a schema's names: a lookup, a selection, and a create with its input. */
 function requestsOf({ idType = 'ID!', lookUp, create, inputType = 'CreatePaymentInput!', inputOf }) {
   const one = `query One($channel: ${idType}, $id: ${idType}) { ${lookUp('$id')} }`;
   const page = aliased(PAGE, lookUp);
@@ -40,7 +40,7 @@ function requestsOf({ idType = 'ID!', lookUp, create, inputType = 'CreatePayment
   };
 }
 
-/** Checks an answer, given how a payment of it is read. */
+/** Checks a response, given how to read a payment from it. */
 const checkWith =
   (read) =>
   (work, { data }) => {
@@ -75,7 +75,7 @@ const yoga = {
   start: (options) => node(['yoga.mjs'], options),
 };
 
-/** The body of a create as the service takes it, which is the input where a schema is made of the service's own words. */
+/** Body of a create in the service's form, which is the input of schemas made from the service's own names. */
 const wireInput = (externalId) => ({
   channel: CHANNEL,
   amount: AMOUNT,
@@ -129,7 +129,7 @@ const tailcall = {
       ...environment(options),
       TAILCALL_LOG_LEVEL: 'error',
       TAILCALL_TRACKER: 'false',
-      // Where it keeps when it last looked for a newer version: with a new folder it does not look.
+      // State of its update check: with a new folder it does not check.
       XDG_CACHE_HOME: options.folder,
     },
     cwd: options.folder,

@@ -1,4 +1,4 @@
-// mercurius under Fastify, operations compiled at their first use.
+// mercurius on Fastify; operations are compiled at their first use.
 import Fastify from 'fastify';
 import mercurius from 'mercurius';
 import { resolvers, typeDefs } from './schema.mjs';

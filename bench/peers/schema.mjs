@@ -1,4 +1,4 @@
-// The schema that mercurius and yoga serve: what our gateway says of a payment, as one would write it by hand.
+// Hand-written schema of mercurius and yoga, with the fields of our gateway's payment.
 import { create, lookUp } from './service.mjs';
 
 const COMMON = `

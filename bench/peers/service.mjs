@@ -1,4 +1,4 @@
-// The service as mercurius and yoga call it: undici's pool, its connections kept, every call signed.
+// Service client of mercurius and yoga: undici's pool with keep-alive, every request signed.
 import { Pool } from 'undici';
 import { settings } from './settings.mjs';
 import { signed } from './signature.mjs';
@@ -17,7 +17,7 @@ async function look(query) {
   return answerOf(await pool.request({ method: 'GET', path, headers: signed(query) }), 200);
 }
 
-/** Lookups under way: who asks for the same meanwhile gets the same answer. */
+/** In-flight lookups; concurrent requests for the same payment share one. */
 const underWay = new Map();
 
 export function lookUp(channel, transactionId) {

@@ -1,4 +1,4 @@
-// What every peer is told by its environment.
+// Environment of every peer.
 import process from 'node:process';
 
 export const settings = {

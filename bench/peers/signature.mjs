@@ -4,7 +4,7 @@ import { settings } from './settings.mjs';
 
 const KEY = createSecretKey(settings.secretKey, 'utf8');
 
-/** For the query string without its "?", or the body: exactly the characters that are sent. */
+/** Signs the query string without its `?`, or the body: exactly the characters that are sent. */
 export function signed(data) {
   const timestamp = String(Math.floor(Date.now() / 1000));
   return {

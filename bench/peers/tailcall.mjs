@@ -1,4 +1,4 @@
-// Tailcall's configuration as a file: it knows no variable for its port.
+// Tailcall's configuration file; its port cannot be set by a variable.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 

@@ -1,20 +1,20 @@
-// Whether the service sees how many watch: many watchers of each payment, and one of each, before the same service over
-// the same payments at the same time.
+// Whether service requests depend on the number of subscribers: many subscribers of each payment and one of each, against
+// the same service and payments at the same time.
 import { performance } from 'node:perf_hooks';
 import { cpuMs, sleep } from './clock.mjs';
 import { idsOf, payments } from './payments.mjs';
 import { oneEach, startCrowd, startGateway } from './harness.mjs';
 
-/** So long do those who watch take to come: payments that were all looked at in one moment would be so for minutes. */
+/** Subscribers connect over this time, so that polls of different payments do not coincide. */
 const COMING_MS = 20_000;
-/** Until what those who come cause has passed. */
+/** Wait after connecting, until the effects of connecting are over. */
 const SETTLE_MS = 6000;
-/** All of them together are as long as the slowest step of the schedule: each payment then has its looks, wherever they fall. */
+/** Total time of all rounds: the longest poll interval, so that every payment is polled. */
 const ROUNDS = 6;
-/** How often some payment changes meanwhile. */
+/** Interval between changes of some payment. */
 export const CHANGE_EVERY_MS = 500;
 
-/** The figures of each side so far. */
+/** Figures of each side so far. */
 async function look(service, sides) {
   const counts = await service.ask({ command: 'counts' });
   const at = performance.now();
@@ -28,7 +28,7 @@ async function look(service, sides) {
   );
 }
 
-/** What each side asks of the service, uses of the processor and sends to those who watch, in each second of a round. */
+/** Service requests, CPU and results per second of each side in a round. */
 export async function measureRound(service, sides, roundMs) {
   const before = await look(service, sides);
   await sleep(roundMs);
@@ -40,7 +40,7 @@ export async function measureRound(service, sides, roundMs) {
   });
 }
 
-/** The rounds of the gateway that many watch and of the one where each payment has a single watcher. */
+/** Rounds of the gateway with many subscribers per payment and of the one with a single subscriber each. */
 export async function measureCalls(service, { name, watchers, paymentCount, mix, settings, roundMs }) {
   const ids = idsOf(paymentCount);
   await service.ask({ command: 'seed', payments: payments(paymentCount, mix) });

@@ -1,4 +1,4 @@
-// How soon a change reaches those who watch: one that the gateway sees in a lookup, and one that a callback hints at.
+// Delay from a change to the subscriber: a change found by a lookup, and one announced by a callback.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -15,12 +15,12 @@ const CREATE = `mutation Create($input: CreatePaymentInput!) {
   }
 }`;
 
-/** Longer than the gateway lets hints of one payment wait. */
+/** Longer than the gateway delays callbacks of one payment. */
 const APART_MS = 700;
-/** How soon after a change there is another, where that is measured. */
+/** Interval between two changes of the same payment. */
 const SOON_MS = 100;
 
-/** A port that is free now: the address of the gateway has to be known before it listens. */
+/** A free port: the gateway's address has to be known before it listens. */
 async function freePort() {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -37,7 +37,7 @@ async function openStage(service, { watchers }) {
   return { gateway, caller: new Caller(gateway.url, 1), watchers };
 }
 
-/** Milliseconds from the service's answer to a query of somebody else until the last watcher of the payment has the change. */
+/** Milliseconds from the service's response to another client's query until the last subscriber has the change. */
 async function seenChanges(service, { caller, gateway, watchers, changes }) {
   const [id] = idsOf(1);
   const crowd = await startCrowd(gateway.url, 'webSocket', oneEach(watchers, [id]));
@@ -66,17 +66,17 @@ async function createPayment(caller) {
   return result.payment.transactionId;
 }
 
-/** Changes a payment and lets the service call back. */
+/** Changes a payment and lets the service send its callback. */
 const change = (service, id) => service.ask({ command: 'change', id, callBack: true });
 
-/** Milliseconds from the callback until the watcher has the change, less what the service took to answer the lookup. */
+/** Milliseconds from the callback to the subscriber, less the service's response time. */
 async function lateness(service, crowd, { version, at }) {
   const arrivedAt = await crowd.one(version);
   const { receivedAt, sentAt } = await service.ask({ command: 'answered', version });
   return arrivedAt - at - (sentAt - receivedAt);
 }
 
-/** One payment after the other; each of them again soon after; and all at once. */
+/** One payment after another, each again shortly after, and all at once. */
 async function hintedChanges(service, { caller, gateway, hints }) {
   const ids = [];
   for (let made = 0; made < hints; made += 1) ids.push(await createPayment(caller));
@@ -104,7 +104,7 @@ export async function measureChanges(service, sizes) {
   await service.ask({ command: 'seed', payments: payments(1, NEW) });
   const stage = { ...(await openStage(service, sizes)), ...sizes };
   const { sample: seen, crowd } = await seenChanges(service, stage);
-  // The thousand stay: a gateway that is hinted at is not empty.
+  // The other subscribers stay connected, so that the gateway is not idle.
   const hinted = await hintedChanges(service, stage);
   await crowd.stop();
   await stage.caller.close();

@@ -1,4 +1,4 @@
-// A gateway as it is built, in a process of its own, that can say what memory it holds.
+// The built gateway in its own process, which reports its memory.
 import { createRequire } from 'node:module';
 import process from 'node:process';
 import { setFlagsFromString } from 'node:v8';
@@ -12,18 +12,18 @@ const require = createRequire(import.meta.url);
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc');
 
-/** Memory when all that is not needed has been given back, as far as V8 gives it back. */
+/** Memory after garbage collection. */
 async function memory() {
   for (let turn = 0; turn < 4; turn += 1) {
     collectGarbage({ type: 'major', execution: 'sync', flavor: 'last-resort' });
-    // What is freed by callbacks of the event loop.
+    // Memory that event loop callbacks release.
     await sleep(100);
   }
   const { rss, heapUsed, external } = process.memoryUsage();
   return { rss, heapUsed, external };
 }
 
-// As bin/paygraph.mjs does.
+// As in bin/paygraph.mjs.
 process.setSourceMapsEnabled(true);
 
 await serve(async ({ serviceUrl, settings }) => {

@@ -1,14 +1,14 @@
-// What a watcher that waits costs the gateway in memory.
+// Memory of the gateway per idle subscriber.
 import { sleep } from './clock.mjs';
 import { idsOf, NEW, payments } from './payments.mjs';
 import { constantPace, oneEach, startCrowd, startGateway } from './harness.mjs';
 
-/** So many come and go before, so that what is loaded and compiled by the first is not counted. */
+/** Connected and disconnected before, so that loading and compiling code is not counted. */
 const WARM_UP = 200;
-/** Longer than the time that a client has to say who it is: that timer has to be gone. */
+/** Longer than the timeout for connection_init, whose timer must be gone. */
 const IDLE_MS = 6000;
 
-/** How the watchers come: what each connection subscribes to. */
+/** Ways of connecting: what each connection subscribes to. */
 const WAYS = {
   'a WebSocket each': { way: 'webSocket', listsOf: oneEach },
   'an event stream each': { way: 'eventStream', listsOf: oneEach },
@@ -21,7 +21,7 @@ const WAYS = {
 async function measureWay(service, { watchers, ids, way, listsOf }) {
   const gateway = await startGateway(service, 'memory', {
     ...constantPace('60s'),
-    // Nobody is pinged while it is measured.
+    // No pings during the measurement.
     SUBSCRIPTION_PING_SECONDS: '3600',
   });
   const warmUp = await startCrowd(gateway.url, way, listsOf(Math.min(WARM_UP, watchers), ids));
@@ -39,7 +39,7 @@ async function measureWay(service, { watchers, ids, way, listsOf }) {
   return { rss: each('rss'), heapUsed: each('heapUsed'), external: each('external') };
 }
 
-/** Kilobytes per watcher, by the way in which they came. */
+/** Kilobytes per subscriber, by way of connecting. */
 export async function measureMemory(service, { watchers, paymentCount }) {
   const ids = idsOf(paymentCount);
   await service.ask({ command: 'seed', payments: payments(paymentCount, NEW) });

@@ -1,18 +1,18 @@
-// The payments that are watched: their ids, and where each stands at the beginning.
+// The payments of the benchmark: ids and initial states.
 
 export { CHANNEL } from '../journal/caller.mjs';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 
-/** The id of the payment with a number, and the ids of so many. */
+/** Id of payment number n, and the first n ids. */
 export const idOf = (number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
 export const idsOf = (count) => Array.from({ length: count }, (_, number) => idOf(number));
 
-/** New payments that wait for their payers: looked at as often as payments ever are for minutes. */
+/** New payments that wait for their payers; they are polled at the shortest interval. */
 export const NEW = [{ status: 'pending', ageMs: 0 }];
 
-/** Payments as they are found at any moment: of ten, so many of each age and state. */
+/** A realistic mix: of ten payments, how many have which age and state. */
 export const MIXED = [
   { status: 'pending', ageMs: 0 },
   { status: 'pending', ageMs: 0 },
@@ -26,6 +26,6 @@ export const MIXED = [
   { status: 'mispaid', ageMs: 30 * MINUTE },
 ];
 
-/** Payments for the service to know. */
+/** Payments as the service stores them. */
 export const payments = (count, mix) =>
   idsOf(count).map((id, number) => ({ id, ...mix[number % mix.length] }));

@@ -1,4 +1,4 @@
-// Those who poll instead: each asks for its payment once a second over a connection of its own.
+// Polling clients: each requests its payment once a second on its own connection.
 import { Pool } from 'undici';
 import { serve } from '../journal/processes.mjs';
 import { now, sleep } from './clock.mjs';
@@ -14,7 +14,7 @@ await serve(async ({ url, transactionIds, everyMs }) => {
 
   const poll = async (transactionId) => {
     const body = JSON.stringify({ query: QUERY, variables: variablesFor(transactionId) });
-    // Each began some time, and some ask for the same payment while an answer is awaited: that lookup is shared.
+    // Random start; requests for the same payment at the same time share a lookup.
     let due = now() + everyMs * Math.random();
     while (!stopped) {
       await sleep(due - now());
@@ -27,7 +27,7 @@ await serve(async ({ url, transactionIds, everyMs }) => {
       const { errors } = await answer.json();
       polls += 1;
       if (errors) refused += 1;
-      // One whose answer was late asks again at its next turn.
+      // A client whose response was late skips to its next turn.
       while (due <= now()) due += everyMs;
     }
   };

@@ -1,4 +1,4 @@
-// Those who watch against as many who poll, each crowd at a gateway of its own, at the same time.
+// Subscribers compared with as many polling clients, each group on its own gateway, at the same time.
 import { CHANGE_EVERY_MS, measureRound } from './calls.mjs';
 import { sleep } from './clock.mjs';
 import { idsOf, payments } from './payments.mjs';
@@ -8,7 +8,7 @@ const SETTLE_MS = 6000;
 const ROUNDS = 5;
 const POLL_EVERY_MS = 1000;
 
-/** The rounds of those who watch and of those who poll, and how many polls were refused in all. */
+/** Rounds of subscribers and of polling clients, and the total number of rejected polls. */
 export async function measurePolling(service, { clients, paymentCount, mix, roundMs }) {
   const ids = idsOf(paymentCount);
   await service.ask({ command: 'seed', payments: payments(paymentCount, mix) });

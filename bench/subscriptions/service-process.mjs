@@ -1,5 +1,5 @@
-// A service that answers every lookup after the time a service takes, counts what each gateway asks, and changes a
-// payment when it is told to. It checks no signature.
+// A service with a fixed response time that counts lookups per gateway and changes a payment on command. It verifies no
+// signature.
 import { Buffer } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -22,7 +22,7 @@ function bodyOf({ id, status, createdAt, version }, channel) {
   });
 }
 
-/** Says that something changed, as the service would: to whom, is for the address to know. */
+/** Sends a callback as the service would. */
 function call(url) {
   const sent = ask(url, { method: 'POST', headers: { 'content-type': 'application/json' } });
   sent.on('response', (response) => response.resume());
@@ -31,9 +31,9 @@ function call(url) {
 
 await serve(async ({ latencyMs }) => {
   const known = new Map();
-  /** Lookups by gateway: each has a path of its own. */
+  /** Lookups by gateway, each of which uses its own path. */
   const counts = {};
-  /** When a version of a payment was first asked for, and when the answer left. */
+  /** Times of the first request for a version of a payment and of its response. */
   const answered = new Map();
   let lastVersion = 0;
   let changing;
@@ -82,7 +82,7 @@ await serve(async ({ latencyMs }) => {
         known.set(id, { id, status, createdAt: Date.now() - ageMs, version: 0 });
     },
     counts: () => counts,
-    /** Makes a new version of a payment, and says so where that is asked for. */
+    /** Makes a new version of a payment, and sends a callback if requested. */
     change({ id, callBack }) {
       const payment = known.get(id);
       payment.version = lastVersion += 1;
@@ -90,14 +90,14 @@ await serve(async ({ latencyMs }) => {
       if (callBack) call(payment.callbackUrl);
       return { version: payment.version, at };
     },
-    /** Changes one payment after another from now on; none any more where no time is given. */
+    /** Changes one payment after another from now on; stops if no interval is given. */
     keepChanging({ everyMs }) {
       clearInterval(changing);
       if (!everyMs) return;
       const ids = [...known.keys()];
       let place = 0;
       changing = setInterval(() => {
-        // Neighbours are alike: those of every age and state are to have their turn.
+        // Neighbours have similar age and state: stride through all of them.
         place = (place + 7) % ids.length;
         commands.change({ id: ids[place] });
       }, everyMs);

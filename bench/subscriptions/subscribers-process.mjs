@@ -1,5 +1,5 @@
-// Those who watch: any number of them in one process, each over a connection of its own or all over one. They speak the
-// protocols by hand, so that thousands fit into a process and what they take of the processor is not what is measured.
+// Subscribers: any number in one process, each on its own connection or all on one. They implement the protocols
+// themselves, so that thousands fit into a process and use little CPU.
 import { Agent, request } from 'node:http';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { WebSocket } from 'ws';
@@ -7,10 +7,10 @@ import { serve } from '../journal/processes.mjs';
 import { now, sleep } from './clock.mjs';
 import { AUTHORIZATION, SUBSCRIPTION, variablesFor } from './subscription.mjs';
 
-/** Connections that are being made at the same time. */
+/** Connections that are opened at the same time. */
 const OPENING_AT_ONCE = 40;
 const MOST_TOLD = 5;
-/** A change that has not come after so long does not come any more. */
+/** Timeout for a change. */
 const MOST_MS = 20_000;
 
 const INIT = JSON.stringify({ type: 'connection_init', payload: { authorization: AUTHORIZATION } });
@@ -21,14 +21,14 @@ const subscribe = (id, transactionId) =>
     payload: { query: SUBSCRIPTION, variables: variablesFor(transactionId) },
   });
 
-/** Everything that came: how many results, and who has which version of a payment since when. */
+/** Received results: their number, and when each subscriber received each version. */
 class Arrivals {
   results = 0;
   faults = [];
   #versions = new Map();
   #waiting = [];
 
-  /** Takes what the gateway sent. */
+  /** Records a received message. */
   take(text) {
     const arrivedAt = now();
     if (text.includes('"errors"') || text.includes('"type":"error"')) this.fault(text);
@@ -43,7 +43,7 @@ class Arrivals {
     this.faults.push(text.slice(0, 300));
   }
 
-  /** Resolves with when the last of so many had a version; throws where it never comes. */
+  /** Resolves with the time at which the n-th subscriber received a version; throws on timeout. */
   async last(version, expected) {
     await new Promise((resolve, reject) => {
       const impatience = setTimeout(() => reject(new Error(`Version ${version} did not come.`)), MOST_MS);
@@ -63,7 +63,7 @@ await serve(async () => {
   let connections = [];
   let closing = false;
 
-  /** A WebSocket that subscribes to each of these; resolves when each has its first result. */
+  /** Opens a WebSocket that subscribes to each of these; resolves when each has its first result. */
   const webSocket = (url, transactionIds) =>
     new Promise((resolve, reject) => {
       const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', {
@@ -88,7 +88,7 @@ await serve(async () => {
     });
 
   const agent = new Agent({ keepAlive: false, maxSockets: Infinity });
-  /** An event stream; resolves when it has its first result. */
+  /** Opens an event stream; resolves at its first result. */
   const eventStream = (url, [transactionId]) =>
     new Promise((resolve, reject) => {
       const headers = {
@@ -119,7 +119,7 @@ await serve(async () => {
   const WAYS = { webSocket, eventStream };
 
   const commands = {
-    /** Opens a connection for each list of payments, spread over some time. */
+    /** Opens a connection for each list of payments, spread over `overMs`. */
     async open({ url, way, lists, overMs }) {
       closing = false;
       const beginAt = now();

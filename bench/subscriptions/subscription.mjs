@@ -1,4 +1,4 @@
-// What is subscribed to, and asked by those who poll: what a page of a shop shows of a payment.
+// The selection of subscribers and polling clients: the fields that a shop's page shows.
 import { CLIENT_KEY } from '../journal/client-key.mjs';
 import { CHANNEL } from './payments.mjs';
 

@@ -94,7 +94,7 @@ export const bugs = [
     file: 'src/http/graphql/graphql-errors.ts',
     find: '    message: INTERNAL_ERROR,',
     replace: '    message: formatted.message,',
-    tests: ['test/compiled/unexpected-errors.system.test.ts'],
+    tests: ['test/exactly-once/attempts.test.ts'],
   },
   {
     id: 'redact-audit-tokens',

@@ -1,3 +1,4 @@
+import type { AttemptKey } from '../../src/datasources/journal/journal';
 import { ATTEMPT, CHANNEL, RECORDED, type Kind, type SeenAttempt } from '../support/caller';
 import type { FaultReply } from '../support/payment-service/fake-payment-service';
 import { reset, status } from '../support/payment-service/faults';
@@ -147,5 +148,40 @@ describeSqlite('The list of attempts', (rigs) => {
     expect(await rig.attempt(newKey())).toBeNull();
     const elsewhere = await page({ channel: '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b11' });
     expect(elsewhere).toEqual({ edges: [], pageInfo: { hasNextPage: false, endCursor: null } });
+  });
+});
+
+describeSqlite('An unexpected error', (rigs) => {
+  test('is logged with the request id, and its message is neither logged nor returned', async () => {
+    const message = 'canary in an unexpected error';
+    const fail = (): never => {
+      throw new Error(message);
+    };
+    const logLines: string[] = [];
+    const rig = await rigs.start({
+      logLines,
+      wrap: (journal) => {
+        const find = journal.find.bind(journal);
+        return Object.assign(journal, {
+          find: async (key: AttemptKey) => {
+            const attempt = await find(key);
+            return attempt && Object.defineProperty({ ...attempt }, 'method', { get: fail });
+          },
+        });
+      },
+    });
+    const key = newKey();
+    await rig.create('payment', key);
+    const response = await rig.ask(
+      'query ($key: ID!) { attempt(idempotencyKey: $key) { payment { __typename } } }',
+      { key },
+    );
+    expect(response.errors).toMatchObject([
+      { extensions: { code: 'INTERNAL_SERVER_ERROR', retryable: false } },
+    ]);
+    expect(JSON.stringify(response) + logLines.join('')).not.toContain(message);
+    const requestId = response.errors?.[0]?.extensions.requestId;
+    const logged = logLines.map((line) => JSON.parse(line) as object);
+    expect(logged).toContainEqual(expect.objectContaining({ level: 50, requestId, name: 'Error' }));
   });
 });

@@ -47,7 +47,7 @@ describe('Lint', () => {
           ([, to]) =>
             `import type {} from '${path
               .relative(path.dirname(name), to)
-              .replace(/^(?!\.)/, '.')
+              .replace(/^(?!\.)/, './')
               .replace('.ts', '')}';`,
         );
       mkdirSync(path.dirname(path.join(copy, name)), { recursive: true });

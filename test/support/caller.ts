@@ -64,7 +64,10 @@ export const ATTEMPT = `${RECORDED}
 
 interface Answer {
   data?: { done?: (Json & { __typename: string; payment?: Json; payout?: Json }) | null } | null;
-  errors?: { extensions: { code: string; retryable: boolean; retryAfterMs?: number }; message: string }[];
+  errors?: {
+    extensions: { code: string; retryable: boolean; requestId: string; retryAfterMs?: number };
+    message: string;
+  }[];
 }
 
 const METHODS: Record<Kind, Json> = {
