@@ -9,7 +9,7 @@ FROM base AS build
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --include=dev --ignore-scripts
 COPY . .
-# Not by `npm run`: the package `node` stands before the image's own there, and its script has not run.
+# Not by `npm run`, which would use the package `node`, whose install script has not run.
 RUN node scripts/build.mjs
 
 FROM base AS packages
@@ -24,11 +24,11 @@ COPY --from=packages /app/node_modules ./node_modules
 COPY package.json ./
 COPY bin ./bin
 COPY --from=build /app/dist ./dist
-# The settings name data/ unless they are set: setting them here would forbid DATABASE_URL_FILE.
+# The defaults of the settings are below data/. DATABASE_URL here would conflict with DATABASE_URL_FILE.
 RUN mkdir -m 0700 /data && chown 10001:10001 /data && ln -s /data data
-# HOST: who may call is known by keys or tokens; without those the gateway refuses to listen here.
-# The compile cache would be written outside /data, and gone with the container.
-# HOME: the user has no entry in /etc/passwd, and a package asks for it.
+# HOST: without keys or tokens the gateway does not start on it.
+# The compile cache would be outside /data and lost with the container.
+# HOME: the user has no entry in /etc/passwd, and a package needs it.
 ENV HOST=0.0.0.0 \
     NODE_DISABLE_COMPILE_CACHE=1 \
     HOME=/data
@@ -36,8 +36,7 @@ USER 10001:10001
 VOLUME /data
 EXPOSE 4000
 STOPSIGNAL SIGTERM
-# bash and its /dev/tcp, as the image has neither curl nor wget: a second Node.js every ten seconds costs some 80 ms of
-# processor time and 60 MB of the container's memory.
+# bash with /dev/tcp, as the image has no curl; a second Node.js would cost 80 ms of CPU and 60 MB every ten seconds.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --start-interval=1s --retries=3 \
   CMD ["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/${PORT:-4000} && printf 'GET /healthz HTTP/1.0\\r\\nHost: localhost\\r\\n\\r\\n' >&3 && read -r -t 2 _ status _ <&3 && [ \"$status\" = 200 ]"]
 ENTRYPOINT ["node", "--max-semi-space-size=64", "bin/paygraph.mjs"]

@@ -16,13 +16,11 @@ const PANELS = {
   tiny: 'tiny: { __typename }',
 };
 
-const HOW = `Each gateway is alone on one core; the service and those who ask share another. All are started, and
-measured in turn, round by round, so that what else the machine does hits all alike; the first round is for warming up.
-Processor time is what the operating system accounts to the gateway's processes, per request; it is steadier than
-requests per second, and says what a request costs also where those who ask are the limit ("of its core" below 100 %).
-Figures are medians over the rounds, with the least and the greatest; ratios to the floor are of the same round. Every
-answer is looked at, and some are compared field by field; of some calls that reach the service the signature is checked
-after each run.`;
+const HOW = `Each gateway is alone on one core; the service and the load generator share another. All are measured in turn, round by
+round, so that noise affects all alike; the first round warms up. Processor time is what the operating system accounts to the
+gateway's processes, per request; it is steadier than requests per second, and valid also where the load generator is the limit
+("of its core" below 100 %). Figures are medians over the rounds, with minimum and maximum; ratios to the floor are of the same
+round. Responses are checked, some field by field, and some signatures after each run.`;
 
 function section(results) {
   const { machine, date, versions, gateways } = results;

@@ -4,7 +4,7 @@ import { bars, floorsOf, ratio } from './thresholds.mjs';
 
 const TITLES = {
   one: '`one`: a payment by transactionId, every request another id, 50 connections',
-  hot: '`hot`: the same, all 50 connections asking for one id',
+  hot: '`hot`: the same, all 50 connections requesting one id',
   page: '`page`: 100 payments of 10 ids in one operation, 10 connections',
   create: '`create`: createPayment in the redirect flow, 50 connections',
   'create alone': '`create`, one after another',
@@ -57,7 +57,7 @@ function processTable({ starts = {}, memory = {} }) {
       held ? requests.toLocaleString('en') : '',
     ];
   });
-  return table(['', 'start to first answer, ms', 'MB then', 'MB after requests', 'so many'], rows);
+  return table(['', 'start to first response, ms', 'MB then', 'MB after requests', 'requests'], rows);
 }
 
 export function barsTable(results) {
@@ -88,6 +88,6 @@ export function tables(results) {
     parts.push(`One sync of the disk took ${spread(results.syncMs, ms)} ms; a create waits for two.`);
   parts.push(...refusals(results.rounds ?? {}));
   if (results.starts || results.memory) parts.push('Starting, and memory:', processTable(results));
-  parts.push('What is asked of this gateway:', barsTable(results));
+  parts.push('Targets:', barsTable(results));
   return parts.join('\n\n');
 }

@@ -108,7 +108,7 @@ function ofProcess({ starts, memory }) {
   const { requests } = memory?.[OWN] ?? {};
   return [
     bar(
-      'start to first answer',
+      'start to first response',
       `≤ ${ms(BARS.startMs / 1000)} s`,
       starts?.[OWN] && median(starts[OWN]) / 1000,
       (value) => `${ms(value)} s`,

@@ -64,7 +64,7 @@ const handWritten = {
 const mercurius = {
   ...handWritten,
   name: 'mercurius',
-  what: 'mercurius with jit under Fastify; resolvers by hand that sign and ask by undici, and share lookups under way',
+  what: 'mercurius with jit under Fastify; hand-written resolvers that sign and fetch by undici, and coalesce lookups in flight',
   start: (options) => node(['mercurius.mjs'], options),
 };
 
@@ -120,7 +120,7 @@ const NESTED = `{ ${COMMON} method { __typename ... on upi { ${UPI} } } }`;
 
 const tailcall = {
   name: 'Tailcall',
-  what: 'Tailcall 1.0.0 (Rust), lookups under way shared; unsigned, as it cannot sign, and operations are not validated',
+  what: 'Tailcall 1.0.0 (Rust), lookups in flight coalesced; unsigned, as it cannot sign, and operations are not validated',
   unsigned: true,
   start: (options) => ({
     command: packaged('@tailcallhq', 'core-linux-x64-gnu', 'bin', 'tailcall'),

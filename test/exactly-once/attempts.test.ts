@@ -172,7 +172,7 @@ describeSqlite('An unexpected error', (rigs) => {
     });
     const key = newKey();
     await rig.create('payment', key);
-    const response = await rig.send(
+    const response = await rig.request(
       'query ($key: ID!) { attempt(idempotencyKey: $key) { payment { __typename } } }',
       { key },
     );
