@@ -1088,6 +1088,7 @@ export type GatewayErrorCode = 'BAD_USER_INPUT' | 'GRAPHQL_PARSE_FAILED' | 'GRAP
 export type InputRule = 'notBlank' | 'printable' | 'maxLength' | 'email' | 'e164' | 'iso3166Alpha2' | 'date' | 'past' | 'iban' | 'cardNumber' | 'luhn' | 'cvc' | 'expiryMonth' | 'expiryYear' | 'notExpired' | 'maskedPan' | 'addressOrStructuredFields' | 'notEmpty' | 'iso4217' | 'currencyOfMethod' | 'methodType' | 'knownMethod' | 'noType' | 'size' | 'noCardNumber' | 'noSecret' | 'https' | 'noCredentials' | 'plainUrl' | 'publicAddress' | 'allowedHost' | 'unused' | 'paymentOnChannel' | 'methodOfPayment' | 'required' | 'unknownField' | 'oneOf' | 'object' | 'enum' | 'string' | 'id' | 'int' | 'boolean' | 'uuid' | 'decimal' | 'decimalPlaces' | 'positive' | 'currencyCode' | 'timestamp' | 'url' | 'jsonObject' | 'exactNumber' | 'variableOnly' | 'atLeastOne' | 'maxItems' | 'range' | 'cursor' | 'nodeId' | 'entityType';
 /** The `extensions` of every GraphQL error of the gateway. */
 export interface GatewayErrorExtensions {
+    /** The kind of error. */
     code: GatewayErrorCode;
     /** Whether the same request may succeed later. A repeated create keeps its idempotency key. */
     retryable: boolean;

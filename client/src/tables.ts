@@ -85,6 +85,7 @@ export type InputRule =
 
 /** The `extensions` of every GraphQL error of the gateway. */
 export interface GatewayErrorExtensions {
+  /** The kind of error. */
   code: GatewayErrorCode;
   /** Whether the same request may succeed later. A repeated create keeps its idempotency key. */
   retryable: boolean;

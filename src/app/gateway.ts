@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import { AuditLog, AuditLogError, type AuditFault } from '../observability/audit/audit-log';
+import { AuditLog, AuditLogError, type AuditProblem } from '../observability/audit/audit-log';
 import { systemClock, type Clock } from '../shared/clock';
 import { ConfigError, type Config } from '../config';
 import { createPaymentServiceClient } from './payment-service';
@@ -41,7 +41,7 @@ export async function startGateway(
   try {
     const tracing = await openTracing(config, log, clock);
     closers.push(async () => tracing?.close());
-    if (tracing) log = tracing.named(log);
+    if (tracing) log = tracing.withTraceIds(log);
     const metrics = new Metrics();
     const service = createPaymentServiceClient(config, clock, log, { metrics, around: tracing?.send });
     closers.push(() => service.close());
@@ -53,7 +53,7 @@ export async function startGateway(
     closers.push(() => notifier.close());
     const { journal, reason: journalReason } = connection;
     const serviceName = config.sandbox ? `sandbox ${sandboxId}` : config.service.baseUrl;
-    metrics.showMoney({
+    metrics.registerPaymentGauges({
       isJournalUp: () => journalReason() === null,
       unknownOutcomes: () => journal.countUnknown(serviceName),
       auditGaps: () => audit.gaps,
@@ -99,7 +99,10 @@ const operationSettings = ({ service, journal, urls, watching, publicUrl }: Conf
   publicUrl,
 });
 
-const createObserver = ({ money, web }: Metrics, audit: AuditLog): OperationsOptions['observer'] => ({
+const createObserver = (
+  { payments: money, server: web }: Metrics,
+  audit: AuditLog,
+): OperationsOptions['observer'] => ({
   onRecovery: money.onRecovery,
   onReconcilerRun: money.onReconcilerRun,
   onClockStep: money.onClockStep,
@@ -138,7 +141,7 @@ const openNotifier = ({ journal }: Config, clock: Clock, log: Logger): ChangeNot
 
 /** Opens the audit log. Throws a ConfigError that names the setting when that fails. */
 function openAudit({ auditFile, auditRotation: rotation, auditKey }: Config, log: Logger): AuditLog {
-  const onFault = (fault: AuditFault): void =>
+  const onFault = (fault: AuditProblem): void =>
     fault.entry ? log.error(fault, 'audit entry not written') : log.warn(fault, 'audit log problem');
   try {
     return AuditLog.open(auditFile, onFault, { rotation, key: auditKey?.reveal() ?? null });

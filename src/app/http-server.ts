@@ -17,7 +17,7 @@ import { EventLoopLag } from '../http/server/event-loop-lag';
 import { addExplorer } from '../http/server/explorer';
 import { GracefulShutdown } from '../http/server/graceful-shutdown';
 import { addGraphql } from '../http/graphql/graphql-route';
-import { startLive } from '../http/subscriptions';
+import { startSubscriptions } from '../http/subscriptions';
 import { loggable, operationLog, type OperationLog } from '../http/graphql/operation-log';
 import { PersistedOperations } from '../http/persisted/persisted-operations';
 import { CompiledOperationCache } from '../http/compiled/compiled-operation-cache';
@@ -70,7 +70,7 @@ export async function startWebServer(parts: WebServerParts): Promise<WebServer> 
   const { limits } = config;
   const schema = config.subgraph ? subgraphSchema() : gatewaySchema();
   const authenticator = readAuthenticator(parts);
-  const rate = new RateLimit(limits.ratePerMinute, () => metrics.web.refused('rate_limited'));
+  const rate = new RateLimit(limits.ratePerMinute, () => metrics.server.rejected('rate_limited'));
   const persisted = readPersistedOperations(parts, schema);
   const admission = new Admission({ limits: new DocumentLimits(), persisted, rate });
   const { apollo, compiled } = await startApollo(parts, schema, rate);
@@ -80,7 +80,7 @@ export async function startWebServer(parts: WebServerParts): Promise<WebServer> 
   const { trustedProxies, clientTimeoutMs } = limits;
   const app = createApp({ log, trustedProxies, clientTimeoutMs, connections });
   const shutdown = new GracefulShutdown(app, connections);
-  tracing?.follow(app);
+  tracing?.instrument(app);
   addCallbacks(app, { hint: (token) => operations.callbacks.onCallback(token) });
   const metricsServer = createMetricsServer(app, parts, {
     journalReason: parts.journalReason,
@@ -92,14 +92,14 @@ export async function startWebServer(parts: WebServerParts): Promise<WebServer> 
     addExplorer(app, { sandbox: config.sandbox !== null, credentials: !authenticator.isOpen });
   const server = { app, schema, apollo, compiled, admission, authenticator, connections, lag };
   const live = await addGraphqlRoutes(parts, server);
-  metrics.showWeb({
-    watchers: live.watchers,
-    maxWatchers: config.live.maxWatchers,
-    liveConnections: live.connections,
+  metrics.registerServerGauges({
+    subscriptions: live.watchers,
+    maxSubscriptions: config.live.maxWatchers,
+    subscriptionConnections: live.connections,
     connections: () => connections.size,
     maxConnections: connections.max,
     unreadBytes: () => unread.bytes,
-    preparedOperations: () => compiled.answered,
+    compiledOperations: () => compiled.answered,
   });
   const urls = await listen(app, metricsServer, config);
   const close = async (): Promise<void> => {
@@ -139,11 +139,11 @@ async function addGraphqlRoutes(parts: WebServerParts, server: GraphqlServer) {
   const { corsOrigins } = config.limits;
   const contextFor = contextFactory(operations, (entry) => {
     audit.record(entry);
-    metrics.money.moneyCall(entry.operation, entry.outcome, entry.replayed === true);
+    metrics.payments.mutationEnded(entry.operation, entry.outcome, entry.replayed === true);
   });
-  const checkLoad = loadCheck(server.lag, () => metrics.web.refused('overloaded'));
-  const unauthenticated = (): void => metrics.web.refused('unauthenticated');
-  const live = startLive(app, {
+  const checkLoad = loadCheck(server.lag, () => metrics.server.rejected('overloaded'));
+  const unauthenticated = (): void => metrics.server.rejected('unauthenticated');
+  const live = startSubscriptions(app, {
     schema: server.schema,
     introspection: config.introspection,
     admission,
@@ -155,7 +155,7 @@ async function addGraphqlRoutes(parts: WebServerParts, server: GraphqlServer) {
     heartbeatMs: config.live.heartbeatMs,
     checkLoad,
     unauthenticated,
-    noSeat: () => metrics.web.refused('no_seat'),
+    limitReached: () => metrics.server.rejected('subscription_limit'),
     count: metrics.operationEnded,
     connections,
     clock,
@@ -210,7 +210,7 @@ function createConnections({ config, metrics, log, clock }: WebServerParts): Con
       maxConnectionsPerAddress: maxConnectionsPerAddress ?? Math.ceil(maxConnections * SHARE_OF_ONE_ADDRESS),
       trustedProxies,
     },
-    connectionLog(log, clock, metrics.web),
+    connectionLog(log, clock, metrics.server),
   );
 }
 
@@ -239,7 +239,7 @@ async function startApollo(parts: WebServerParts, schema: GraphQLSchema, rate: R
     operationLog: endedLog,
     formatError,
     rate,
-    learner: compiled.learnOperations,
+    learner: compiled.recordOperations,
   });
   await apollo.start();
   return { apollo, compiled };
@@ -266,6 +266,6 @@ function readAuthenticator({ config, clock, log, metrics }: WebServerParts): Aut
   const { clientKeysFile, tokens } = config.access;
   const read = () => new Authenticator({ clientKeysFile, tokens, clock, log });
   const authenticator = fromFile('CLIENT_KEYS_FILE', read);
-  metrics.showClientKeys(() => authenticator.clientKeys());
+  metrics.registerClientKeyGauges(() => authenticator.clientKeys());
   return authenticator;
 }

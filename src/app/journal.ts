@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../shared/clock';
 import { ConfigError, type Config } from '../config';
 import type { Journal } from '../datasources/journal/journal';
-import { faultText, isPermanent, type JournalReason } from '../datasources/journal/journal-error';
+import { journalErrorText, isPermanent, type JournalReason } from '../datasources/journal/journal-error';
 import { JournalMonitor } from '../datasources/journal/journal-monitor';
 import { JournalOpenError } from '../datasources/journal/journal-open-error';
 import { instrumentJournal } from '../datasources/journal/instrumented-journal';
@@ -39,8 +39,8 @@ export async function openMonitoredJournal(
   });
   const traced = tracing?.journal(opened, url.startsWith('file:') ? 'sqlite' : 'postgresql') ?? opened;
   const journal = instrumentJournal(traced, (call, error, ms) => {
-    metrics.money.journalCall(call, error?.reason ?? null, ms / 1000);
-    monitor.ended(call, error);
+    metrics.payments.journalCallEnded(call, error?.reason ?? null, ms / 1000);
+    monitor.onCallEnd(call, error);
   });
   const monitor = new JournalMonitor({ checkWrite: (bytes) => journal.checkWrite(bytes), clock, log });
   const close = async (): Promise<void> => {
@@ -48,10 +48,10 @@ export async function openMonitoredJournal(
     await journal.close();
   };
   await monitor.start();
-  const { fault } = monitor;
+  const { currentError: fault } = monitor;
   if (fault && isPermanent(fault)) {
     await close();
-    throw new ConfigError([`DATABASE_URL: ${faultText(fault)}.`]);
+    throw new ConfigError([`DATABASE_URL: ${journalErrorText(fault)}.`]);
   }
-  return { journal, reason: () => monitor.fault?.reason ?? null, close };
+  return { journal, reason: () => monitor.currentError?.reason ?? null, close };
 }

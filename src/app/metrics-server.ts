@@ -44,7 +44,7 @@ export function createMetricsServer(
   addHealth(app, health);
   const connections = new Connections(
     { maxConnections: MAX_METRICS_CONNECTIONS, maxConnectionsPerAddress: 0, trustedProxies: [] },
-    { connectionRefused: () => undefined, connectionEnded: () => undefined },
+    { connectionRejected: () => undefined, connectionClosed: () => undefined },
   );
   const { clientTimeoutMs } = config.limits;
   const server = createApp({ log, trustedProxies: [], clientTimeoutMs, connections });

@@ -49,7 +49,7 @@ function openCredentials({ service, sandbox }: Config, log: Logger): Credentials
       // The sandbox has one merchant, and must not receive credentials of a real service.
       file: sandbox ? null : credentialsFile,
       settings: isDefault ? { apiKey, secretKeys: [secretKey] } : undefined,
-      heard: onEvent,
+      onEvent: onEvent,
     });
   } catch (error) {
     throw new ConfigError([`${CREDENTIALS_FILE}: ${describeFileError(error)}.`]);
@@ -71,12 +71,18 @@ export function createPaymentServiceClient(
 ) {
   const { baseUrl, timeoutMs, notFoundStatus, notFoundFields } = config.service;
   const credentials = openCredentials(config, log);
-  const transport = new ServiceTransport({ baseUrl, timeoutMs, credentials, now: () => clock.now(), around });
+  const transport = new ServiceTransport({
+    baseUrl,
+    timeoutMs,
+    credentials,
+    now: () => clock.now(),
+    interceptor: around,
+  });
   const callbackTokens = new CallbackTokens(config.journal.fingerprintKey.reveal());
   const isToken = (text: string): boolean => callbackTokens.read(text) !== null;
   const secrets = { credentials, isToken: config.publicUrl === null ? undefined : isToken };
   const client = new ServiceClient(transport, { status: notFoundStatus, fields: notFoundFields }, secrets, {
-    fault: (fault) =>
+    failed: (fault) =>
       log.warn(
         { event: 'service_request_failed', requestId: requestContext.getStore()?.requestId, ...fault },
         'payment service request failed',
@@ -84,10 +90,10 @@ export function createPaymentServiceClient(
     ended: (call, result, ms) => metrics.service.ended(call, result, ms / 1000),
     retried: () => metrics.service.retried(),
   });
-  const isDown = (): boolean => Object.values(transport.guard.breakers()).includes(true);
-  metrics.showService({
-    breakers: () => transport.guard.breakers(),
-    lanes: () => transport.guard.lanes(),
+  const isDown = (): boolean => Object.values(transport.policy.breakers()).includes(true);
+  metrics.registerServiceGauges({
+    breakers: () => transport.policy.breakers(),
+    lanes: () => transport.policy.lanes(),
     clockSkew: () => Math.abs(transport.skewMs) / 1000,
   });
   return {

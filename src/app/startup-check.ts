@@ -9,7 +9,7 @@ import {
   type Config,
   type Environment,
 } from '../config';
-import { placeFault } from '../datasources/journal/journal-open-error';
+import { describePathError } from '../datasources/journal/journal-open-error';
 import { readCredentialsFile } from '../datasources/payment-service/credentials-file';
 import { PersistedOperations } from '../http/persisted/persisted-operations';
 import { gatewaySchema, subgraphSchema } from '../resolvers';
@@ -53,7 +53,7 @@ function fileErrors(source: Environment): string[] {
     AUDIT_LOG_FILE: env.get('AUDIT_LOG_FILE'),
   };
   for (const [name, file] of Object.entries(written)) {
-    const error = file && placeFault(path.resolve(file));
+    const error = file && describePathError(path.resolve(file));
     if (error) errors.push(`${name}: ${error}.`);
   }
   return errors;

@@ -38,7 +38,7 @@ export class Authenticator {
       this.#keys = new HotReloadedFile({
         path: clientKeysFile,
         read: (text) => new ApiKeyStore(text),
-        told: (event) =>
+        onReload: (event) =>
           event.taken
             ? log.info({ event: 'client_keys_reloaded' }, 'CLIENT_KEYS_FILE reloaded')
             : log.error(

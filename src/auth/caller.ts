@@ -38,8 +38,8 @@ export interface Caller {
 export function channelsOf(value: unknown): Caller['channels'] | undefined {
   if (!Array.isArray(value)) return undefined;
   if (value.length === 1 && value[0] === '*') return '*';
-  const isUuid = (item: unknown): item is string => typeof item === 'string' && isUuid(item);
-  return value.every(isUuid) ? new Set(value.map((text) => text.toLowerCase())) : undefined;
+  const isChannel = (item: unknown): item is string => typeof item === 'string' && isUuid(item);
+  return value.every(isChannel) ? new Set(value.map((text) => text.toLowerCase())) : undefined;
 }
 
 /** Every caller when authentication is off, which is possible on this machine only. */

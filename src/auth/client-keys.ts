@@ -1,6 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { parseJson } from '../shared/json-text';
-import { isWireObject } from '../shared/wire-object';
+import { isObject } from '../shared/wire-object';
 import { SCOPES, channelsOf, isScope, type Caller, type Scope } from './caller';
 
 /** An entry of CLIENT_KEYS_FILE, checked. */
@@ -40,7 +40,7 @@ function timeOf(value: unknown): number | null | undefined {
 /** Parses one entry. Throws an Error that names the field and the rule, never a value. */
 function parseEntry(entry: unknown, index: number): ClientKey {
   const invalid = (message: string): Error => new Error(`entry ${index + 1}: ${message}`);
-  if (!isWireObject(entry)) throw invalid('expected an object with id, keySha256, scopes and channels');
+  if (!isObject(entry)) throw invalid('expected an object with id, keySha256, scopes and channels');
   const { id, keySha256, scopes, channels, label, ...times } = entry;
   if (!isText(id) || !NAME.test(id)) throw invalid(`id: ${NAME_RULE}`);
   if (!isText(keySha256) || !/^[0-9a-f]{64}$/i.test(keySha256))

@@ -19,7 +19,7 @@ import {
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'graphql';
-import { documentFaults, type DocumentFault } from '../http/persisted/manifest';
+import { documentErrors, type DocumentError } from '../http/persisted/manifest';
 import { publicMessage } from '../redaction/graphql-message';
 import { InputError, causeCode } from './context';
 
@@ -120,14 +120,14 @@ function validate(definitions: readonly DefinitionNode[], schema: GraphQLSchema)
     .filter((node) => node.kind === Kind.OPERATION_DEFINITION && !node.name)
     .map((node) => `${locationOf(node)}: every operation needs a name`);
   // An error of a scalar has no nodes: then the definitions with the same error are searched.
-  const nodesOf = ({ rule, error }: DocumentFault): readonly ASTNode[] =>
+  const nodesOf = ({ rule, error }: DocumentError): readonly ASTNode[] =>
     error.nodes ??
     definitions.filter((definition) =>
-      documentFaults(schema, documentOf([definition]), [rule]).some(
+      documentErrors(schema, documentOf([definition]), [rule]).some(
         (other) => other.error.message === error.message,
       ),
     );
-  const invalid = documentFaults(schema, documentOf(definitions), RULES).map((fault) => {
+  const invalid = documentErrors(schema, documentOf(definitions), RULES).map((fault) => {
     const [first = '', ...others] = nodesOf(fault).map(locationOf);
     const also = others.length > 0 ? ` (also ${others.join(', ')})` : '';
     return `${first}: ${fault.rule.name}: ${fault.message}${also}`;

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config';
 import { JournalUnavailable } from '../datasources/journal/journal';
-import { faultOf, faultText } from '../datasources/journal/journal-error';
+import { describeJournalError, journalErrorText } from '../datasources/journal/journal-error';
 import { JournalOpenError } from '../datasources/journal/journal-open-error';
 import { defineAttempts } from './attempts-definitions';
 import { defineClientKey } from './client-key-definitions';
@@ -77,7 +77,8 @@ function reportError(error: unknown, terminal: Terminal): number {
 }
 
 function errorText(error: unknown): string {
-  if (error instanceof JournalUnavailable) return `The journal is unavailable: ${faultText(faultOf(error))}.`;
+  if (error instanceof JournalUnavailable)
+    return `The journal is unavailable: ${journalErrorText(describeJournalError(error))}.`;
   if (!(error instanceof Error)) return String(error);
   // The message of a driver may contain a part of a connection string: only its code is printed.
   const code = (error.cause as NodeJS.ErrnoException | undefined)?.code;

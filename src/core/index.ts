@@ -107,7 +107,7 @@ export function startOperations(options: OperationsOptions): Operations {
     confirmService,
   });
   const payoutOperations = new PayoutOperations({ ...shared, payouts, matcher: matchers.payout, preflight });
-  const feeds = { payment: paymentOperations.sights, payout: payoutOperations.sights };
+  const feeds = { payment: paymentOperations.feed, payout: payoutOperations.feed };
   notifier.subscribe((change) => Object.values(feeds).forEach((feed) => feed.onRemoteChange(change)));
   return {
     payments: paymentOperations,

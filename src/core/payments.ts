@@ -1,8 +1,8 @@
 import type { Attempt } from '../datasources/journal/journal';
 import type { PaymentService } from '../datasources/payment-service/payments';
 import {
-  chosenConfirmation,
-  chosenPaymentMethod,
+  selectedConfirmation,
+  selectedPaymentMethod,
   type SelectedMethod,
 } from '../schema/methods/selected-method';
 import type { PaymentMethodDefinition } from '../schema/methods/method-definition';
@@ -50,11 +50,11 @@ const success = (payment: PaymentResource, replayed: boolean): PaymentSuccess =>
 
 export class PaymentOperations {
   /** Lookups and subscriptions. */
-  readonly sights: TransactionFeed<PaymentResource>;
+  readonly feed: TransactionFeed<PaymentResource>;
 
   constructor(private readonly options: PaymentOperationsOptions) {
     const { payments, polling } = options;
-    this.sights = new TransactionFeed(polling, {
+    this.feed = new TransactionFeed(polling, {
       kind: 'payment',
       lookUp: (key) => payments.lookUp(key),
       onSeen: (listener) => payments.onSeen(listener),
@@ -64,7 +64,7 @@ export class PaymentOperations {
   /** Creates a payment, once per idempotency key. An invalid input is never sent. */
   async create(input: CreatePaymentInput, client: string): Promise<CreatePaymentResult> {
     const { payments, createService, matcher, urls, callbacks } = this.options;
-    const method = chosenPaymentMethod(input.method);
+    const method = selectedPaymentMethod(input.method);
     const errors = validateCreate(input, method, urls);
     const { secrets } = method;
     const requestedAt = performance.now();
@@ -85,7 +85,7 @@ export class PaymentOperations {
             description: input.description,
             returnUrl: input.returnUrl,
             externalId,
-            room: method.room,
+            definition: method.definition,
             fields: method.fields,
             callbackUrl: callback.callbackUrl,
             secrets: callback.secrets,
@@ -99,7 +99,7 @@ export class PaymentOperations {
     if (!result) return invalidInput(errors);
     if (result.kind !== 'success')
       return toUserError(result, { idempotencyKey: input.idempotencyKey, kind: 'payment' });
-    this.sights.onMutationResult(result, requestedAt);
+    this.feed.onMutationResult(result, requestedAt);
     return success(result.found, result.replayed);
   }
 
@@ -108,7 +108,7 @@ export class PaymentOperations {
    * may not confirm is the same as for one that does not exist; the service is not called.
    */
   async confirm(input: ConfirmPaymentInput, rights: ConfirmRights): Promise<ConfirmPaymentResult> {
-    const method = chosenConfirmation(input.confirmation);
+    const method = selectedConfirmation(input.confirmation);
     const errors = validateInput(input);
     if (errors.length === 0) errors.push(...(await this.#confirmErrors(input, method, rights)));
     if (errors.length > 0) return invalidInput(errors);
@@ -116,11 +116,11 @@ export class PaymentOperations {
     const { channel, transactionId } = input;
     const requestedAt = performance.now();
     const result = await this.options.confirmService
-      .confirm({ channel, transactionId, room: method.room, fields: method.fields })
-      .finally(() => this.sights.invalidate(channel));
+      .confirm({ channel, transactionId, definition: method.definition, fields: method.fields })
+      .finally(() => this.feed.invalidate(channel));
     switch (result.kind) {
       case 'success':
-        this.sights.onMutationResult(result, requestedAt);
+        this.feed.onMutationResult(result, requestedAt);
         return success(result.found, result.replayed);
       case 'refused':
         return confirmRejected(result.httpStatus, result.message);
@@ -143,9 +143,9 @@ export class PaymentOperations {
     const { payments } = this.options;
     const attempt = await this.#attemptOf({ channel, transactionId }, createdBy);
     if (attempt?.channel === channel) {
-      if (attempt.method === method.room.type) return [];
+      if (attempt.method === method.definition.type) return [];
       const message = `must not be used: the payment was made by ${attempt.method}.`;
-      return [fieldError(['confirmation', method.arm], 'methodOfPayment', message)];
+      return [fieldError(['confirmation', method.inputField], 'methodOfPayment', message)];
     }
     // A caller of all channels gains nothing from a wrong channel: the lookup is skipped.
     if (!attempt && createdBy === null && (anyChannel || (await payments.lookUp({ channel, transactionId }))))

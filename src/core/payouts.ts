@@ -1,7 +1,7 @@
 import type { LookupKey } from '../datasources/payment-service/client';
 import type { KnownPayout, PayoutService } from '../datasources/payment-service/payouts';
 import { ServiceError } from '../datasources/payment-service/service-error';
-import { chosenPayoutMethod } from '../schema/methods/selected-method';
+import { selectedPayoutMethod } from '../schema/methods/selected-method';
 import type { PayoutResource } from '../schema/payout';
 import { PayoutSuccess, type CreatePayoutInput, type CreatePayoutResult } from '../schema/payout-mutations';
 import { invalidInput } from '../schema/user-errors';
@@ -38,11 +38,11 @@ const PREFLIGHT_REJECTED =
 
 export class PayoutOperations {
   /** Lookups and subscriptions. */
-  readonly sights: TransactionFeed<PayoutResource>;
+  readonly feed: TransactionFeed<PayoutResource>;
 
   constructor(private readonly options: PayoutOperationsOptions) {
     const { payouts, polling } = options;
-    this.sights = new TransactionFeed(polling, {
+    this.feed = new TransactionFeed(polling, {
       kind: 'payout',
       lookUp: (key) => payouts.lookUp(key, (transactionId) => this.#readDetails(key, transactionId)),
       onSeen: (listener) => payouts.onSeen(listener),
@@ -73,7 +73,7 @@ export class PayoutOperations {
   /** Creates a payout, once per idempotency key. An invalid input is never sent. */
   async create(input: CreatePayoutInput, client: string): Promise<CreatePayoutResult> {
     const { payouts, createService, matcher, preflight, urls, callbacks } = this.options;
-    const method = chosenPayoutMethod(input.method);
+    const method = selectedPayoutMethod(input.method);
     const errors = validateCreate(input, method, urls);
     const { secrets } = method;
     const { channel, amount, idempotencyKey } = input;
@@ -96,10 +96,10 @@ export class PayoutOperations {
             amount,
             externalId,
             description: input.description,
-            room: method.room,
+            definition: method.definition,
             type: method.type,
             fields: method.fields,
-            shown: method.shown,
+            publicDetails: method.shown,
             callbackUrl: callback.callbackUrl,
             secrets: callback.secrets,
           },
@@ -111,7 +111,7 @@ export class PayoutOperations {
       errors.length > 0 ? await createService.replay(plan, errors) : await createService.create(plan);
     if (!result) return invalidInput(errors);
     if (result.kind !== 'success') return toUserError(result, { idempotencyKey, kind: 'payout' });
-    this.sights.onMutationResult(result, requestedAt);
+    this.feed.onMutationResult(result, requestedAt);
     return Object.assign(new PayoutSuccess(), { payout: result.found, replayed: result.replayed });
   }
 }

@@ -1,6 +1,6 @@
 import { REDACTED } from '../shared/secret';
 import { containsCardNumber, containsPan } from './pan';
-import { holdsToken } from './text';
+import { containsToken } from './text';
 
 /** Replaces the end of a text that is too long. */
 const TRUNCATED = '[cut]';
@@ -30,7 +30,7 @@ function truncate(text: string, maxBytes: number): string {
 
 function redactIf(containsNumber: (text: string) => boolean, text: string, maxBytes: number): string {
   const start = String(text).slice(0, MAX_SEARCHED);
-  return holdsToken(start) || containsNumber(start) ? REDACTED : truncate(start, maxBytes);
+  return containsToken(start) || containsNumber(start) ? REDACTED : truncate(start, maxBytes);
 }
 
 /** A text for the audit log: redacted when it may hold a card number or token, and truncated to a number of bytes. */
@@ -41,10 +41,11 @@ export const redactForAudit = (text: string, maxBytes: number): string =>
  * A name for the audit log: of a caller, an operator, an idempotency key. Redacted when it holds a number of a card scheme,
  * the rule by which the gateway rejects such names. The check digit alone would redact one numeric name in ten.
  */
-export const scrubbedName = (text: string, maxBytes: number): string => redactIf(containsPan, text, maxBytes);
+export const redactNameForAudit = (text: string, maxBytes: number): string =>
+  redactIf(containsPan, text, maxBytes);
 
 /** A decimal for the audit log. Its two decimals do not count as digits of a card number. */
-export function scrubbedDecimal(text: string, maxBytes: number): string {
+export function redactDecimalForAudit(text: string, maxBytes: number): string {
   const [, whole] = /^(\d{1,15})\.\d{2}$/.exec(text) ?? [];
   if (whole === undefined) return redactForAudit(text, maxBytes);
   return containsCardNumber(whole) ? REDACTED : text;

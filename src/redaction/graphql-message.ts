@@ -1,5 +1,5 @@
 import { REDACTED } from '../shared/secret';
-import { holdsToken } from './text';
+import { containsToken } from './text';
 
 /**
  * Error messages of graphql-js quote values, whole objects and parts of the document. They are rebuilt here from their fixed
@@ -13,7 +13,7 @@ const MANY_DIGITS = /\d[\d_]{4,}/;
 
 const isName = (text: string): boolean =>
   !MANY_DIGITS.test(text) &&
-  !holdsToken(text) &&
+  !containsToken(text) &&
   (NAME.test(text) || TYPE.test(text) || (text.length <= 512 && PATH.test(text)));
 
 /** A GraphQL name, redacted when it is none or may hold a secret. */

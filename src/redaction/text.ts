@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { REDACTED } from '../shared/secret';
 import { isPrintable } from '../shared/text';
 import { isUuid } from '../shared/uuid';
-import { isWireObject, snakeCase, wireText, type WireObject } from '../shared/wire-object';
+import { isObject, snakeCase, wireText, type WireObject } from '../shared/wire-object';
 import { findInDecodings, matchesOf, mergeSpans, replaceSpans, type Find } from './decodings';
 import { containsPan, findCardNumbers } from './pan';
 
@@ -20,7 +20,7 @@ const TOKENS =
 const findTokens: Find = (text) => matchesOf(TOKENS, text);
 
 /** Whether any reading of a text holds a token or client key. */
-export const holdsToken = (text: string): boolean => findInDecodings(text, findTokens).length > 0;
+export const containsToken = (text: string): boolean => findInDecodings(text, findTokens).length > 0;
 
 /** Shorter texts hold neither a card number nor a token. */
 const MIN_LENGTH = 10;
@@ -28,7 +28,7 @@ const MIN_LENGTH = 10;
 const MAX_LENGTH = 8192;
 
 /** Redacts card numbers and tokens in a text. */
-export function hideNumbers(text: string): string {
+export function redactText(text: string): string {
   if (text.length < MIN_LENGTH) return text;
   if (text.length > MAX_LENGTH) return REDACTED;
   const spans = findInDecodings(text, (reading) => [...findCardNumbers(reading), ...findTokens(reading)]);
@@ -37,7 +37,7 @@ export function hideNumbers(text: string): string {
 
 export function redactFreeText(value: unknown): string | null {
   const text = wireText(value);
-  return text === null ? null : hideNumbers(text);
+  return text === null ? null : redactText(text);
 }
 
 /** What the payer pays to or with, and identifiers of the client: unchanged. Null when a known secret was redacted in it. */
@@ -56,7 +56,7 @@ const isOpaque = (word: string): boolean =>
 export function parseEnumWord(value: unknown): string | null {
   const text = wireText(value);
   if (text === null) return null;
-  const isWord = text.length <= 64 && isPrintable(text) && hideNumbers(text) === text;
+  const isWord = text.length <= 64 && isPrintable(text) && redactText(text) === text;
   return isWord && !text.split(' ').some(isOpaque) ? text : REDACTED;
 }
 
@@ -73,7 +73,7 @@ export function readMessage(value: unknown): string | null {
   const text = wireText(value);
   if (text === null) return null;
   const printable = text.slice(0, MAX_MESSAGE).toWellFormed().replace(CONTROL, ' ');
-  return hideNumbers(printable).replace(/[\w+/=-]{20,}/g, (word) => (isOpaque(word) ? REDACTED : word));
+  return redactText(printable).replace(/[\w+/=-]{20,}/g, (word) => (isOpaque(word) ? REDACTED : word));
 }
 
 /** A reader that returns a text unchanged when it has the expected form, and as free text otherwise. */
@@ -113,7 +113,7 @@ export function readCardMask(value: unknown): string | null {
   const bare = text.replace(/[^\p{L}\p{N}*•·.#]/gu, '');
   if (/^\d{12,19}$/.test(bare)) return `${bare.slice(0, 4)}${'*'.repeat(bare.length - 8)}${bare.slice(-4)}`;
   const shown = bare.replace(/\D/g, '').length;
-  return shown <= MAX_MASK_DIGITS && hideNumbers(text) === text ? text : null;
+  return shown <= MAX_MASK_DIGITS && redactText(text) === text ? text : null;
 }
 
 /** Values that are nested deeper are redacted. */
@@ -136,7 +136,7 @@ export function redactJson(value: unknown, redact: RedactText, field = '', depth
   if (typeof value === 'number')
     return !isInexact(value) && redact(String(value), field) === String(value) ? value : REDACTED;
   if (Array.isArray(value)) return value.map((item) => redactJson(item, redact, field, depth + 1));
-  if (!isWireObject(value)) return value;
+  if (!isObject(value)) return value;
   let isChanged = false;
   const entries = Object.entries(value).map(([name, inner]): [string, unknown] => {
     const shown = redact(name, '');
@@ -148,8 +148,8 @@ export function redactJson(value: unknown, redact: RedactText, field = '', depth
 }
 
 const redactFreeField: RedactText = (text, field) =>
-  PAYEE_FIELD.test(snakeCase(field)) ? text : hideNumbers(text);
+  PAYEE_FIELD.test(snakeCase(field)) ? text : redactText(text);
 
 /** The fields of a method without documented fields: names and values as free text, except what the payer pays to. */
 export const readFreeFields = (value: unknown): WireObject | null =>
-  isWireObject(value) ? (redactJson(value, redactFreeField) as WireObject) : null;
+  isObject(value) ? (redactJson(value, redactFreeField) as WireObject) : null;

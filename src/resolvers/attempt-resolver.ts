@@ -3,7 +3,7 @@ import { Arg, Args, Ctx, ID, Query, Resolver } from 'type-graphql';
 import type { Attempt as RecordedAttempt, AttemptKind } from '../datasources/journal/journal';
 import { Attempt, AttemptConnection } from '../schema/attempt';
 import { Amount } from '../schema/amount';
-import { paymentRoomOf, payoutRoomOf } from '../schema/methods';
+import { paymentMethodByType, payoutMethodByType } from '../schema/methods';
 import { AttemptsArgs, OPERATIONS, OUTCOMES, attemptFilters, cursorOf, pageSize } from './attempt-filters';
 import { badArgument } from './bad-request';
 import type { OperationContext } from './context';
@@ -38,8 +38,8 @@ function toAttempt(
     settledAt: settledAt === null ? null : timestamp(settledAt),
     transactionId,
     amount: Object.assign(new Amount(), { currency, value }),
-    paymentMethod: kind === 'payment' ? paymentRoomOf(method).name : null,
-    payoutMethod: kind === 'payout' ? payoutRoomOf(method).name : null,
+    paymentMethod: kind === 'payment' ? paymentMethodByType(method).name : null,
+    payoutMethod: kind === 'payout' ? payoutMethodByType(method).name : null,
   });
 }
 

@@ -1,14 +1,14 @@
 import { GraphQLError } from 'graphql';
 import type { LookupKey } from '../datasources/payment-service/client';
 import { containsPan } from '../redaction/pan';
-import type { ValueFault, ValueRule } from '../schema/value-rules';
+import type { InvalidValue, ValueRule } from '../schema/value-rules';
 import { isPrintable } from '../shared/text';
 
 /** Rules of arguments, some of them also rules of inputs (schema/rules.ts). */
 type ArgumentRule = ValueRule | 'notBlank' | 'maxLength' | 'printable' | 'noCardNumber';
 
 /** BAD_USER_INPUT for arguments that violate a rule beyond their types. The message must not contain a value. */
-const badUserInput = (message: string, ...fields: ValueFault[]): GraphQLError =>
+const badUserInput = (message: string, ...fields: InvalidValue[]): GraphQLError =>
   new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT', fields } });
 
 /** The same for one argument. */
@@ -38,7 +38,7 @@ export function lookupKey(
   if (!key.transactionId && key.externalId === undefined) {
     throw badUserInput(
       'At least one of transactionId and externalId is required.',
-      ...['transactionId', 'externalId'].map((name): ValueFault => ({ path: [name], rule: 'atLeastOne' })),
+      ...['transactionId', 'externalId'].map((name): InvalidValue => ({ path: [name], rule: 'atLeastOne' })),
     );
   }
   return key;

@@ -1,9 +1,9 @@
 import type { Operations } from '../core';
 import type { AuditEntry } from '../observability/audit/audit-log';
-import { OperationContext, type Asking } from './context';
+import { OperationContext, type RequestIdentity } from './context';
 
 /** Creates the context of one GraphQL operation. */
-export type ContextFactory = (request: Asking) => OperationContext;
+export type ContextFactory = (request: RequestIdentity) => OperationContext;
 
 export const contextFactory =
   (operations: Operations, record: (entry: AuditEntry) => void): ContextFactory =>

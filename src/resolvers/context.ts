@@ -11,7 +11,7 @@ import { withAudit, type AuditedCall } from './audit-mutations';
 import { VisibleTransactions } from './visible-transactions';
 
 /** An authenticated GraphQL request. */
-export interface Asking {
+export interface RequestIdentity {
   requestId: string;
   caller: Caller;
   /** The address of the client. */
@@ -35,7 +35,7 @@ export class OperationContext {
   constructor(
     private readonly operations: Operations,
     record: (entry: AuditEntry) => void,
-    { requestId, caller, ip }: Asking,
+    { requestId, caller, ip }: RequestIdentity,
   ) {
     this.requestId = requestId;
     this.caller = caller;
@@ -69,13 +69,13 @@ export class OperationContext {
 
   /** The payments that the caller may read; looks up each of them once in an operation. */
   get visiblePayments(): VisibleTransactions<PaymentResource> {
-    const { sights } = this.operations.payments;
+    const { feed: sights } = this.operations.payments;
     return (this.paymentLoader ??= new VisibleTransactions({ ...this.shared(), kind: 'payment', sights }));
   }
 
   /** The payouts that the caller may read; looks up each of them once in an operation. */
   get visiblePayouts(): VisibleTransactions<PayoutResource> {
-    const { sights } = this.operations.payouts;
+    const { feed: sights } = this.operations.payouts;
     return (this.payoutLoader ??= new VisibleTransactions({ ...this.shared(), kind: 'payout', sights }));
   }
 

@@ -1,4 +1,4 @@
-import { isWireObject, type WireObject } from '../shared/wire-object';
+import { isObject, type WireObject } from '../shared/wire-object';
 import { without } from './wire-object';
 
 /** Runs of 13 to 19 digits, also in groups, that start like card numbers. */
@@ -39,5 +39,5 @@ function redact(value: unknown): unknown {
     return value.replace(CARD_LIKE, (run) => maskCardNumber(run.replace(/\D/g, '')));
   if (typeof value === 'number') return Math.abs(value) < 1e11 ? value : null;
   if (Array.isArray(value)) return value.map(redact);
-  return isWireObject(value) ? redactFields(value) : value;
+  return isObject(value) ? redactFields(value) : value;
 }

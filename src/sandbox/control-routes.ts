@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isWireObject, type WireObject } from '../shared/wire-object';
+import { isObject, type WireObject } from '../shared/wire-object';
 import { isJson, rawBody } from './api';
 import { sendConsole } from './console-page';
 import type { SandboxControl } from './control';
@@ -33,7 +33,7 @@ export function addControlRoutes(app: FastifyInstance, { control, live, baseUrl 
   app.get('/', (_request, reply) => sendConsole(reply, control));
   app.get('/events', (request, reply) => sendEvents(live, request, reply));
   app.get('/transactions', ({ query }) => {
-    const { limit, before } = readPaging(isWireObject(query) ? { ...query } : {});
+    const { limit, before } = readPaging(isObject(query) ? { ...query } : {});
     return { transactions: control.transactions(limit, before) };
   });
   app.get('/counts', () => control.counts());

@@ -1,4 +1,4 @@
-import { isWireObject, type WireObject } from '../shared/wire-object';
+import { isObject, type WireObject } from '../shared/wire-object';
 import { plainText, type Rule } from './field-rules';
 import { invalid } from './http-error';
 
@@ -74,8 +74,8 @@ export class ObjectReader {
   object(name: string): { reader: ObjectReader; fields: WireObject } {
     const value = this.take(name);
     if (value === undefined) this.reject(name, 'is required');
-    else if (!isWireObject(value)) this.reject(name, 'must be an object');
-    const fields = isWireObject(value) ? value : {};
+    else if (!isObject(value)) this.reject(name, 'must be an object');
+    const fields = isObject(value) ? value : {};
     return { reader: new ObjectReader(fields, this.problems, `${this.path}${name}.`), fields };
   }
 

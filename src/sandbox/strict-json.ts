@@ -1,4 +1,4 @@
-import { isWireObject, type WireObject } from '../shared/wire-object';
+import { isObject, type WireObject } from '../shared/wire-object';
 import { invalid } from './http-error';
 
 const MAX_DEPTH = 32;
@@ -15,7 +15,7 @@ export function parseStrictJson(bytes: Buffer): WireObject {
     throw invalid({ body: 'must be valid JSON' });
   }
   checkNames(text);
-  if (!isWireObject(value)) throw invalid({ body: 'must be a JSON object' });
+  if (!isObject(value)) throw invalid({ body: 'must be a JSON object' });
   return value;
 }
 

@@ -64,4 +64,5 @@ export function peek(object: object, name: string): unknown {
 }
 
 /** The value of a lazy field that is present; otherwise null. */
-export const known = <T>(value: Lazy<T>): T | null => (value instanceof Promise ? null : (value ?? null));
+export const valueOrNull = <T>(value: Lazy<T>): T | null =>
+  value instanceof Promise ? null : (value ?? null);

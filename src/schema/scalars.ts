@@ -10,7 +10,7 @@ import {
 } from 'graphql';
 import { isInexact } from '../redaction/text';
 import { isUuid } from '../shared/uuid';
-import { isWireObject } from '../shared/wire-object';
+import { isObject } from '../shared/wire-object';
 import type { ValueRule } from './value-rules';
 
 type Rule = readonly [name: ValueRule, message: string];
@@ -137,7 +137,7 @@ const isChangedNumber = (value: unknown): boolean =>
 
 /** Accepts an object of limited depth whose numbers JSON.parse did not change. Iterative, because of the depth. */
 function parseJsonObject(value: unknown, node?: ValueNode): Record<string, unknown> {
-  if (!isWireObject(value)) throw invalidValue(JSON_RULE, node);
+  if (!isObject(value)) throw invalidValue(JSON_RULE, node);
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {
     if (depth > MAX_NESTING) throw invalidValue(JSON_RULE, node);

@@ -36,7 +36,7 @@ export const VALUE_RULES = [
 export type ValueRule = (typeof VALUE_RULES)[number];
 
 /** A value that violates a rule. */
-export interface ValueFault {
+export interface InvalidValue {
   /** From the input object, or from the argument, to the value. Never contains a value. */
   path: readonly string[];
   rule: string;

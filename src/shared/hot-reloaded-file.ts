@@ -14,7 +14,7 @@ interface HotReloadedFileOptions<T> {
    */
   read(text: string, readReferenced: (path: string) => string): T;
   /** Called after every reload; if it failed, the previous value stays. */
-  told(event: { taken: true } | { taken: false; why: string }): void;
+  onReload(event: { taken: true } | { taken: false; why: string }): void;
 }
 
 /** Polling also detects files that are replaced or remounted, as secrets are. */
@@ -83,10 +83,10 @@ export class HotReloadedFile<T> {
     this.#reading = readStable(this.#options);
     const { digest, outcome } = this.#reading;
     if ('error' in outcome) {
-      this.#options.told({ taken: false, why: describeFileError(outcome.error) });
+      this.#options.onReload({ taken: false, why: describeFileError(outcome.error) });
     } else if (digest !== before) {
       this.#value = outcome.value;
-      this.#options.told({ taken: true });
+      this.#options.onReload({ taken: true });
     }
   }
 }

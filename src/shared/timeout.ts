@@ -1,6 +1,6 @@
 export { setTimeout as sleep } from 'node:timers/promises';
 
-export class DeadlineExceeded extends Error {
+export class TimeoutError extends Error {
   constructor() {
     super('The time limit was exceeded.');
     this.name = 'DeadlineExceeded';
@@ -10,7 +10,7 @@ export class DeadlineExceeded extends Error {
 /** Rejects with DeadlineExceeded after `ms`; the work itself goes on. */
 export async function withTimeout<T>(ms: number, work: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new DeadlineExceeded()), Math.max(0, ms));
+  const timer = setTimeout(() => reject(new TimeoutError()), Math.max(0, ms));
   try {
     return await Promise.race([work, promise]);
   } finally {

@@ -2,7 +2,7 @@
 export type WireObject = Record<string, unknown>;
 
 /** Whether a value is a JSON object, neither null nor an array. */
-export const isWireObject = (value: unknown): value is WireObject =>
+export const isObject = (value: unknown): value is WireObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A string, number or boolean as text; otherwise null. */

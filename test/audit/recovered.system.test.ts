@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { status } from '../support/payment-service/faults';
 import { CHANNEL, type Kind } from '../support/caller';
 import { until } from '../support/latch';
-import { describeSqlite, describeStores, newKey, type Rig } from '../support/harness';
+import { describeSqlite, describeStores, newKey, type Harness } from '../support/harness';
 import { callsOf, objectsOf, temporaryLog, verify } from './support/files';
 
 const SETTLE_MS = 900_000;
@@ -13,8 +13,8 @@ const recoveredIn = (file: string, key: string) =>
 describeStores('The audit log', (rigs) => {
   const file = temporaryLog();
   const env = { AUDIT_LOG_FILE: file };
-  let first: Rig;
-  let second: Rig;
+  let first: Harness;
+  let second: Harness;
 
   beforeAll(async () => {
     first = await rigs.start({ env });

@@ -117,7 +117,7 @@ describe("Another merchant's channel is refused in every notation", () => {
 test('Requests to the service have the channel of the call only', async () => {
   const query = `query Q($c: UUID!, $t: UUID!) { a: payment(channel: $c, transactionId: $t) { __typename }
     b: payment(channel: "${OURS.toUpperCase()}", externalId: "channel=${THEIRS}&x=1") { __typename } }`;
-  const { errors } = await harness.client.ask(query, { c: OURS, t: TRANSACTION_ID }, READER);
+  const { errors } = await harness.client.request(query, { c: OURS, t: TRANSACTION_ID }, READER);
   expect(errors).toBeUndefined();
   const channels = harness.service.requests.map(({ parameters }) => parameters.get('channel'));
   expect(channels).toEqual([OURS, OURS]);

@@ -60,7 +60,7 @@ describe('client-key new', () => {
 
     const client = await testGateway('http://127.0.0.1:9/', { env: { CLIENT_KEYS_FILE: file } });
     const statusOf = async (ran: Ran): Promise<number> =>
-      (await client.ask('{ __typename }', {}, bearer(keyIn(ran)))).status;
+      (await client.request('{ __typename }', {}, bearer(keyIn(ran)))).status;
     expect(await statusOf(first)).toBe(200);
     const [before] = entriesIn(file);
     const second = await clientKey('new', 'kiosk', '--file', file);
@@ -162,7 +162,7 @@ describe('A client key with an expiry', () => {
     const logLines: string[] = [];
     const options = { env: { CLIENT_KEYS_FILE: file }, now: () => clock.now, logLines };
     const client = await testGateway('http://127.0.0.1:9/', options);
-    const ask = () => client.ask('{ __typename }', {}, bearer(key.key));
+    const ask = () => client.request('{ __typename }', {}, bearer(key.key));
     const expired = () =>
       logLines.map((line) => JSON.parse(line) as Json).filter(({ event }) => event === 'client_key_expired');
     return { clock, file, client, ask, expired, logLines };

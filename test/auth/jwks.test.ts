@@ -8,7 +8,7 @@ import { clientKeysFile } from '../support/credentials';
 import { until } from '../support/latch';
 import { testGateway, testSettings } from '../support/gateway';
 import { Issuer, goodClaims, newKey, tokenBy, type SigningKey } from '../support/issuer';
-import { movedClock } from '../support/fake-clock';
+import { fakeClock } from '../support/fake-clock';
 import { OURS, bearer, clientOf, keyOf } from './support/harness';
 
 /** Minimum time between two loads that are caused by unknown keys. */
@@ -40,7 +40,7 @@ afterEach(() => open.splice(0).forEach((authenticator) => authenticator.close())
 
 /** A JWT verifier, with a fake clock. */
 class Harness {
-  readonly clock: AdvancingClock = movedClock(Date.now());
+  readonly clock: AdvancingClock = fakeClock(Date.now());
   readonly logLines: string[] = [];
   readonly #authenticator: Authenticator;
 
@@ -279,7 +279,7 @@ test('A gateway without the keys of its issuer starts, and responds to tokens wi
   const issuer = await Issuer.start(first);
   await issuer.down();
   const client = await testGateway('http://127.0.0.1:9/', { env: issuer.settings });
-  const response = await client.ask('{ __typename }', {}, bearer(await tokenOf(first)));
+  const response = await client.request('{ __typename }', {}, bearer(await tokenOf(first)));
   const { status: code, headers, errors } = response;
   expect(code).toBe(503);
   expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
@@ -287,5 +287,5 @@ test('A gateway without the keys of its issuer starts, and responds to tokens wi
   expect(errors).toMatchObject([
     { extensions: { code: 'SERVICE_UNAVAILABLE', retryable: true, requestId: headers.get('x-request-id') } },
   ]);
-  expect((await client.ask('{ __typename }')).status).toBe(200);
+  expect((await client.request('{ __typename }')).status).toBe(200);
 });

@@ -59,7 +59,7 @@ describe('A client key', () => {
   });
 
   test('is in no line of the log, but the id of its client is', async () => {
-    await harness.client.ask(LOOKUP, {}, bearer(SHOP));
+    await harness.client.request(LOOKUP, {}, bearer(SHOP));
     const log = harness.logLines.join('');
     expect(log).toContain('service:shop');
     expect(log).not.toContain('CANARY');
@@ -68,7 +68,7 @@ describe('A client key', () => {
   test('of a file without clients is refused', async () => {
     const env = { CLIENT_KEYS_FILE: fileOf('[]') };
     const client = await testGateway('http://127.0.0.1:9/', { env });
-    expectUnauthenticated(await client.ask(LOOKUP));
+    expectUnauthenticated(await client.request(LOOKUP));
   });
 });
 

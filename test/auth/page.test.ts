@@ -75,7 +75,7 @@ describe('With the sandbox and client keys', () => {
 test('With the sandbox and without client keys, every caller is served, whatever credentials it sends', async () => {
   const client = await sandboxGateway({ CLIENT_KEYS_FILE: '' });
   for (const authorization of ['', 'Bearer whatever', 'Basic eDp5']) {
-    const { status, data, errors } = await client.ask(LOOKUP, {}, { authorization });
+    const { status, data, errors } = await client.request(LOOKUP, {}, { authorization });
     expect({ status, data, errors }).toEqual({ status: 200, data: { payment: null }, errors: undefined });
   }
 });

@@ -122,7 +122,7 @@ describe('Full card numbers', () => {
   });
 
   const createAs = async (mutation: MutationCall['mutation'], input: object) =>
-    harness.client.ask<Record<string, { __typename: string }>>(
+    harness.client.request<Record<string, { __typename: string }>>(
       DOCUMENTS[mutation],
       { input },
       bearer(keyOf('no-cards')),
@@ -148,14 +148,18 @@ describe('The attempts of a client', () => {
       validCall('createPayout', 'jazzCash'),
     ]) {
       const variables = { input: { ...input, channel: OURS } };
-      const { errors } = await harness.client.ask(DOCUMENTS[mutation], variables, bearer(keyOf('reader')));
+      const { errors } = await harness.client.request(
+        DOCUMENTS[mutation],
+        variables,
+        bearer(keyOf('reader')),
+      );
       expect(errors).toBeUndefined();
       keys[mutation === 'createPayment' ? 'payment' : 'payout'] = String(input['idempotencyKey']);
     }
   });
 
   test.each(ATTEMPT_READERS)('with %s include those for %s', async (scopes, kinds) => {
-    const { data } = await harness.client.ask<{
+    const { data } = await harness.client.request<{
       payment: object | null;
       payout: object | null;
       attempts: { edges: { node: { idempotencyKey: string } }[] };

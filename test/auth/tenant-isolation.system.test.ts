@@ -18,7 +18,7 @@ describePostgres('With PostgreSQL', () => {
     const user = bearer(keyOf('user-1'));
     const { transactionId } = await harness.create('payment', user);
     const lookUp = () =>
-      client.ask(
+      client.request(
         'query Q($c: UUID!, $t: UUID) { payment(channel: $c, transactionId: $t) { __typename } }',
         { c: OURS, t: transactionId },
         user,
@@ -31,7 +31,7 @@ describePostgres('With PostgreSQL', () => {
         expect(data).toEqual({ payment: null });
         expect(errors).toMatchObject([{ extensions: { code: 'SERVICE_UNAVAILABLE', retryable: true } }]);
         const input = { ...validCall('confirmPayment', 'upi').input, channel: OURS, transactionId };
-        const confirmed = await client.ask(DOCUMENTS.confirmPayment, { input }, user);
+        const confirmed = await client.request(DOCUMENTS.confirmPayment, { input }, user);
         expect(codesOf(confirmed)).toEqual(['SERVICE_UNAVAILABLE']);
       });
       expect(calls).toBe(0);

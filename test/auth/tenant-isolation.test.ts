@@ -64,10 +64,10 @@ beforeAll(async () => {
 });
 
 const lookUp = (variables: object, client: Credentials) =>
-  harness.client.ask<Found>(LOOKUP, { c: OURS, ...variables }, client);
+  harness.client.request<Found>(LOOKUP, { c: OURS, ...variables }, client);
 
 const confirm = (variant: string, client: Credentials, { channel, transactionId }: Names) =>
-  harness.client.ask(
+  harness.client.request(
     DOCUMENTS.confirmPayment,
     { input: { ...validCall('confirmPayment', variant).input, channel, transactionId } },
     client,
@@ -75,7 +75,7 @@ const confirm = (variant: string, client: Credentials, { channel, transactionId 
 
 async function keysOf(client: Credentials, after?: string): Promise<string[]> {
   type Page = { attempts: { edges: { node: { idempotencyKey: string } }[] } };
-  const { data } = await harness.client.ask<Page>(ATTEMPTS, { c: OURS, after }, client);
+  const { data } = await harness.client.request<Page>(ATTEMPTS, { c: OURS, after }, client);
   return data.attempts.edges.map(({ node }) => node.idempotencyKey);
 }
 
@@ -131,7 +131,7 @@ describe('A user with :own scopes', () => {
       id: encodeNodeId({ ...order, kind: 'payment' }),
     };
     const calls = await harness.callsOf(async () => {
-      const { data, errors } = await harness.client.ask(document, variables, OTHER);
+      const { data, errors } = await harness.client.request(document, variables, OTHER);
       expect(errors).toBeUndefined();
       const mine = expect.objectContaining({ transactionId: own.transactionId }) as unknown;
       expect(data).toEqual({ a: mine, b: null, c: [mine, null, mine], d: null, e: null });
@@ -183,8 +183,8 @@ describe('A user with :own scopes', () => {
     const { transactionId } = await harness.create('payment', subject);
     const variables = { c: OURS, t: transactionId };
     expect((await lookUp(variables, subject)).data.payment).toMatchObject({ transactionId });
-    expect((await client.ask(LOOKUP, variables, namesake)).data).toEqual({ payment: null });
-    expect(codesOf(await client.ask(LOOKUP, variables, subject))).toEqual(['UNAUTHENTICATED']);
+    expect((await client.request(LOOKUP, variables, namesake)).data).toEqual({ payment: null });
+    expect(codesOf(await client.request(LOOKUP, variables, subject))).toEqual(['UNAUTHENTICATED']);
   });
 
   test('sees all payments when it has the full scope too', async () => {
@@ -204,7 +204,7 @@ describe('A user with :own scopes', () => {
     );
     const before = await queries();
     const query = `query Q($c: UUID!, $t: [UUID!]!) { payments(channel: $c, transactionIds: $t) { __typename } }`;
-    expect(await harness.callsOf(() => harness.client.ask(query, { c: OURS, t }, OTHER))).toBe(2);
+    expect(await harness.callsOf(() => harness.client.request(query, { c: OURS, t }, OTHER))).toBe(2);
     expect((await queries()) - before).toBe(1);
   });
 });
@@ -276,9 +276,9 @@ describe('The channels of a caller', () => {
     });
     const { idempotencyKey } = newIds();
     const input = { ...redirectCall('CARD').input, idempotencyKey, channel: THEIRS };
-    await client.ask(DOCUMENTS.createPayment, { input }, as('before'));
+    await client.request(DOCUMENTS.createPayment, { input }, as('before'));
     const document = 'query Q($k: ID!) { attempt(idempotencyKey: $k) { channel } }';
-    const attemptAs = (id: string) => client.ask(document, { k: idempotencyKey }, as(id));
+    const attemptAs = (id: string) => client.request(document, { k: idempotencyKey }, as(id));
     expect((await attemptAs('before')).data).toEqual({ attempt: { channel: THEIRS } });
     expect((await attemptAs('after')).data).toEqual({ attempt: null });
   });
@@ -331,7 +331,7 @@ describe.each([
     const { mutation, input } =
       kind === 'payment' ? validCall('createPayment', 'upi') : validCall('createPayout', 'jazzCash');
     const createWith = (channel: string, same: Json) =>
-      harness.client.ask(
+      harness.client.request(
         DOCUMENTS[mutation],
         { input: { ...input, ...newIds(), ...same, channel } },
         as('ours'),
@@ -355,7 +355,7 @@ describe('The caller of a request', () => {
 
   async function createAs(name: string, more: Json = {}): Promise<MutationResult> {
     const input = { ...validCall('createPayment', 'upi').input, channel: OURS, ...more };
-    const { data } = await harness.client.ask<{ createPayment: MutationResult }>(
+    const { data } = await harness.client.request<{ createPayment: MutationResult }>(
       DOCUMENTS.createPayment,
       { input },
       await CALLERS[name]!(),

@@ -53,7 +53,7 @@ beforeAll(async () => {
 
 beforeEach(() => clear(harness));
 
-const ask = (token: string) => harness.client.ask(LOOKUP, { c: OURS, t: TRANSACTION_ID }, bearer(token));
+const ask = (token: string) => harness.client.request(LOOKUP, { c: OURS, t: TRANSACTION_ID }, bearer(token));
 
 describe('A token is accepted', () => {
   const ACCEPTED: [string, string][] = [
@@ -167,7 +167,7 @@ describe('The claims of a good token', () => {
 describe('The published keys', () => {
   const statusWith = async (issuerKeys: PublishedKey[]) => {
     const { client } = await startAuthHarness({ env: (await Issuer.start(...issuerKeys)).settings });
-    return async (token: string) => (await client.ask('{ __typename }', {}, bearer(token))).status;
+    return async (token: string) => (await client.request('{ __typename }', {}, bearer(token))).status;
   };
 
   test('are tried in turn for a token without kid', async () => {

@@ -48,7 +48,7 @@ export class Shop {
   /** Creates a payment. Returns the HTTP status when the service refuses it. */
   async trySell(over: object = {}, gateway = this.gateway): Promise<Created | { httpStatus: number }> {
     const input = { ...cardInput(), returnUrl: this.returnUrl, ...over };
-    const { data, text } = await gateway.ask<{
+    const { data, text } = await gateway.request<{
       createPayment: { payment?: Created; httpStatus?: number };
     } | null>(CREATE, { input });
     const { payment, httpStatus } = data?.createPayment ?? {};
@@ -64,7 +64,7 @@ export class Shop {
   }
 
   async lookUp(transactionId: string): Promise<unknown> {
-    const { data } = await this.gateway.ask<{ payment: unknown }>(LOOK_UP, {
+    const { data } = await this.gateway.request<{ payment: unknown }>(LOOK_UP, {
       channel: CHANNEL,
       transactionId,
     });

@@ -5,10 +5,10 @@ import { sendCall, redirectCall, newIds, validCall, withValue, type MutationCall
 import { freePort } from '../support/free-port';
 import { until } from '../support/latch';
 import { testGateway, testSandbox, type TestClient, type LoggedGateway } from '../support/gateway';
-import { movedClock } from '../support/fake-clock';
+import { fakeClock } from '../support/fake-clock';
 import { describeSqlite, newKey } from '../support/harness';
 import { expectSigned } from '../support/signatures';
-import { NO_POLLING, addressOf, completedWith, outcome } from './support/harness';
+import { NO_POLLING, callbackUrlOf, completedWith, outcome } from './support/harness';
 
 const CREATES = [validCall('createPayment', 'upi'), validCall('createPayout', 'imps')];
 const OWN = 'https://shop.example/hooks/1?from=service&order=%C3%A9';
@@ -107,13 +107,13 @@ describeSqlite('A retry by the same key', (harnesses) => {
         for (const harness of [second, first])
           expect(await harness.create(kind, key)).toMatchObject({ replayed: true, transactionId });
         expect(service.created(key)).toHaveLength(1);
-        expect(addressOf(first, key)).toMatch(first === none ? /^undefined$/ : /^https:\/\/gateway\.ex/);
+        expect(callbackUrlOf(first, key)).toMatch(first === none ? /^undefined$/ : /^https:\/\/gateway\.ex/);
       }
   });
 });
 
 describe('The callbacks of the sandbox', () => {
-  const clock = movedClock(Date.now());
+  const clock = fakeClock(Date.now());
   let client: TestClient;
   let sandbox: Awaited<ReturnType<typeof testSandbox>>;
 
@@ -134,7 +134,7 @@ describe('The callbacks of the sandbox', () => {
 
   async function create(kind: keyof typeof CREATE) {
     const { input } = kind === 'payment' ? redirectCall('CARD') : validCall('createPayout', 'bankTransfer');
-    const { data } = await client.ask<Created>(CREATE[kind], { input });
+    const { data } = await client.request<Created>(CREATE[kind], { input });
     return data['done']![kind]!;
   }
 

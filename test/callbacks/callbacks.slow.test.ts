@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { CallbackTokens } from '../../src/core/callbacks/callback-tokens';
 import type { Kind } from '../support/caller';
-import { gate, until } from '../support/latch';
+import { latch, until } from '../support/latch';
 import { API_KEY, SECRET_KEY } from '../support/gateway';
-import { movedClock } from '../support/fake-clock';
+import { fakeClock } from '../support/fake-clock';
 import { closeConnection, reset } from '../support/payment-service/faults';
-import { describeSqlite, newKey, type Rig } from '../support/harness';
+import { describeSqlite, newKey, type Harness } from '../support/harness';
 import {
-  HINTED,
-  addressOf,
+  CALLBACKS_ONLY,
+  callbackUrlOf,
   callBack,
   completedWith,
   untilLookedUp,
@@ -28,10 +28,10 @@ import {
 const times = (count: number): number[] => Array.from({ length: count }, (_, place) => place);
 
 describeSqlite('Without polling, a callback', (harnesses) => {
-  let harness: Rig;
+  let harness: Harness;
 
   beforeAll(async () => {
-    harness = await harnesses.start({ env: HINTED });
+    harness = await harnesses.start({ env: CALLBACKS_ONLY });
   });
 
   test.each<[Kind, string, string]>([
@@ -87,7 +87,7 @@ describeSqlite('Without polling, a callback', (harnesses) => {
     'before the response to the create of a %s is ignored, and a subscriber gets the final state',
     async (kind) => {
       const key = newKey();
-      const [called, responded] = [gate(), gate()];
+      const [called, responded] = [latch(), latch()];
       harness.service.next(`create-${kind}`, {
         acts: true,
         reply: (connection, response) => {
@@ -98,7 +98,7 @@ describeSqlite('Without polling, a callback', (harnesses) => {
       });
       const created = harness.create(kind, key);
       await called.opened;
-      for (let count = 0; count < 3; count += 1) await callBack(harness, addressOf(harness, key));
+      for (let count = 0; count < 3; count += 1) await callBack(harness, callbackUrlOf(harness, key));
       responded.open();
       const entry = harness.service.created(key)[0]!;
       const { transactionId } = entry;
@@ -117,7 +117,7 @@ describeSqlite('A callback after a lost response to a create', (harnesses) => {
     ['payout', 'ended at once', closeConnection],
   ])('resolves the unknown %s at once when the response %s', async (kind, _how, reply) => {
     // A fixed clock stops periodic work.
-    const harness = await harnesses.start({ env: HINTED, clock: movedClock(Date.now()) });
+    const harness = await harnesses.start({ env: CALLBACKS_ONLY, clock: fakeClock(Date.now()) });
     const { key, entry, callbackUrl: address } = await loseCreate(harness, kind, reply);
     expect(await harness.attempt(key)).toMatchObject({ outcome: 'UNKNOWN', [kind]: null });
     entry.hiddenLookups = 0;
@@ -136,8 +136,8 @@ describeSqlite('A callback after a lost response to a create', (harnesses) => {
   });
 
   test('leaves it unknown while no lookup shows it, and the next callback resolves it', async () => {
-    const clock = movedClock(Date.now());
-    const harness = await harnesses.start({ env: HINTED, clock });
+    const clock = fakeClock(Date.now());
+    const harness = await harnesses.start({ env: CALLBACKS_ONLY, clock });
     const { key, entry, callbackUrl: address } = await loseCreate(harness, 'payment');
     const before = harness.service.requestsTo('look-up-payment').length;
     await callBack(harness, address, '{"status":"completed"}');
@@ -155,7 +155,7 @@ describeSqlite('A callback after a lost response to a create', (harnesses) => {
 
 describeSqlite('While the service fails', (harnesses) => {
   test('callbacks end no subscription, and later ones update subscribers', async () => {
-    const harness = await harnesses.start({ env: HINTED });
+    const harness = await harnesses.start({ env: CALLBACKS_ONLY });
     const created = await createTransaction(harness);
     const watching = await watch(harness, created);
     await harness.service.close();
@@ -183,11 +183,11 @@ const forgeriesOf = (token: string, attemptId: string): string[] => [
 ];
 
 describeSqlite('Many callbacks', (harnesses) => {
-  let harness: Rig;
+  let harness: Harness;
 
   beforeAll(async () => {
     harness = await harnesses.start({
-      env: { ...HINTED, PAYOUT_PREFLIGHT: 'off', SERVICE_TIMEOUT_MS: '20000' },
+      env: { ...CALLBACKS_ONLY, PAYOUT_PREFLIGHT: 'off', SERVICE_TIMEOUT_MS: '20000' },
     });
   });
 
@@ -208,7 +208,7 @@ describeSqlite('Many callbacks', (harnesses) => {
   test('during a lookup cause another lookup', async () => {
     const created = await createTransaction(harness);
     const watching = await watch(harness, created);
-    const [arrived, released] = [gate(), gate()];
+    const [arrived, released] = [latch(), latch()];
     harness.service.next('look-up-payment', {
       acts: true,
       reply: (connection, response) => {
@@ -226,8 +226,8 @@ describeSqlite('Many callbacks', (harnesses) => {
   });
 
   test('at 20 a second cause at most two lookups a second, and the last state arrives', async () => {
-    const clock = movedClock(Date.now());
-    const steady = await harnesses.start({ env: HINTED, clock });
+    const clock = fakeClock(Date.now());
+    const steady = await harnesses.start({ env: CALLBACKS_ONLY, clock });
     const created = await createTransaction(steady);
     const watching = await watch(steady, created);
     const before = lookups(steady, created);
@@ -252,7 +252,7 @@ describeSqlite('Many callbacks', (harnesses) => {
     const created: Created[] = [];
     for (const _ of times(10))
       created.push(...(await Promise.all(times(20).map(() => createTransaction(harness)))));
-    const released = gate();
+    const released = latch();
     let [open, most] = [0, 0];
     const caller = await createTransaction(harness);
     const flooded = new Set(created.map(({ entry }) => entry.transactionId));

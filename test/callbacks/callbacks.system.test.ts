@@ -3,12 +3,12 @@ import type { Journal } from '../../src/datasources/journal/journal';
 import { CallbackTokens } from '../../src/core/callbacks/callback-tokens';
 import { until } from '../support/latch';
 import { SECRET_KEY, openWithLongTimeout } from '../support/gateway';
-import { movedClock } from '../support/fake-clock';
+import { fakeClock } from '../support/fake-clock';
 import { OUTAGES } from '../support/outage';
 import { describeStores, newKey } from '../support/harness';
 import { openStore } from '../support/stores';
 import {
-  HINTED,
+  CALLBACKS_ONLY,
   callBack,
   completedWith,
   loseCreate,
@@ -35,9 +35,9 @@ function recording(journal: Journal, calls: string[]): Journal {
 
 describeStores('A callback', (harnesses) => {
   test('for a lost create may arrive at another instance, hundreds of times, and resolves it once', async () => {
-    const clock = movedClock(Date.now());
-    const harness = await harnesses.start({ env: HINTED, clock });
-    const other = await harnesses.start({ env: HINTED, clock, service: harness.service });
+    const clock = fakeClock(Date.now());
+    const harness = await harnesses.start({ env: CALLBACKS_ONLY, clock });
+    const other = await harnesses.start({ env: CALLBACKS_ONLY, clock, service: harness.service });
     const { key, entry, callbackUrl: address } = await loseCreate(harness, 'payment');
     entry.hiddenLookups = 0;
     const before = harness.service.requestsTo('look-up-payment').length;
@@ -52,8 +52,8 @@ describeStores('A callback', (harnesses) => {
   test('reads the journal a few times with a good token, and never with another', async () => {
     const calls: string[] = [];
     const harness = await harnesses.start({
-      env: HINTED,
-      clock: movedClock(Date.now()),
+      env: CALLBACKS_ONLY,
+      clock: fakeClock(Date.now()),
       open: async (url) => recording(await openWithLongTimeout(url), calls),
     });
     const others = new CallbackTokens('another secret');
@@ -76,7 +76,7 @@ describeStores('A callback', (harnesses) => {
       harnesses.closeAtEnd(() => store.drop());
       const outage = await prepare(store);
       harnesses.closeAtEnd(() => outage.close());
-      const harness = await harnesses.start({ store: outage.store, env: HINTED });
+      const harness = await harnesses.start({ store: outage.store, env: CALLBACKS_ONLY });
       const created = await createTransaction(harness);
       const watching = await watch(harness, created);
       await outage.down();
@@ -97,8 +97,12 @@ describeStores('A callback', (harnesses) => {
   if (harnesses.kind === 'SQLite') return;
 
   test('updates subscribers on every instance', async () => {
-    const harness = await harnesses.start({ env: HINTED });
-    const other = await harnesses.start({ env: HINTED, service: harness.service, clock: harness.clock });
+    const harness = await harnesses.start({ env: CALLBACKS_ONLY });
+    const other = await harnesses.start({
+      env: CALLBACKS_ONLY,
+      service: harness.service,
+      clock: harness.clock,
+    });
     for (const kind of ['payment', 'payout'] as const) {
       const created = await createTransaction(harness, kind);
       const subscribers = [await watch(harness, created), await watch(other, created)];

@@ -26,7 +26,7 @@ import type {
   ReceivedRequest,
   Reply,
 } from '../support/payment-service/fake-payment-service';
-import { HINTED, callBack, tokenIn } from './support/harness';
+import { CALLBACKS_ONLY, callBack, tokenIn } from './support/harness';
 
 /** Methods with texts in free fields, in fields that the payer pays to, and in unknown fields. */
 const TYPES = ['card', 'upi', 'c2c', 'qris', 'other'];
@@ -78,7 +78,7 @@ beforeAll(async () => {
   client = await testGateway(service.url, {
     logLines,
     env: {
-      ...HINTED,
+      ...CALLBACKS_ONLY,
       DATABASE_URL,
       AUDIT_LOG_FILE: path.join(folder, 'audit.log'),
       PAYOUT_PREFLIGHT: 'off',
@@ -108,7 +108,7 @@ function found(bytes: Buffer | string): string[] {
 
 /** Sends an operation, searches response and log for tokens, and returns the response. */
 async function ask(query: string, variables: object): Promise<string> {
-  const { text, headers } = await client.ask(query, variables);
+  const { text, headers } = await client.request(query, variables);
   expect(found(JSON.stringify([...headers]) + text + logLines.splice(0).join(''))).toEqual([]);
   return text;
 }

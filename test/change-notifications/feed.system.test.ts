@@ -10,7 +10,7 @@ import {
   type Store,
 } from '../support/stores';
 import { until } from '../support/latch';
-import { movedClock } from '../support/fake-clock';
+import { fakeClock } from '../support/fake-clock';
 import { TcpProxy } from '../support/tcp-proxy';
 import {
   connected,
@@ -61,7 +61,7 @@ const CHECK_MS = 30_000;
 
 /** A fake clock, and the delays before new connections. */
 function recordingClock() {
-  const clock = movedClock(0);
+  const clock = fakeClock(0);
   const waits: number[] = [];
   const now = () => clock.now();
   const monotonic = () => clock.monotonic();
@@ -219,7 +219,7 @@ describePostgres('The connection of a feed', () => {
 
   test('is kept when it responds to health checks', async () => {
     // Advanced by this test only: a health check and its timeout must not fall due together.
-    const clock = movedClock(0);
+    const clock = fakeClock(0);
     const [one, two] = [start(store.url, clock), start(store.url, clock)];
     const bothWere = (request: string) => async () =>
       (await lastQueries(store.url)).filter((query) => query === request).length === 2;

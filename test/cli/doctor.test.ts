@@ -250,7 +250,7 @@ describe('doctor', () => {
     const client = await testGateway(NOBODY, { env });
     const report = await doctor({ ...env, PORT: new URL(client.url).port });
     for (const check of ['ports', 'journal', 'audit log']) expect(report.faults(check)).toEqual([]);
-    expect((await client.ask('{ __typename }')).status).toBe(200);
+    expect((await client.request('{ __typename }')).status).toBe(200);
   });
 
   test('ends a check that hangs, and goes on after one that throws', async () => {

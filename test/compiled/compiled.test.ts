@@ -160,11 +160,11 @@ describe('Memory for compiled operations', () => {
     });
 
     constructor() {
-      this.#operations.learnType(undefined, 'application/json');
+      this.#operations.recordContentType(undefined, 'application/json');
     }
 
     async teach(source: string): Promise<void> {
-      const listener = await this.#operations.learnOperations.requestDidStart?.({} as never);
+      const listener = await this.#operations.recordOperations.requestDidStart?.({} as never);
       await listener?.didResolveOperation?.({ ...knownOf({ query: source }), source, request: {} } as never);
     }
 

@@ -463,7 +463,7 @@ describe('Rate limiting', () => {
     for (let count = 0; count < 2; count += 1)
       await limited.send({ headers, body: { query: BATCH, variables: batchOf(2) } });
     const responses = await Promise.all(
-      Array.from({ length: 40 }, () => limited.client.ask(BATCH, batchOf(4), headers)),
+      Array.from({ length: 40 }, () => limited.client.request(BATCH, batchOf(4), headers)),
     );
     expect(responses.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(10);
     expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200, 429]));

@@ -36,8 +36,8 @@ export const bugs = [
     id: 'create-takes-others-transaction',
     promise: 'One transaction is the result of one create only.',
     file: 'src/core/create/create-service.ts',
-    find: '(await recovery.record(attempt, outcome.answer))',
-    replace: '(await recovery.record(attempt, outcome.answer)) !== undefined',
+    find: '(await recovery.record(attempt, outcome.response))',
+    replace: '(await recovery.record(attempt, outcome.response)) !== undefined',
     tests: ['test/exactly-once/keys.slow.test.ts'],
   },
   {

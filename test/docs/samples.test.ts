@@ -88,7 +88,7 @@ describe('GraphQL', () => {
     const gateway = await testGateway(sandbox.url);
     const failed: string[] = [];
     for (const sample of here(of('graphql')).filter(canRun)) {
-      const { errors, text } = await gateway.ask(sample.code, KNOWN);
+      const { errors, text } = await gateway.request(sample.code, KNOWN);
       if (errors || text.includes('InvalidInputError')) failed.push(`${where(sample)} ${text}`);
     }
     expect(of('graphql').filter(canRun).length).toBeGreaterThan(0);

@@ -2,7 +2,7 @@ import type { AttemptKey } from '../../src/datasources/journal/journal';
 import { ATTEMPT, CHANNEL, RECORDED, type Kind, type SeenAttempt } from '../support/caller';
 import type { FaultReply } from '../support/payment-service/fake-payment-service';
 import { reset, status } from '../support/payment-service/faults';
-import { describeSqlite, newKey, type Rig } from '../support/harness';
+import { describeSqlite, newKey, type Harness } from '../support/harness';
 
 const attemptsWith = (fields: string): string => `query ($channel: UUID!, $outcome: AttemptOutcome,
   $operation: AttemptOperation, $externalId: String, $startedAfter: Timestamp, $startedBefore: Timestamp,
@@ -22,7 +22,7 @@ interface Page {
 }
 
 describeSqlite('The list of attempts', (harnesses) => {
-  let harness: Rig;
+  let harness: Harness;
   const keys: Record<string, string> = {};
 
   beforeAll(async () => {

@@ -3,14 +3,14 @@ import type { Journal } from '../../src/datasources/journal/journal';
 import { AdvancingClock } from '../../src/sandbox/clock';
 import { scrape } from '../metrics/support/scrape';
 import { CHANNEL } from '../support/caller';
-import { gate, until } from '../support/latch';
+import { latch, until } from '../support/latch';
 import {
   FakePaymentService,
   type Fault,
   type FaultReply,
 } from '../support/payment-service/fake-payment-service';
 import { reset } from '../support/payment-service/faults';
-import { describeSqlite, newKey, type Rig } from '../support/harness';
+import { describeSqlite, newKey, type Harness } from '../support/harness';
 import {
   DAY,
   KINDS,
@@ -43,7 +43,7 @@ const refusing =
 const dateOf = (ms: number): string => new Date(ms).toUTCString();
 
 describeSqlite('When the clock of the service', (harnesses) => {
-  let harness: Rig;
+  let harness: Harness;
 
   beforeEach(async () => {
     harness = await harnesses.start();
@@ -135,10 +135,10 @@ const STEPS: [string, number][] = [
   ['3 days back', -3 * DAY],
 ];
 
-const stepsOf = async ({ parts }: Rig, clock: string): Promise<number> =>
+const stepsOf = async ({ parts }: Harness, clock: string): Promise<number> =>
   (await scrape(parts.gateway.url)).sum('paygraph_clock_steps_total', { clock });
 
-const clockCheck = async ({ parts }: Rig): Promise<unknown> => {
+const clockCheck = async ({ parts }: Harness): Promise<unknown> => {
   const { checks } = (await (await fetch(`${parts.gateway.url}/readyz`)).json()) as {
     checks: { clock: string };
   };
@@ -154,7 +154,10 @@ describeSqlite('After a step of the wall clock', (harnesses) => {
     const steps = isShared ? STEPS : STEPS.slice(1);
 
     /** A gateway whose wall clock can step. The service has its own clock. */
-    const start = async ({ aheadMs = 0, ...rest }: { service?: Rig['service']; aheadMs?: number } = {}) => {
+    const start = async ({
+      aheadMs = 0,
+      ...rest
+    }: { service?: Harness['service']; aheadMs?: number } = {}) => {
       const wall = steppingClock();
       wall.aheadMs = aheadMs;
       const clock = new AdvancingClock(wall);
@@ -170,7 +173,7 @@ describeSqlite('After a step of the wall clock', (harnesses) => {
     test.each(steps)('%s, a create in flight is not sent again', async (_name, stepMs) => {
       const { harness, wall } = await start();
       const key = newKey();
-      const held = gate();
+      const held = latch();
       harness.service.next('create-payment', { acts: true, first: held.opened });
       const first = harness.create('payment', key);
       await untilSent(harness.service, 'payment', key);
@@ -295,7 +298,7 @@ describeSqlite('A create whose process is suspended before it is sent', (harness
   test('creates nothing if another instance has created the payment meanwhile', async () => {
     const other = await harnesses.start();
     const wall = steppingClock();
-    const resumed = gate();
+    const resumed = latch();
     const suspended = await harnesses.start({
       service: other.service,
       clock: new AdvancingClock(wall),
@@ -318,8 +321,8 @@ describeSqlite('A create whose process is suspended before it is sent', (harness
 });
 
 describeSqlite('Another gateway', (harnesses) => {
-  let harness: Rig;
-  let other: Rig;
+  let harness: Harness;
+  let other: Harness;
 
   beforeAll(async () => {
     const env = { SERVICE_TIMEOUT_MS: '20000' };
@@ -343,7 +346,7 @@ describeSqlite('Another gateway', (harnesses) => {
 
   test.each(KINDS)('does not take over a %s in flight, however long its requests take', async (kind) => {
     const key = newKey();
-    const [preflight, sending] = [gate(), gate()];
+    const [preflight, sending] = [latch(), latch()];
     if (kind === 'payout') harness.service.next('look-up-payout', { acts: true, first: preflight.opened });
     harness.service.next(`create-${kind}`, { acts: true, first: sending.opened });
     const lookups = harness.service.requestsTo('look-up-payout').length;
@@ -365,7 +368,7 @@ describeSqlite('Another gateway', (harnesses) => {
 
   test('does not take over a confirm in flight, however long it takes', async () => {
     const id = (await harness.create('payment', newKey())).transactionId ?? '';
-    const hold = gate();
+    const hold = latch();
     harness.service.next('confirm', { acts: true, first: hold.opened });
     const first = harness.confirm(id);
     await until(() => harness.service.requestsTo('confirm').length);

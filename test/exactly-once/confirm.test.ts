@@ -1,8 +1,8 @@
 import { CHANNEL, type CallResult, type Json } from '../support/caller';
-import { gate, until } from '../support/latch';
+import { latch, until } from '../support/latch';
 import type { Fault, FaultPlan, FaultReply } from '../support/payment-service/fake-payment-service';
 import { html, reset, status } from '../support/payment-service/faults';
-import { describeSqlite, newKey, type Rig } from '../support/harness';
+import { describeSqlite, newKey, type Harness } from '../support/harness';
 import { disconnect, untilDone } from './support/creates';
 
 const UTR = '749302847561';
@@ -16,8 +16,8 @@ const lookupsDown: FaultPlan = (endpoint) =>
   endpoint === 'look-up-payment' ? { acts: false, reply: status(503) } : undefined;
 
 describeSqlite('A confirm', (harnesses) => {
-  let harness: Rig;
-  let other: Rig;
+  let harness: Harness;
+  let other: Harness;
   let id: string;
 
   beforeAll(async () => {
@@ -51,7 +51,7 @@ describeSqlite('A confirm', (harnesses) => {
   const dropped: Fault = { acts: false, reply: reset };
 
   test('gets RequestInProgressError while one is in flight, also by another gateway', async () => {
-    const hold = gate();
+    const hold = latch();
     harness.service.next('confirm', { acts: true, first: hold.opened });
     const inFlight = first();
     await until(sent);
@@ -159,7 +159,7 @@ describeSqlite('A confirm', (harnesses) => {
     });
 
     test('is not sent if the caller of the first one disconnected', async () => {
-      const hold = gate();
+      const hold = latch();
       harness.service.next('confirm', { acts: true, first: hold.opened });
       const input = { channel: CHANNEL, transactionId: id, confirmation: utr(UTR) };
       await disconnect((signal) => harness.call(CONFIRM, input, signal), sent);
@@ -276,14 +276,14 @@ describeSqlite('A confirm', (harnesses) => {
 });
 
 /** Confirms payments with own UTRs, four times each: twice concurrently with some callers disconnecting, then twice more. */
-async function storm(gateways: readonly [Rig, Rig], payments: number): Promise<CallResult[]> {
+async function storm(gateways: readonly [Harness, Harness], payments: number): Promise<CallResult[]> {
   const [{ service }] = gateways;
   let count = 0;
   service.plan((endpoint) =>
     endpoint === 'confirm' && (count += 1) % 3 === 0 ? { acts: true, reply: reset } : undefined,
   );
   const pay = async (_: unknown, place: number): Promise<CallResult[]> => {
-    const gateway = (turn: number): Rig => gateways[(place + turn) % 2]!;
+    const gateway = (turn: number): Harness => gateways[(place + turn) % 2]!;
     const { transactionId } = await until(
       () => gateway(0).create('payment', newKey()),
       ({ result }) => result === 'PaymentSuccess',

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import type { NewAttempt, PurgeStep } from '../../src/datasources/journal/journal';
 import { openJournal } from '../../src/datasources/journal/create-journal';
 import { CHANNEL, createInput, type CallResult } from '../support/caller';
-import { gate, until } from '../support/latch';
+import { latch, until } from '../support/latch';
 import { API_KEY, SECRET_KEY } from '../support/gateway';
 import { OUTAGES, type Outage } from '../support/outage';
 import type { FaultReply } from '../support/payment-service/fake-payment-service';
 import { reset, status } from '../support/payment-service/faults';
-import { describeSqlite, describeStores, newKey, type Rig } from '../support/harness';
+import { describeSqlite, describeStores, newKey, type Harness } from '../support/harness';
 import { openStore } from '../support/stores';
 import {
   DAY,
@@ -33,7 +33,7 @@ async function timed(call: Promise<CallResult>): Promise<CallResult & { ms: numb
 describeStores('While the journal is unreachable', (harnesses) => {
   describe.each(Object.entries(OUTAGES[harnesses.kind]))('(%s)', (_name, prepare) => {
     const logLines: string[] = [];
-    let harness: Rig;
+    let harness: Harness;
     let outage: Outage;
 
     beforeAll(async () => {
@@ -94,7 +94,7 @@ describeStores('While the journal is unreachable', (harnesses) => {
     });
 
     test('a create in flight completes, and is found afterwards, also if its response was lost', async () => {
-      const hold = gate();
+      const hold = latch();
       const responded = KINDS.map((kind) => ({ kind, key: newKey(), reply: undefined }));
       const lost = KINDS.map((kind) => ({ kind, key: newKey(), reply: reset }));
       const creates = [...responded, ...lost];
@@ -126,7 +126,7 @@ describeStores('While the journal is unreachable', (harnesses) => {
       const sent = (): number => harness.service.requestsTo('confirm').length - before;
       const confirmed = (): Promise<unknown[]> => harness.store.rows('SELECT * FROM confirmed');
       const recorded = (await confirmed()).length;
-      const hold = gate();
+      const hold = latch();
       harness.service.next('confirm', { acts: true, first: hold.opened });
       const first = confirm();
       await until(sent);
@@ -165,7 +165,7 @@ describeStores('While the journal is unreachable', (harnesses) => {
 
 describeSqlite('A create that the journal records only after it was refused', (harnesses) => {
   test('is withdrawn, so that its key is free', async () => {
-    const late = gate();
+    const late = latch();
     const harness = await harnesses.start({
       wrap: (journal) => {
         const begin = journal.insertAttempt.bind(journal);
@@ -184,11 +184,11 @@ describeSqlite('A create that the journal records only after it was refused', (h
 });
 
 describeSqlite('The purge of the journal', (harnesses) => {
-  const count = async ({ store }: Rig, table: string): Promise<number> =>
+  const count = async ({ store }: Harness, table: string): Promise<number> =>
     (await store.rows(`SELECT 1 FROM ${table}`)).length;
 
   /** Starts a gateway that calls `before` before each purge step, and whose payout was settled long ago. */
-  async function startWithOld(before?: (step: PurgeStep) => Promise<unknown>): Promise<Rig> {
+  async function startWithOld(before?: (step: PurgeStep) => Promise<unknown>): Promise<Harness> {
     const harness = await harnesses.start({
       env: { JOURNAL_RETENTION_DAYS: '30' },
       store: await openStore('SQLite'),
@@ -242,7 +242,7 @@ describeSqlite('The purge of the journal', (harnesses) => {
   });
 
   test('stops after the current step when the gateway stops', async () => {
-    const [started, held] = [gate(), gate()];
+    const [started, held] = [latch(), latch()];
     let steps = 0;
     const harness = await startWithOld(async () => {
       steps += 1;

@@ -1,9 +1,9 @@
 import { CHANNEL, type CallResult, type Json } from '../support/caller';
 import { validCall } from '../support/calls';
-import { gate, until } from '../support/latch';
+import { latch, until } from '../support/latch';
 import type { FaultReply } from '../support/payment-service/fake-payment-service';
 import { html, reset, status } from '../support/payment-service/faults';
-import { describeSqlite, newKey, type Rig } from '../support/harness';
+import { describeSqlite, newKey, type Harness } from '../support/harness';
 import { KINDS, OTHER_AMOUNT, SUCCESS, disconnect, sent, untilSent } from './support/creates';
 
 /** Responses that prove that nothing was created. */
@@ -23,7 +23,7 @@ const REFUSALS: [string, FaultReply, CallResult, string][] = [
 const PATIENT = { env: { SERVICE_TIMEOUT_MS: '20000' } };
 
 describeSqlite('A key', (harnesses) => {
-  let harness: Rig;
+  let harness: Harness;
 
   beforeAll(async () => {
     harness = await harnesses.start();
@@ -45,7 +45,7 @@ describeSqlite('A key', (harnesses) => {
 
     test('is in progress during its first call, and conflicts with another input', async () => {
       const key = newKey();
-      const hold = gate();
+      const hold = latch();
       harness.service.next(`create-${kind}`, { acts: true, first: hold.opened });
       const first = harness.create(kind, key);
       await untilSent(harness.service, kind, key);
@@ -93,7 +93,7 @@ describeSqlite('A key', (harnesses) => {
     test('creates once when its caller disconnects, which is recorded before the gateway has closed', async () => {
       const key = newKey();
       const closing = await harnesses.start(PATIENT);
-      const hold = gate();
+      const hold = latch();
       closing.service.next(`create-${kind}`, { acts: true, first: hold.opened });
       await disconnect(
         (signal) => closing.create(kind, key, {}, signal),
@@ -141,7 +141,7 @@ describeSqlite('A key', (harnesses) => {
 });
 
 describeSqlite('One transaction in the responses to several creates', (harnesses) => {
-  let harness: Rig;
+  let harness: Harness;
   beforeAll(async () => {
     harness = await harnesses.start({ env: { PAYOUT_PREFLIGHT: 'off', SERVICE_TIMEOUT_MS: '2000' } });
   });
@@ -149,7 +149,7 @@ describeSqlite('One transaction in the responses to several creates', (harnesses
   test.each(KINDS)('is the success of one key, and leaves the others unknown: %s', async (kind) => {
     const externalId = newKey();
     const keys = [1, 2, 3].map(() => newKey());
-    const arrived = gate();
+    const arrived = latch();
     harness.service.plan((endpoint) => {
       if (endpoint !== `create-${kind}`) return undefined;
       const isFirst = harness.service.requestsTo(`create-${kind}`).length === 1;
@@ -217,7 +217,7 @@ const OTHER_NOTATIONS: [string, Json, Json][] = [
 ];
 
 describeSqlite('A key that is used again', (harnesses) => {
-  let harness: Rig;
+  let harness: Harness;
 
   beforeAll(async () => {
     harness = await harnesses.start();
@@ -260,8 +260,8 @@ describeSqlite('A key that is used again', (harnesses) => {
 
 describeSqlite('An input that was accepted and breaks a rule after a change of settings', (harnesses) => {
   const INPUT = { returnUrl: 'https://shop.example/back' };
-  let before: Rig;
-  let now: Rig;
+  let before: Harness;
+  let now: Harness;
 
   beforeAll(async () => {
     before = await harnesses.start();

@@ -1,7 +1,7 @@
-import { gate } from '../support/latch';
+import { latch } from '../support/latch';
 import type { Endpoint, Fault, FaultReply } from '../support/payment-service/fake-payment-service';
 import { LOST_RESPONSES, altered, status } from '../support/payment-service/faults';
-import { describeSqlite, newKey, type Rig } from '../support/harness';
+import { describeSqlite, newKey, type Harness } from '../support/harness';
 import {
   KINDS,
   MINUTE,
@@ -28,7 +28,7 @@ const SLACK_MS = 5000;
 describeSqlite('When the response of the service is lost in any way', (harnesses) => {
   /** The fault of a create by its key, and of a confirm by its payment. */
   const faultOf = new Map<unknown, Fault>();
-  let harness: Rig;
+  let harness: Harness;
 
   beforeAll(async () => {
     harness = await harnesses.start({ env: { SERVICE_TIMEOUT_MS: String(TIMEOUT_MS) } });
@@ -107,7 +107,7 @@ describeSqlite('When the response of the service is lost in any way', (harnesses
 });
 
 describeSqlite('A connection to the service', (harnesses) => {
-  let harness: Rig;
+  let harness: Harness;
 
   beforeEach(async () => {
     harness = await harnesses.start({ env: { PAYOUT_PREFLIGHT: 'off' } });
@@ -126,7 +126,7 @@ describeSqlite('A connection to the service', (harnesses) => {
 
   test.each(KINDS)('does not use a late second response for the next %s', async (kind) => {
     const [key, next] = [newKey(), newKey()];
-    const [late, written] = [gate(), gate()];
+    const [late, written] = [latch(), latch()];
     harness.service.next(
       `create-${kind}`,
       {

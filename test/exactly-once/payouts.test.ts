@@ -1,7 +1,7 @@
 import { CHANNEL, type CallResult } from '../support/caller';
-import { gate } from '../support/latch';
+import { latch } from '../support/latch';
 import { reset, status } from '../support/payment-service/faults';
-import { describeSqlite, newKey, type Rig } from '../support/harness';
+import { describeSqlite, newKey, type Harness } from '../support/harness';
 import { sent, untilSent } from './support/creates';
 
 const OTHER_CHANNEL = '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b11';
@@ -19,7 +19,7 @@ const DETAILS = `query ($channel: UUID!, $id: UUID, $externalId: String) {
   }
 }`;
 
-const paidElsewhere = ({ service }: Rig, externalId: string, channel = CHANNEL) =>
+const paidElsewhere = ({ service }: Harness, externalId: string, channel = CHANNEL) =>
   service.ledger.create(
     'payout',
     {
@@ -32,7 +32,7 @@ const paidElsewhere = ({ service }: Rig, externalId: string, channel = CHANNEL) 
   );
 
 describeSqlite('The external id of a payout', (harnesses) => {
-  let harness: Rig;
+  let harness: Harness;
 
   beforeAll(async () => {
     harness = await harnesses.start();
@@ -55,7 +55,7 @@ describeSqlite('The external id of a payout', (harnesses) => {
 
   test('of a payout in flight or of unknown outcome is refused to another key', async () => {
     const [key, other] = [newKey(), newKey()];
-    const hold = gate();
+    const hold = latch();
     harness.service.next('create-payout', { acts: false, first: hold.opened, reply: reset });
     const first = harness.create('payout', key);
     await untilSent(harness.service, 'payout', key);
@@ -123,7 +123,7 @@ describeSqlite('With PAYOUT_PREFLIGHT=off', (harnesses) => {
 });
 
 describeSqlite('A payout that is looked up', (harnesses) => {
-  let harness: Rig;
+  let harness: Harness;
 
   beforeAll(async () => {
     harness = await harnesses.start();

@@ -1,5 +1,5 @@
 import type { CallResult, Kind } from '../support/caller';
-import { gate, until } from '../support/latch';
+import { latch, until } from '../support/latch';
 import { OUTAGES } from '../support/outage';
 import { FakePaymentService, type Fault } from '../support/payment-service/fake-payment-service';
 import { noResponse } from '../support/payment-service/faults';
@@ -48,7 +48,7 @@ describeStores('Two processes on one journal', (harnesses) => {
 
   test('lose no create when one of them gets SIGTERM under load', async () => {
     const [stopping, next] = programs as [Program, Program];
-    const hold = gate();
+    const hold = latch();
     const held = { acts: true, first: hold.opened };
     service.plan((endpoint) => (endpoint.startsWith('create') ? held : undefined));
     const before = service.requests.length;
@@ -114,7 +114,7 @@ describeStores('After a process was killed', (harnesses) => {
     begin(victim.confirm(confirmed));
     await until(() => service.requestsTo('confirm').length);
 
-    const [received, unrecorded] = [gate(), gate()];
+    const [received, unrecorded] = [latch(), latch()];
     const faults: Record<Point, Fault> = {
       received: { acts: true, first: received.opened },
       'carried out': { acts: true, reply: noResponse },
@@ -134,7 +134,7 @@ describeStores('After a process was killed', (harnesses) => {
         await beginAt(kind, point, keyAt[`${kind} ${point}`]!);
     await beginAt('payout', 'carried out', unasked);
 
-    const preflight = gate();
+    const preflight = latch();
     service.next('look-up-payout', { acts: true, first: preflight.opened });
     const lookups = service.requestsTo('look-up-payout').length;
     begin(victim.create('payout', keyAt['payout preflight']!));

@@ -1,8 +1,8 @@
 import { reset, noResponse, status } from '../support/payment-service/faults';
 import type { Fault, Endpoint } from '../support/payment-service/fake-payment-service';
 import { CHANNEL } from '../support/caller';
-import { gate, until } from '../support/latch';
-import { describeSqlite, newKey, type Rig } from '../support/harness';
+import { latch, until } from '../support/latch';
+import { describeSqlite, newKey, type Harness } from '../support/harness';
 import { openStore } from '../support/stores';
 
 const LOOK_UP =
@@ -14,20 +14,20 @@ interface LookupEnd {
   retryAfterMs?: number;
 }
 
-async function lookUp(harness: Rig, externalId = newKey()): Promise<LookupEnd> {
+async function lookUp(harness: Harness, externalId = newKey()): Promise<LookupEnd> {
   const startedAt = performance.now();
   const { errors = [] } = await harness.request(LOOK_UP, { channel: CHANNEL, externalId });
   return { ...errors[0]?.extensions, ms: performance.now() - startedAt };
 }
 
 /** Sets the fault of all later requests to endpoints with this prefix. */
-const always = ({ service }: Rig, starts: string, fault: Fault): void =>
+const always = ({ service }: Harness, starts: string, fault: Fault): void =>
   service.plan((endpoint: Endpoint) => (endpoint.startsWith(starts) ? fault : undefined));
 
-const recovered = ({ service }: Rig): void => service.plan(() => undefined);
+const recovered = ({ service }: Harness): void => service.plan(() => undefined);
 
 describeSqlite('A lookup', (harnesses) => {
-  let harness: Rig;
+  let harness: Harness;
 
   beforeEach(async () => {
     harness = await harnesses.start({ env: { SERVICE_TIMEOUT_MS: '2000' } });
@@ -88,7 +88,7 @@ describeSqlite('A lookup', (harnesses) => {
 });
 
 describeSqlite('The circuit breaker', (harnesses) => {
-  async function silenced(): Promise<Rig> {
+  async function silenced(): Promise<Harness> {
     const harness = await harnesses.start({ env: { SERVICE_TIMEOUT_MS: '200' } });
     harness.service.plan(() => ({ acts: false, reply: noResponse }));
     await Promise.all(Array.from({ length: 25 }, () => lookUp(harness)));
@@ -110,7 +110,7 @@ describeSqlite('The circuit breaker', (harnesses) => {
   test('sends one probe after a while, and closes when it gets a response', async () => {
     const harness = await silenced();
     recovered(harness);
-    const hold = gate();
+    const hold = latch();
     harness.service.next('look-up-payment', { acts: false, first: hold.opened });
     const before = harness.service.requests.length;
     const probing = until(
@@ -144,7 +144,7 @@ describeSqlite('When the service stalls', (harnesses) => {
       harnesses.closeAtEnd(() => harness.store.drop());
       const earlier = newKey();
       await harness.create(stalled, earlier);
-      const hold = gate();
+      const hold = latch();
       always(harness, `create-${stalled}`, { acts: true, first: hold.opened });
       const held = Array.from({ length: slots + 40 }, () => harness.create(stalled, newKey()));
       await until(() => harness.service.requestsTo(`create-${stalled}`).length === 1 + slots);

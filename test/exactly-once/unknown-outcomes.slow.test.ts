@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { gate } from '../support/latch';
+import { latch } from '../support/latch';
 import type { Fault } from '../support/payment-service/fake-payment-service';
 import { reset, status } from '../support/payment-service/faults';
-import { describeSqlite, newKey, type Rig } from '../support/harness';
+import { describeSqlite, newKey, type Harness } from '../support/harness';
 import {
   DAY,
   MINUTE,
@@ -20,7 +20,7 @@ import {
 } from './support/creates';
 
 describeSqlite('An unknown payment', (harnesses) => {
-  let harness: Rig;
+  let harness: Harness;
 
   beforeEach(async () => {
     harness = await harnesses.start();
@@ -107,7 +107,7 @@ describeSqlite('An unknown payment', (harnesses) => {
     const other = await harnesses.start({ service: harness.service, clock: harness.clock });
     await loseResponse(harness, 'payment', key);
     for (let round = 0; round < 3; round += 1) {
-      const hold = gate();
+      const hold = latch();
       let inFlight = 0;
       let most = 0;
       harness.service.plan((endpoint, { parameters }) => {
@@ -129,7 +129,7 @@ describeSqlite('An unknown payment', (harnesses) => {
 });
 
 describeSqlite('An unknown payout', (harnesses) => {
-  let harness: Rig;
+  let harness: Harness;
 
   beforeEach(async () => {
     harness = await harnesses.start();

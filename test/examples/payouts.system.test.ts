@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { Sandbox } from '../../src/sandbox/server';
-import { gate, until } from '../support/latch';
+import { latch, until } from '../support/latch';
 import { CHANNEL, closeAfterTests, testGateway, testSandbox } from '../support/gateway';
 import { FakePaymentService } from '../support/payment-service/fake-payment-service';
 import { reset } from '../support/payment-service/faults';
@@ -127,7 +127,7 @@ describe('The payouts example with a failing service', () => {
     const lines = Array.from({ length: 8 }, () => line());
     const list = listOf(...lines);
     const [, , held] = lines;
-    const hold = gate();
+    const hold = latch();
     service.plan((purpose, { json }) =>
       purpose === 'create-payout' && json['external_id'] === held?.reference
         ? { acts: true, first: hold.opened }

@@ -20,9 +20,9 @@ import { gatewaySchema } from '../../src/resolvers';
 import type { Sandbox } from '../../src/sandbox/server';
 import { startOpenGateway } from '../http/support/open-gateway';
 import { graphqlWsClient } from '../subscriptions/support/graphql-ws-client';
-import { gate } from '../support/latch';
+import { latch } from '../support/latch';
 import { CHANNEL, closeAfterTests, testGateway, testSandbox, type TestClient } from '../support/gateway';
-import { movedClock } from '../support/fake-clock';
+import { fakeClock } from '../support/fake-clock';
 
 const BUILT = path.resolve(__dirname, '../../dist/explorer');
 
@@ -295,13 +295,13 @@ describe('The ready operations with the sandbox', () => {
   let gateway: TestClient;
 
   beforeAll(async () => {
-    sandbox = await testSandbox({ clock: movedClock(Date.now()) });
+    sandbox = await testSandbox({ clock: fakeClock(Date.now()) });
     gateway = await testGateway(sandbox.url, { inSandbox: true });
   });
 
   /** Runs an operation like the page, and returns the value of its root field. */
   async function run({ name, query, variables }: Example, ids: KnownIds): Promise<Record<string, unknown>> {
-    const { data, text } = await gateway.ask<Record<string, Record<string, unknown>> | null>(
+    const { data, text } = await gateway.request<Record<string, Record<string, unknown>> | null>(
       query,
       ids.fillIn(variables) as object,
     );
@@ -319,7 +319,7 @@ describe('The ready operations with the sandbox', () => {
 
   /** Subscribes like the page, over a WebSocket, until this status arrives. */
   async function watch({ query, variables }: Example, ids: KnownIds, status: string): Promise<Shown> {
-    const there = gate();
+    const there = latch();
     const disconnect = graphqlWsClient(gateway.url).subscribe<Record<string, Shown>>(
       { query, variables: ids.fillIn(variables) as Record<string, unknown> },
       {

@@ -49,7 +49,7 @@ interface Entities {
 }
 
 const ask = (representations: unknown, headers?: Record<string, string>, by = client) =>
-  by.ask<Entities | null>(ENTITIES, { representations }, headers);
+  by.request<Entities | null>(ENTITIES, { representations }, headers);
 
 const ofPayment = (transactionId: string, __typename = 'PaymentResource') => ({
   __typename,
@@ -68,7 +68,7 @@ describe('_service', () => {
   const SERVICE = '{ _service { sdl } }';
 
   test('is subgraph.graphql for every authenticated caller, even when introspection is off', async () => {
-    const { data } = await client.ask<{ _service: { sdl: string } }>(
+    const { data } = await client.request<{ _service: { sdl: string } }>(
       SERVICE,
       {},
       bearer(keyOf('creates-only')),
@@ -76,14 +76,14 @@ describe('_service', () => {
     // The order of the methods is that of the exports, which the test compiler sorts.
     const wordsOf = (sdl: string): string[] => sdl.split(/\s+/).sort();
     expect(wordsOf(data._service.sdl)).toEqual(wordsOf(subgraphText()));
-    expect((await client.ask('{ __schema { queryType { name } } }')).status).toBe(400);
-    expectUnauthenticated(await client.ask(SERVICE, {}, {}));
+    expect((await client.request('{ __schema { queryType { name } } }')).status).toBe(400);
+    expectUnauthenticated(await client.request(SERVICE, {}, {}));
   });
 
   test('does not exist unless SUBGRAPH is on', async () => {
     const off = await start({ SUBGRAPH: 'off' });
     for (const query of [SERVICE, '{ _entities(representations: []) { __typename } }']) {
-      const { errors } = await off.ask(query);
+      const { errors } = await off.request(query);
       expect(errors).toMatchObject([{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }]);
     }
   });
@@ -148,9 +148,9 @@ describe('_entities', () => {
       '$representations',
       `[{ __typename: "${__typename}", id: "${id}" }]`,
     );
-    const { data } = await client.ask<Entities>(literal);
+    const { data } = await client.request<Entities>(literal);
     expect(data._entities).toMatchObject([{ transactionId: first }]);
-    const bad = await client.ask(literal.replace('__typename: ', 'kind: ').replace(id, 'CANARY'));
+    const bad = await client.request(literal.replace('__typename: ', 'kind: ').replace(id, 'CANARY'));
     expect(bad.errors).toMatchObject([
       { extensions: { code: expect.stringMatching(/BAD_USER_INPUT|INVALID|FAILED/) } },
     ]);
@@ -194,7 +194,7 @@ describe('The rules of the gateway apply to entities', () => {
       (_, place) => `e${place}: _entities(representations: $r) { __typename }`,
     );
     const r = Array.from({ length: 100 }, () => ofPayment(first));
-    const { status, errors } = await client.ask(`query Q($r: [_Any!]!) { ${aliased.join(' ')} }`, { r });
+    const { status, errors } = await client.request(`query Q($r: [_Any!]!) { ${aliased.join(' ')} }`, { r });
     expect(status).toBe(400);
     expect(errors).toMatchObject([{ extensions: { code: 'OPERATION_TOO_LARGE' } }]);
     expect(service.requests).toHaveLength(0);
@@ -204,7 +204,7 @@ describe('The rules of the gateway apply to entities', () => {
     const PERSISTED_OPERATIONS = fileOf(apolloManifest({ name: 'Entities', body: ENTITIES }));
     const bound = await start({ PERSISTED_OPERATIONS, PERSISTED_OPERATIONS_SERVICES: 'require' });
     expect((await ask([ofPayment(first)], undefined, bound)).data?._entities).toHaveLength(1);
-    const { errors } = await bound.ask('{ _service { sdl } }');
+    const { errors } = await bound.request('{ _service { sdl } }');
     expect(errors).toMatchObject([{ extensions: { code: 'PERSISTED_OPERATION_REQUIRED' } }]);
   });
 });

@@ -3,7 +3,7 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:
 import path from 'node:path';
 import { ConfigError } from '../../src/config';
 import { temporaryFolder } from '../support/cleanup';
-import { gate, until } from '../support/latch';
+import { latch, until } from '../support/latch';
 import { CHANNEL, testGateway, testSandbox, testService, type TestClient } from '../support/gateway';
 import { sendCall, validCall, type Json, type MutationCall, type Mutation } from '../support/calls';
 import { Credentials } from '../../src/datasources/payment-service/credentials';
@@ -128,7 +128,7 @@ class Harness {
     const type = field === 'payment' ? 'PaymentResource' : 'PayoutResource';
     const query = `query Q($c: UUID!, $t: UUID!) { ${field}(channel: $c, transactionId: $t) { ... on ${type} { transactionId } } }`;
     // Lookups of the same transaction would share a request.
-    const { data, errors, text } = await this.client.ask<Record<string, unknown> | null>(query, {
+    const { data, errors, text } = await this.client.request<Record<string, unknown> | null>(query, {
       c: channel,
       t: randomUUID(),
     });
@@ -399,7 +399,7 @@ describe('When the clock of the service differs as well', () => {
 describe('A change of the file', () => {
   test('does not affect the credentials of a call in flight', async () => {
     const harness = await Harness.start(rotating(NEW, OLD));
-    const held = gate();
+    const held = latch();
     harness.accept([OLD]);
     harness.service.next('create-payment', { acts: true, first: held.opened });
     const call = harness.create();
@@ -516,7 +516,7 @@ describe('A credentials file', () => {
       writeFileSync(path.join(folder, 'two-lines'), `${CANARY}\n${CANARY}\n`);
       let fault: unknown;
       try {
-        new Credentials({ file, settings: undefined, heard: () => undefined }).close();
+        new Credentials({ file, settings: undefined, onEvent: () => undefined }).close();
       } catch (error) {
         fault = error;
       }

@@ -315,6 +315,6 @@ test.each(BODIES)('Deep nesting of %s is a client error', async (_what, body) =>
   for (const depth of DEPTHS) await expectClientError(body(depth));
   expect(harness.service.requests).toHaveLength(0);
   expect(harness.logLines.filter((line) => (JSON.parse(line) as { level: number }).level >= 50)).toEqual([]);
-  const alive = await harness.client.ask('{ __typename }');
+  const alive = await harness.client.request('{ __typename }');
   expect(alive.data).toEqual({ __typename: 'Query' });
 });

@@ -255,7 +255,7 @@ describe('An invalid value', () => {
     async (path, value, rule) => {
       const [head, variant = 'other'] = path.split('.');
       const { input } = validCall('createPayment', head === 'method' ? variant : 'other');
-      const response = await ways.client.ask(DOCUMENTS.createPayment, {
+      const response = await ways.client.request(DOCUMENTS.createPayment, {
         input: withValue(input, path.split('.'), value),
       });
       expect(response.status).toBe(400);
@@ -268,7 +268,7 @@ describe('An invalid value', () => {
 
   test.each(SHORT_LITERALS)('is not repeated when it is the literal %s', async (argument, path, rule) => {
     const query = `mutation { createPayment(input: { ${argument} }) { __typename } }`;
-    const response = await ways.client.ask(query);
+    const response = await ways.client.request(query);
     const faults = fieldsIn(response.errors ?? []);
     expect(faults).toContainEqual(field(path, rule));
     expect(response.errors?.map(({ extensions }) => extensions['code'])).toContain(
@@ -283,7 +283,7 @@ describe('An invalid value', () => {
     'mutation M($pan: CardNumber = "4111111111111111") { createPayment(input: { method: { card: { pan: $pan } } }) { __typename } }',
     'query Q($c: CardNumber!) { payment(channel: $c) { __typename } }',
   ])('is not repeated when a card number is a default value or of another type: %s', async (query) => {
-    const response = await ways.client.ask(query, { c: PAN });
+    const response = await ways.client.request(query, { c: PAN });
     response.errors?.forEach(({ extensions }) =>
       expect(extensions['code']).toBe('GRAPHQL_VALIDATION_FAILED'),
     );
@@ -404,12 +404,12 @@ describe('A @oneOf input', () => {
 
   test.each(ONE_OF_CASES)('is refused with %s: %s.%s', async (_how, mutation, name, variants) => {
     const input = { ...validInput(mutation), [name]: variants };
-    expectMisfit(await ways.client.ask(DOCUMENTS[mutation], { input }), 'BAD_USER_INPUT');
-    expectMisfit(await ways.client.ask(inline(mutation, input)), 'GRAPHQL_VALIDATION_FAILED');
+    expectMisfit(await ways.client.request(DOCUMENTS[mutation], { input }), 'BAD_USER_INPUT');
+    expectMisfit(await ways.client.request(inline(mutation, input)), 'GRAPHQL_VALIDATION_FAILED');
   });
 
   test.each(ONE_OF)('is accepted as a literal with one field: %s.%s', async (mutation, name, one) => {
-    const { errors } = await ways.client.ask(inline(mutation, { ...validInput(mutation), [name]: one }));
+    const { errors } = await ways.client.request(inline(mutation, { ...validInput(mutation), [name]: one }));
     expect(errors).toBeUndefined();
     expect(ways.service.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
@@ -417,7 +417,7 @@ describe('A @oneOf input', () => {
   test.each([null, undefined])('is refused when the variable of its only field is %s', async (account) => {
     const query = `mutation M($account: WalletAccountInput) { createPayment(input: { idempotencyKey: "k",
       channel: "${CHANNEL}", amount: { currency: "PKR", value: "1" }, method: { jazzCash: $account } }) { __typename } }`;
-    const { errors, data } = await ways.client.ask(query, { account });
+    const { errors, data } = await ways.client.request(query, { account });
     expect(errors?.[0]?.extensions['code']).toMatch(/BAD_USER_INPUT|GRAPHQL_VALIDATION_FAILED/);
     expect(data ?? null).toBeNull();
     expect(ways.service.requests).toHaveLength(0);
@@ -440,7 +440,7 @@ describe('A @oneOf input', () => {
     'is refused with a redirect by %s, which requires fields or does not exist',
     async (method) => {
       const { mutation, input } = redirectCall(method);
-      expectMisfit(await ways.client.ask(DOCUMENTS[mutation], { input }), 'BAD_USER_INPUT');
+      expectMisfit(await ways.client.request(DOCUMENTS[mutation], { input }), 'BAD_USER_INPUT');
     },
   );
 });

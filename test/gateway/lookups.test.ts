@@ -6,7 +6,7 @@ import {
   type ReceivedRequest,
 } from '../support/payment-service/fake-payment-service';
 import { accepted, sendCall, validCall } from '../support/calls';
-import { gate, until, type Latch } from '../support/latch';
+import { latch, until, type Latch } from '../support/latch';
 import { decodeQuery } from '../support/signatures';
 
 let service: FakePaymentService;
@@ -37,7 +37,7 @@ const ONE = `query Q($c: UUID!, $id: UUID!) { payment(channel: $c, transactionId
 
 type Found = { transactionId: string; rawStatus: string } | null;
 
-const lookUpMany = (ids: string[]) => client.ask<{ payments: Found[] }>(MANY, { c: CHANNEL, ids });
+const lookUpMany = (ids: string[]) => client.request<{ payments: Found[] }>(MANY, { c: CHANNEL, ids });
 
 const calls = (id: string): number => service.requests.filter((request) => idIn(request) === id).length;
 
@@ -54,8 +54,8 @@ describe('In one operation', () => {
   test('at most sixteen calls are in flight', async () => {
     let underWay = 0;
     let most = 0;
-    const sixteen = gate(16);
-    const hold = gate();
+    const sixteen = latch(16);
+    const hold = latch();
     service.respond(async (request) => {
       most = Math.max(most, (underWay += 1));
       if (idIn(request) !== idOf(999)) {
@@ -69,7 +69,7 @@ describe('In one operation', () => {
     const sent = lookUpMany(ids);
     await sixteen.opened;
     // A request through gateway and service, before which a seventeenth call would have arrived.
-    await client.ask(ONE, { c: CHANNEL, id: idOf(999) });
+    await client.request(ONE, { c: CHANNEL, id: idOf(999) });
     expect(service.requests).toHaveLength(17);
     hold.open();
     const { data } = await sent;
@@ -101,7 +101,7 @@ describe('In one operation', () => {
     async (field) => {
       const query = `query Q($c: UUID!, $ids: [UUID!]!) { ${field}(channel: $c, transactionIds: $ids) { __typename } }`;
       const ids = Array.from({ length: 101 }, (_, place) => idOf(place));
-      const { errors } = await client.ask(query, { c: CHANNEL, ids });
+      const { errors } = await client.request(query, { c: CHANNEL, ids });
       expect(errors).toMatchObject([
         { path: [field], extensions: { code: 'BAD_USER_INPUT', retryable: false } },
       ]);
@@ -110,14 +110,14 @@ describe('In one operation', () => {
   );
 
   test('aliases, lists and node share one call', async () => {
-    const first = await client.ask<{ payment: { id: string } }>(
+    const first = await client.request<{ payment: { id: string } }>(
       `{ payment(channel: "${CHANNEL}", transactionId: "${idOf(1)}") { ... on PaymentResource { id } } }`,
     );
     service.requests.length = 0;
     const query = `query Q($c: UUID!, $id: UUID!, $node: ID!) {
       a: payment(channel: $c, transactionId: $id) { ${ID} } b: payment(channel: $c, transactionId: $id) { ${ID} }
       payments(channel: $c, transactionIds: [$id, $id]) { ${ID} } node(id: $node) { ${ID} } }`;
-    const { data } = await client.ask(query, { c: CHANNEL, id: idOf(1), node: first.data.payment.id });
+    const { data } = await client.request(query, { c: CHANNEL, id: idOf(1), node: first.data.payment.id });
     const one = { transactionId: idOf(1), rawStatus: 'pending' };
     expect(data).toEqual({ a: one, b: one, payments: [one, one], node: one });
     expect(service.requests).toHaveLength(1);
@@ -128,7 +128,7 @@ describe('In one operation', () => {
       a: payment(channel: $c, transactionId: $id) { __typename } b: payment(channel: $d, transactionId: $id) { __typename }
       c: payout(channel: $c, transactionId: $id) { __typename } d: payment(channel: $c, externalId: "d") { __typename }
       e: payment(channel: $c, externalId: "e") { __typename } f: payment(channel: $d, externalId: "e") { __typename } }`;
-    await client.ask(query, { c: CHANNEL, d: idOf(77), id: idOf(1) });
+    await client.request(query, { c: CHANNEL, d: idOf(77), id: idOf(1) });
     expect(new Set(service.requests.map(({ path, query: sent }) => `${path}?${sent}`)).size).toBe(6);
   });
 });
@@ -138,7 +138,7 @@ describe('Across operations', () => {
 
   /** Responds at once, except for the shared id; `markers` opens after that many other ids. */
   function holdShared(markers: Latch, shared: (request: ReceivedRequest) => Reply = found): Latch {
-    const hold = gate();
+    const hold = latch();
     service.respond(async (request) => {
       if (idIn(request) === SHARED) {
         await hold.opened;
@@ -154,7 +154,7 @@ describe('Across operations', () => {
     ['answer', found, { data: { payments: [{ transactionId: SHARED }, {}] } }],
     ['failure', () => ({ status: 401, json: {} }), { errors: [{ path: ['payments', 0] }] }],
   ])('identical lookups in flight share one call and its %s', async (_what, reply, expected) => {
-    const markers = gate(5);
+    const markers = latch(5);
     const hold = holdShared(markers, reply);
     const request = [1, 2, 3, 4, 5].map((place) => lookUpMany([SHARED, idOf(place)]));
     await markers.opened;
@@ -164,7 +164,7 @@ describe('Across operations', () => {
   });
 
   test('a lookup after a change does not share the call of an earlier one', async () => {
-    const markers = gate(1);
+    const markers = latch(1);
     const hold = holdShared(markers);
     const before = lookUpMany([SHARED, idOf(1)]);
     await markers.opened;
@@ -177,7 +177,7 @@ describe('Across operations', () => {
   });
 
   test('a caller that disconnects does not cancel the call of another', async () => {
-    const first = gate(1);
+    const first = latch(1);
     const hold = holdShared(first);
     const disconnecting = new AbortController();
     const body = JSON.stringify({ query: MANY, variables: { c: CHANNEL, ids: [SHARED, idOf(1)] } });
@@ -186,13 +186,13 @@ describe('Across operations', () => {
       () => 'left',
     );
     await first.opened;
-    const second = gate(1);
+    const second = latch(1);
     const other = holdShared(second);
     const stayed = lookUpMany([SHARED, idOf(2)]);
     await second.opened;
     disconnecting.abort();
     expect(await left).toBe('left');
-    await client.ask('{ __typename }');
+    await client.request('{ __typename }');
     hold.open();
     other.open();
     expect((await stayed).data.payments[0]?.transactionId).toBe(SHARED);
@@ -202,13 +202,13 @@ describe('Across operations', () => {
   test('responses are not cached: the next lookup sees the new state', async () => {
     for (const status of ['pending', 'processing', 'completed']) {
       service.respond((request) => ({ status: 200, json: { status, transaction_id: idIn(request) } }));
-      const { data } = await client.ask<{ payment: Found }>(ONE, { c: CHANNEL, id: SHARED });
+      const { data } = await client.request<{ payment: Found }>(ONE, { c: CHANNEL, id: SHARED });
       expect(data.payment?.rawStatus).toBe(status);
     }
     service.respond(() => ({ status: 403, json: {} }));
-    expect((await client.ask(ONE, { c: CHANNEL, id: SHARED })).errors).toHaveLength(1);
+    expect((await client.request(ONE, { c: CHANNEL, id: SHARED })).errors).toHaveLength(1);
     service.respond(found);
-    expect((await client.ask(ONE, { c: CHANNEL, id: SHARED })).errors).toBeUndefined();
+    expect((await client.request(ONE, { c: CHANNEL, id: SHARED })).errors).toBeUndefined();
     expect(calls(SHARED)).toBe(5);
   });
 });
@@ -216,7 +216,7 @@ describe('Across operations', () => {
 describe('The arguments of a lookup', () => {
   test.each(['payment', 'payout'])('of a %s must include an id; nothing is sent without', async (field) => {
     for (const more of ['', ', transactionId: null', ', externalId: null, transactionId: null']) {
-      const { errors } = await client.ask(`{ ${field}(channel: "${CHANNEL}"${more}) { __typename } }`);
+      const { errors } = await client.request(`{ ${field}(channel: "${CHANNEL}"${more}) { __typename } }`);
       expect(errors).toMatchObject([
         { path: [field], extensions: { code: 'BAD_USER_INPUT', retryable: false } },
       ]);
@@ -226,7 +226,7 @@ describe('The arguments of a lookup', () => {
 
   test('are both sent when both are given', async () => {
     const args = `channel: "${CHANNEL}", transactionId: "${idOf(1)}", externalId: "order-1"`;
-    await client.ask(`{ payment(${args}) { __typename } }`);
+    await client.request(`{ payment(${args}) { __typename } }`);
     expect(decodeQuery(service.requests[0]?.query ?? '')).toEqual({
       channel: CHANNEL,
       transaction_id: idOf(1),

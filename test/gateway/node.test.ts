@@ -24,7 +24,10 @@ async function madeOf(kind: 'payment' | 'payout'): Promise<{ id: string; transac
   const transactionId = result?.[kind]?.transactionId ?? '';
   const type = kind === 'payment' ? 'PaymentResource' : 'PayoutResource';
   const query = `query Q($c: UUID!, $t: UUID!) { ${kind}(channel: $c, transactionId: $t) { ... on ${type} { id } } }`;
-  const { data } = await client.ask<Record<string, { id: string }>>(query, { c: CHANNEL, t: transactionId });
+  const { data } = await client.request<Record<string, { id: string }>>(query, {
+    c: CHANNEL,
+    t: transactionId,
+  });
   return { id: data[kind]?.id ?? '', transactionId };
 }
 
@@ -34,7 +37,7 @@ test.each([
   ['payout', 'JazzCashPayout'],
 ] as const)('The id of a %s finds it', async (kind, __typename) => {
   const { id, transactionId } = await madeOf(kind);
-  const { data, errors } = await client.ask<NodeAnswer>(NODE, { id });
+  const { data, errors } = await client.request<NodeAnswer>(NODE, { id });
   expect(errors).toBeUndefined();
   expect(data.node).toMatchObject({ __typename, id, transactionId, channel: CHANNEL });
 });
@@ -42,14 +45,14 @@ test.each([
 test('An id finds its transaction through another gateway too, which does not know its method', async () => {
   const { id, transactionId } = await madeOf('payout');
   const another = await testGateway(sandboxUrl);
-  const { data, errors } = await another.ask<NodeAnswer>(NODE, { id });
+  const { data, errors } = await another.request<NodeAnswer>(NODE, { id });
   expect(errors).toBeUndefined();
   expect(data.node).toMatchObject({ __typename: 'OtherPayout', id, transactionId, channel: CHANNEL });
 });
 
 test('An id of an earlier version is still valid', async () => {
   const known = 'AQB8G9HgaxtMip1-D1pKPCsQC3ocUmpVTQ6cVW8fPg0qEQ';
-  const later = await client.ask(NODE, { id: known });
+  const later = await client.request(NODE, { id: known });
   expect(later.errors).toBeUndefined();
   expect(later.data).toEqual({ node: null });
 });
@@ -58,16 +61,16 @@ test('A create and a lookup return the same id', async () => {
   const { mutation, input } = validCall('createPayment', 'ewallet');
   const query = `mutation M($input: CreatePaymentInput!) { ${mutation}(input: $input) { ... on PaymentSuccess { payment {
     ... on PaymentResource { id } } } } }`;
-  const { data } = await client.ask<{ createPayment: { payment: { id: string } } }>(query, { input });
+  const { data } = await client.request<{ createPayment: { payment: { id: string } } }>(query, { input });
   const { id } = data.createPayment.payment;
-  expect((await client.ask<NodeAnswer>(NODE, { id })).data.node?.id).toBe(id);
+  expect((await client.request<NodeAnswer>(NODE, { id })).data.node?.id).toBe(id);
 });
 
 // test/properties/values.test.ts changes every character of an id.
 const GARBAGE = ['', '0b7a1c52-6a55-4d0e-9c55-6f1f3e0d2a11', '😀', 'x'.repeat(10_000)];
 
 test.each(GARBAGE)('An invalid id is BAD_USER_INPUT: %.60s', async (id) => {
-  const { data, errors, text } = await client.ask<NodeAnswer>(NODE, { id });
+  const { data, errors, text } = await client.request<NodeAnswer>(NODE, { id });
   expect(data).toEqual({ node: null });
   expect(errors).toMatchObject([
     { path: ['node'], extensions: { code: 'BAD_USER_INPUT', retryable: false } },

@@ -104,7 +104,7 @@ describe('The signature', () => {
     async (_what, request, data, signature) => {
       now = NOW;
       service.respond(accepted);
-      await client.ask(...request);
+      await client.request(...request);
       const [sent] = service.requests;
       expect(sent?.method === 'GET' ? sent.query : sent?.body).toBe(data);
       expect(sent?.headers).toMatchObject({ 'x-timestamp': '1700000000', 'x-signature': signature });
@@ -141,7 +141,7 @@ describe('The signature', () => {
     await sendCall(other, validCall('createPayment', 'other'));
     await sendCall(other, validCall('createPayout', 'other'));
     await sendCall(other, validCall('confirmPayment', 'upi'));
-    await other.ask(LOOKUP, { c: CHANNEL, t: TRANSACTION_ID });
+    await other.request(LOOKUP, { c: CHANNEL, t: TRANSACTION_ID });
     expect(service.requests.map(({ method, path: sentTo }) => `${method} ${sentTo}`)).toEqual([
       'POST /merchant/eu/api/v1/payment/',
       'POST /merchant/eu/api/v1/payout/',
@@ -195,7 +195,7 @@ describe('An external id with special characters', () => {
     const { mutation, input } = validCall('createPayout', 'jazzCash');
     const { result } = await sendCall(client, { mutation, input: { ...input, externalId } });
     expect(result?.__typename).toBe('PayoutSuccess');
-    const response = await client.ask(LOOKUP, { c: CHANNEL, e: externalId });
+    const response = await client.request(LOOKUP, { c: CHANNEL, e: externalId });
     expect(response.status).toBe(200);
     // A payout has a preflight lookup.
     expect(service.requests.map(({ method }) => method)).toEqual(['GET', 'POST', 'GET']);
@@ -211,7 +211,7 @@ describe('An external id with special characters', () => {
   test.each(['lone\ud800', 'a\nb', 'a\u0000', '', 'x'.repeat(256)])(
     'is refused in a lookup, and nothing is sent, when it is invalid: %j',
     async (externalId) => {
-      const { errors } = await client.ask(LOOKUP, { c: CHANNEL, e: externalId });
+      const { errors } = await client.request(LOOKUP, { c: CHANNEL, e: externalId });
       expect(errors?.[0]).toMatchObject({
         path: ['payment'],
         extensions: { code: 'BAD_USER_INPUT', retryable: false },
@@ -248,7 +248,7 @@ describe('A value of the caller', () => {
     const query = `mutation M($inner: String!) { createPayment(input: { idempotencyKey: "literal", channel: "${CHANNEL}",
       amount: { currency: "USD", value: "1" }, method: { other: { fields: { a: [1, 2.5, true, null, WORD], b: { c: $inner } } } }
     }) { __typename } }`;
-    const { errors } = await client.ask(query, { inner: 'x' });
+    const { errors } = await client.request(query, { inner: 'x' });
     expect(errors).toBeUndefined();
     const fields = { a: [1, 2.5, true, null, 'WORD'], b: { c: 'x' } };
     expect(service.requests[0]?.json['payment_method']).toEqual({ type: 'other', ...fields });
@@ -267,7 +267,7 @@ test('Decimals, times and unknown currencies of the service reach the caller unc
   }));
   const query = `query Q($c: UUID!) { payment(channel: $c, externalId: "o") { ... on PaymentResource {
     transactionId amount { currency value received } createDate } } }`;
-  const { data, errors } = await client.ask(query, { c: CHANNEL });
+  const { data, errors } = await client.request(query, { c: CHANNEL });
   expect(errors).toBeUndefined();
   expect(data).toEqual({
     payment: {

@@ -203,7 +203,7 @@ describe('Responses that a client does not read', () => {
 });
 
 const serves = async ({ client }: Server): Promise<boolean> =>
-  (await client.ask('{ __typename }')).status === 200;
+  (await client.request('{ __typename }')).status === 200;
 
 describe('A client that does not finish its request', () => {
   let server: Server;

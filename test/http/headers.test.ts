@@ -226,7 +226,7 @@ describe('Headers of a caller', () => {
     ],
   ])('do not reach the service with %s', async (_what, { query, variables }, method, names) => {
     server.service.requests.length = 0;
-    await server.client.ask(query, variables, { ...STRANGE, ...AUTHORIZED });
+    await server.client.request(query, variables, { ...STRANGE, ...AUTHORIZED });
     const [request, ...others] = server.service.requests;
     expect(others).toEqual([]);
     expect(request).toMatchObject({ method, path: '/api/v1/payment/' });
@@ -239,7 +239,7 @@ describe('X-Forwarded-For', () => {
   async function addressOf(gateway: Server, forwardedFor: string): Promise<string | undefined> {
     const key = newKey();
     const headers = { ...AUTHORIZED, 'x-forwarded-for': forwardedFor };
-    await gateway.client.ask(CREATE, { input: createInput('payment', key) }, headers);
+    await gateway.client.request(CREATE, { input: createInput('payment', key) }, headers);
     const calls = auditedCalls(gateway, key);
     expect(calls).toHaveLength(1);
     return calls[0]?.ip;
@@ -273,7 +273,7 @@ describe('X-Forwarded-For', () => {
   );
 
   test('does not change the rights of a caller', async () => {
-    const response = await listed.client.ask(LOOKUP, { c: CHANNEL }, { 'x-forwarded-for': '127.0.0.1' });
+    const response = await listed.client.request(LOOKUP, { c: CHANNEL }, { 'x-forwarded-for': '127.0.0.1' });
     expect(response.status).toBe(401);
     expect(await new Caller(listed.base).create('payment', newKey())).toMatchObject({
       result: 'PaymentSuccess',

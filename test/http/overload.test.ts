@@ -18,17 +18,17 @@ type Send = (server: Server, headers?: Record<string, string>) => Promise<Graphq
 
 const idsOf = (count: number): string[] => Array.from({ length: count }, () => randomUUID());
 
-const lookUp: Send = ({ client }, headers) => client.ask(LOOKUP, { c: CHANNEL, e: newKey() }, headers);
+const lookUp: Send = ({ client }, headers) => client.request(LOOKUP, { c: CHANNEL, e: newKey() }, headers);
 const create: Send = ({ client }, headers) =>
-  client.ask(CREATE, { input: createInput('payment', newKey()) }, headers);
+  client.request(CREATE, { input: createInput('payment', newKey()) }, headers);
 const batch =
   (ids: string[]): Send =>
   ({ client }, headers) =>
-    client.ask(BATCH, { c: CHANNEL, ids }, headers);
+    client.request(BATCH, { c: CHANNEL, ids }, headers);
 const send =
   (query: string): Send =>
   ({ client }, headers) =>
-    client.ask(query, {}, headers);
+    client.request(query, {}, headers);
 const times = (count: number, write: (place: number) => string): string =>
   Array.from({ length: count }, (_, place) => write(place)).join(' ');
 const aliased = (count: number): Send =>
@@ -175,8 +175,11 @@ describe('With default limits', () => {
   test('a client is never refused: a payment with every field of every type', async () => {
     const { client } = server;
     const externalId = newKey();
-    await client.ask(CREATE, { input: createInput('payment', newKey(), { externalId }) });
-    const response = await client.ask<{ payment: object }>(lookUpPayment(), { channel: CHANNEL, externalId });
+    await client.request(CREATE, { input: createInput('payment', newKey(), { externalId }) });
+    const response = await client.request<{ payment: object }>(lookUpPayment(), {
+      channel: CHANNEL,
+      externalId,
+    });
     expect(response.errors).toBeUndefined();
     expect(Object.keys(response.data.payment).length).toBeGreaterThan(5);
   });
@@ -198,7 +201,7 @@ describe('With default limits', () => {
     ],
   ])('an operation with more than 500 lookups is refused: %s', async (_what, query) => {
     server.service.requests.length = 0;
-    expect(codesOf(await server.client.ask(query))).toEqual(['OPERATION_TOO_LARGE']);
+    expect(codesOf(await server.client.request(query))).toEqual(['OPERATION_TOO_LARGE']);
     expect(server.service.requests).toEqual([]);
   });
 
@@ -206,7 +209,7 @@ describe('With default limits', () => {
     const query = `query ($c: UUID!, $ids: [UUID!]!) { payments(channel: $c, transactionIds: $ids) { ...P } }
       fragment P on PaymentResource { ${times(30, (n) => `m${n}: amount { ...M }`)} }
       fragment M on Amount { ${times(30, (n) => `v${n}: value`)} }`;
-    const ask = (ids: string[]) => server.client.ask(query, { c: CHANNEL, ids });
+    const ask = (ids: string[]) => server.client.request(query, { c: CHANNEL, ids });
     expect((await ask(idsOf(10))).errors).toBeUndefined();
     expect(codesOf(await ask(idsOf(400)))).toEqual(['OPERATION_TOO_LARGE']);
   });

@@ -4,7 +4,7 @@ import { EventStream } from '../subscriptions/support/event-stream';
 import { WireClient } from '../subscriptions/support/wire-client';
 import { Caller, CHANNEL, createInput, type CallResult } from '../support/caller';
 import { AUTHORIZED } from '../support/credentials';
-import { gate, until, type Latch } from '../support/latch';
+import { latch, until, type Latch } from '../support/latch';
 import { API_KEY, SECRET_KEY, closeAfterTests, testGateway, testSettings } from '../support/gateway';
 import { FakePaymentService } from '../support/payment-service/fake-payment-service';
 import { Program, listening, startWithDescriptorLimit } from '../support/program';
@@ -55,7 +55,7 @@ const createText = (key: string): string =>
 const HEALTH = requestText('GET /healthz HTTP/1.1', ['Host: localhost']);
 
 function holdCreates(): Latch {
-  const hold = gate();
+  const hold = latch();
   service.plan((purpose) => (purpose === 'create-payment' ? { acts: true, first: hold.opened } : undefined));
   return hold;
 }

@@ -41,7 +41,7 @@ beforeEach(() => {
 /** After every test the gateway still serves, and has logged no error. */
 afterEach(async () => {
   expect(server.logLines.filter((line) => /"level":(50|60)/.test(line))).toEqual([]);
-  expect((await server.client.ask('{ __typename }')).status).toBe(200);
+  expect((await server.client.request('{ __typename }')).status).toBe(200);
 });
 
 const send = (
@@ -319,7 +319,7 @@ describe('An ambiguous', () => {
       ['query ($k: ID!) { attempt(idempotencyKey: $k) { operation } }', { k: `a${half}` }],
     ];
     for (const [document, given] of request) {
-      const { errors } = await server.client.ask(document, given);
+      const { errors } = await server.client.request(document, given);
       expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
     }
     expect(server.service.requests).toHaveLength(0);
@@ -459,11 +459,11 @@ describe('Random input', () => {
 
   test('is partly valid, and executed', async () => {
     const documents = fc.sample(anyDocument, { seed: SEED, numRuns: 50 });
-    const responses = await Promise.all(documents.map((query) => server.client.ask(query)));
+    const responses = await Promise.all(documents.map((query) => server.client.request(query)));
     expect(responses.filter(({ data }) => data).length).toBeGreaterThan(5);
     const created = server.service.ledger.entries.length;
     const creates = fc.sample(mutationCall('createPayment'), { seed: SEED + 1, numRuns: 50 });
-    for (const { query, variables } of creates) await server.client.ask(query, variables);
+    for (const { query, variables } of creates) await server.client.request(query, variables);
     expect(server.service.ledger.entries.length - created).toBeGreaterThan(1);
   });
 });

@@ -7,7 +7,7 @@ import { systemClock } from '../../src/shared/clock';
 import { until } from '../support/latch';
 import { scrape } from '../metrics/support/scrape';
 import { testGateway } from '../support/gateway';
-import { PATIENT_MS } from '../support/timeouts';
+import { JOURNAL_TIMEOUT_MS } from '../support/timeouts';
 import { describeSmallDisk } from '../support/small-disk';
 import { begunAs, newAttempt, newPayout } from './support/samples';
 import { UNAVAILABLE } from './support/unavailable';
@@ -34,7 +34,7 @@ async function beginUntilRefused(
 describeSmallDisk('A full disk', '1m', (disk) => {
   test('makes the journal refuse whole attempts, and accept them again when there is space', async () => {
     const url = `file:${path.join(disk.folder, 'journal.db')}`;
-    const journal = await openJournal(url, PATIENT_MS);
+    const journal = await openJournal(url, JOURNAL_TIMEOUT_MS);
     const before = await begunAs(journal, 'in_progress', newAttempt({ service: 'full' }));
     disk.fill();
     const { started, refused } = await beginUntilRefused(journal);
@@ -53,7 +53,7 @@ describeSmallDisk('A full disk', '1m', (disk) => {
     await journal.recordOutcome(before.id, { outcome: 'rejected', settledAt: 1 });
     await journal.close();
 
-    const reopened = await openJournal(url, PATIENT_MS);
+    const reopened = await openJournal(url, JOURNAL_TIMEOUT_MS);
     await expect(reopened.list(page)).resolves.toHaveLength(kept.length + refused.length);
     await expect(reopened.find(before)).resolves.toMatchObject({ outcome: 'rejected' });
     await reopened.close();

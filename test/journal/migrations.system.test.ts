@@ -2,7 +2,7 @@ import { chmodSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import { openJournal } from '../../src/datasources/journal/create-journal';
-import { PATIENT_MS } from '../support/timeouts';
+import { JOURNAL_TIMEOUT_MS } from '../support/timeouts';
 import { describePostgres, emptyPostgres, openStore, type Store } from '../support/stores';
 import { startChild } from './support/fixture';
 import { newAttempt } from './support/samples';
@@ -35,7 +35,7 @@ describePostgres('Migrations (PostgreSQL)', () => {
 
   test('roll back a failed step, and are retried', async () => {
     await store.rows('CREATE TABLE confirms (in_the_way TEXT)');
-    const journal = await openJournal(store.url, PATIENT_MS);
+    const journal = await openJournal(store.url, JOURNAL_TIMEOUT_MS);
     await expect(journal.insertAttempt(newAttempt())).rejects.toMatchObject({ name: 'JournalUnavailable' });
     await expect(store.rows("SELECT 1 FROM pg_tables WHERE tablename = 'attempts'")).resolves.toEqual([]);
     await store.rows('DROP TABLE confirms');
@@ -61,7 +61,7 @@ describe('A new SQLite file', () => {
   test('is readable by its owner only, whatever the umask', async () => {
     const before = process.umask(0o000);
     try {
-      const journal = await openJournal(store.url, PATIENT_MS);
+      const journal = await openJournal(store.url, JOURNAL_TIMEOUT_MS);
       await journal.insertAttempt(newAttempt());
       expect(modesOf(fileOf(store))).toEqual([0o600, 0o600, 0o600]);
       await journal.close();
@@ -74,9 +74,9 @@ describe('A new SQLite file', () => {
     [0o666, 0o600],
     [0o640, 0o640],
   ])('of mode %o gets the mode %o when it is opened again', async (mode, expected) => {
-    await (await openJournal(store.url, PATIENT_MS)).close();
+    await (await openJournal(store.url, JOURNAL_TIMEOUT_MS)).close();
     chmodSync(fileOf(store), mode);
-    const journal = await openJournal(store.url, PATIENT_MS);
+    const journal = await openJournal(store.url, JOURNAL_TIMEOUT_MS);
     await journal.insertAttempt(newAttempt());
     expect(modesOf(fileOf(store))).toEqual([expected, expected, expected]);
     await journal.close();

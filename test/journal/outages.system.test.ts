@@ -5,7 +5,7 @@ import { PostgresHosts } from '../../src/datasources/journal/postgres/hosts';
 import { PostgresPool } from '../../src/datasources/journal/postgres/pool';
 import { openJournal } from '../../src/datasources/journal/create-journal';
 import { until } from '../support/latch';
-import { PATIENT_MS } from '../support/timeouts';
+import { JOURNAL_TIMEOUT_MS } from '../support/timeouts';
 import { POSTGRES_URL, withClient } from '../support/stores';
 import { TcpProxy } from '../support/tcp-proxy';
 import { describeJournals, describePostgresJournal } from './support/fixture';
@@ -153,7 +153,7 @@ describePostgresJournal('Opening a journal', (fixture) => {
     const url = new URL(fixture.store.url);
     url.password = 'hunter2';
     change(url);
-    const error = await openJournal(url.href, PATIENT_MS).catch((refused: unknown) => refused);
+    const error = await openJournal(url.href, JOURNAL_TIMEOUT_MS).catch((refused: unknown) => refused);
     expect(error).toMatchObject({ name: 'JournalOpenError' });
     expect(String(error)).toContain(code);
     expect(String(error)).not.toContain('hunter2');
@@ -177,7 +177,7 @@ test('A server that ends new connections makes the journal unavailable, and does
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const pool = new PostgresPool(new PostgresHosts(`postgres://user@127.0.0.1:${port}/database`), {
-    deadlineMs: PATIENT_MS,
+    deadlineMs: JOURNAL_TIMEOUT_MS,
     maxConnections: 1,
     connectionOptions: '',
     migrate: () => Promise.resolve([]),

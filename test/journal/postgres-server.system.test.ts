@@ -2,10 +2,10 @@ import { systemClock } from '../../src/shared/clock';
 import { PostgresNotifier } from '../../src/datasources/change-notifier/postgres-notifier';
 import { inspectPostgres } from '../../src/datasources/journal/diagnostics';
 import type { Journal } from '../../src/datasources/journal/journal';
-import { faultOf } from '../../src/datasources/journal/journal-error';
+import { describeJournalError } from '../../src/datasources/journal/journal-error';
 import { openJournal } from '../../src/datasources/journal/create-journal';
 import { until } from '../support/latch';
-import { PATIENT_MS } from '../support/timeouts';
+import { JOURNAL_TIMEOUT_MS } from '../support/timeouts';
 import { withClient } from '../support/stores';
 import { noCluster, PASSWORD_USER, privateCluster, type Cluster } from './support/private-cluster';
 import { asBegun, begunAs, newAttempt } from './support/samples';
@@ -34,7 +34,7 @@ describeCluster('A journal on a PostgreSQL server', () => {
   let shortTimeout: Journal;
 
   beforeAll(async () => {
-    journal = await openJournal(primary.url, PATIENT_MS);
+    journal = await openJournal(primary.url, JOURNAL_TIMEOUT_MS);
     await journal.ping();
     shortTimeout = await openJournal(primary.url);
   });
@@ -85,9 +85,9 @@ describeCluster('A journal on a PostgreSQL server', () => {
     const url = new URL(primary.url);
     url.username = PASSWORD_USER;
     url.password = password;
-    const error = await openJournal(url.href, PATIENT_MS).catch((refused: unknown) => refused);
+    const error = await openJournal(url.href, JOURNAL_TIMEOUT_MS).catch((refused: unknown) => refused);
     expect(error).toMatchObject({ name: 'JournalOpenError' });
-    expect(faultOf((error as Error).cause)).toMatchObject({ reason: 'authentication_failed' });
+    expect(describeJournalError((error as Error).cause)).toMatchObject({ reason: 'authentication_failed' });
     expect(String(error)).not.toContain('hunter2');
   });
 });
@@ -101,7 +101,7 @@ describeCluster('A connection string with two hosts', () => {
       [[primary, standby], 'primary'],
       [[standby, primary], 'read-write'],
     ] as const) {
-      const journal = await openJournal(urlOf([...hosts], attributes), PATIENT_MS);
+      const journal = await openJournal(urlOf([...hosts], attributes), JOURNAL_TIMEOUT_MS);
       await begunAs(journal, 'in_progress', newAttempt());
       await journal.close();
       await expect(inspectPostgres(urlOf([...hosts]), 5_000)).resolves.toMatchObject({

@@ -11,7 +11,7 @@ import {
 } from '../../src/datasources/journal/postgres/purge';
 import { EXPIRED } from '../../src/datasources/journal/sqlite/purge';
 import { until } from '../support/latch';
-import { PATIENT_MS } from '../support/timeouts';
+import { JOURNAL_TIMEOUT_MS } from '../support/timeouts';
 import { withClient } from '../support/stores';
 import { describeJournals, describePostgresJournal, describeSqliteJournal } from './support/fixture';
 import { generateAttempts, rowsRead } from './support/generated';
@@ -130,7 +130,7 @@ describePostgresJournal('Connections for lists', (fixture) => {
         WITH CHECK (true)`);
     const url = new URL(fixture.store.url);
     url.username = role;
-    const journal = await openJournal(url.href, PATIENT_MS);
+    const journal = await openJournal(url.href, JOURNAL_TIMEOUT_MS);
     const asleep = `FROM pg_stat_activity WHERE usename = '${role}' AND wait_event = 'PgSleep'`;
     try {
       const page = { service, client: 'stuck client', channel, limit: 10 };

@@ -25,7 +25,7 @@ async function expectGoldenMutation({ document, root, path, golden }: MoneyCase)
     post: { status: isConfirm ? 200 : 201, json: golden.answer },
     ...(isConfirm && { get: { status: 200, json: golden.lookup } }),
   });
-  const { data, errors } = await harness.gateway.ask(document, { input: golden.input });
+  const { data, errors } = await harness.gateway.request(document, { input: golden.input });
 
   const [post, ...more] = harness.sent('POST');
   expect(more).toEqual([]);
@@ -120,7 +120,7 @@ test.each(rowsOf(({ payment }) => payment?.lookup))(
     for (const { ids, query, externalId } of waysToLookUp(golden)) {
       harness.respond({ get: { status: 200, json: golden.answer } });
       await expectOneLookup('/api/v1/payment/', query, async () => {
-        const { data, errors } = await harness.gateway.ask(lookUpPayment(), ids);
+        const { data, errors } = await harness.gateway.request(lookUpPayment(), ids);
         expect(errors).toBeUndefined();
         expect(readDrawings(data)).toStrictEqual({ payment: { ...golden.data, externalId } });
       });
@@ -136,7 +136,7 @@ test.each(rowsOf(({ payout }) => payout?.lookup))(
       const responded = externalId ?? golden.data['externalId'];
       harness.respond({ get: { status: 200, json: { ...golden.answer, external_id: responded } } });
       await expectOneLookup('/api/v1/payout/', query, async () => {
-        const { data, errors } = await harness.gateway.ask(lookUpPayout(), ids);
+        const { data, errors } = await harness.gateway.request(lookUpPayout(), ids);
         expect(errors).toBeUndefined();
         expect(data).toStrictEqual({ payout: { ...golden.data, externalId: responded } });
       });

@@ -77,7 +77,7 @@ beforeAll(async () => {
 
 async function nextActionOf(response: Json): Promise<unknown> {
   harness.respond({ get: { status: 200, json: { transaction_id: transactionId, channel, ...response } } });
-  const { data, errors } = await harness.gateway.ask(lookUpPayment(), { channel, transactionId });
+  const { data, errors } = await harness.gateway.request(lookUpPayment(), { channel, transactionId });
   expect(errors).toBeUndefined();
   const { payment } = readDrawings(data) as { payment: Json };
   return payment['nextAction'];
@@ -159,7 +159,7 @@ test('pollAfterMs has the intervals of POLL_INTERVALS_PAYER and POLL_INTERVALS_P
   ]) {
     const response = { transaction_id: transactionId, status: 'pending', payment_method: method, ...page };
     harness.respond({ get: { status: 200, json: response } });
-    const { data } = await slow.ask(lookUpPayment(), { channel, transactionId });
+    const { data } = await slow.request(lookUpPayment(), { channel, transactionId });
     expect(data).toMatchObject({ payment: { nextAction: action } });
   }
 });

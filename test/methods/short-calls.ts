@@ -33,7 +33,7 @@ async function call(
   { input, post, get }: Responses & { input: Json },
 ): Promise<Json> {
   harness.respond({ post: { status: 200, json: post }, get });
-  const { data, errors } = await harness.gateway.ask<Record<string, Success>>(document, { input });
+  const { data, errors } = await harness.gateway.request<Record<string, Success>>(document, { input });
   expect(errors).toBeUndefined();
   const [result] = Object.values(data);
   expect(result?.__typename).toBe('PaymentSuccess');

@@ -89,7 +89,7 @@ describe('A payment with unknown values', () => {
 
   test.each(payments)('is returned by a lookup when the response has %s', async (_what, output, expected) => {
     harness.respond({ get: { status: 200, json: { ...PAYMENT, ...output } } });
-    const { data, errors } = await harness.gateway.ask(lookUpPayment(), { channel, transactionId });
+    const { data, errors } = await harness.gateway.request(lookUpPayment(), { channel, transactionId });
     expect(errors).toBeUndefined();
     expect(data).toMatchObject({ payment: { transactionId, ...expected } });
   });
@@ -119,7 +119,7 @@ describe('A payment with unknown values', () => {
       harness.respond({ post: { status: 201, json: { ...PAYMENT, ...output } }, get: { status: 500 } });
       const amount = { currency: 'INR', value: '100' };
       const input = { idempotencyKey: 'k', channel, amount, method: { redirect: 'UPI' } };
-      const { data, errors } = await harness.gateway.ask(createPayment(), { input });
+      const { data, errors } = await harness.gateway.request(createPayment(), { input });
       expect(errors).toBeUndefined();
       expect(data).toMatchObject({ createPayment: { payment: { transactionId, ...expected } } });
     },
@@ -155,7 +155,7 @@ describe('A payout with unknown values', () => {
 
   test.each(payouts)('is returned by a lookup when the response has %s', async (_what, output, expected) => {
     harness.respond({ get: { status: 200, json: { ...PAYOUT, ...output } } });
-    const { data, errors } = await harness.gateway.ask(lookUpPayout(), { channel, transactionId });
+    const { data, errors } = await harness.gateway.request(lookUpPayout(), { channel, transactionId });
     expect(errors).toBeUndefined();
     expect(data).toMatchObject({ payout: { transactionId, ...expected } });
   });
@@ -164,7 +164,7 @@ describe('A payout with unknown values', () => {
     const post = { status: 'queued', transaction_id: transactionId, external_id: null };
     harness.respond({ post: { status: 201, json: post } });
     const { input } = validCall('createPayout', 'imps');
-    const { data, errors } = await harness.gateway.ask(createPayout(), { input });
+    const { data, errors } = await harness.gateway.request(createPayout(), { input });
     expect(errors).toBeUndefined();
     const { externalId } = input;
     const payout = { __typename: 'ImpsPayout', status: 'UNKNOWN', rawStatus: 'queued', externalId };

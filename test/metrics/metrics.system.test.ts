@@ -10,7 +10,7 @@ import { noResponse } from '../support/payment-service/faults';
 import { FakePaymentService } from '../support/payment-service/fake-payment-service';
 import { Program } from '../support/program';
 import { raw } from '../support/raw';
-import { describeStores, newKey, type Rig } from '../support/harness';
+import { describeStores, newKey, type Harness } from '../support/harness';
 import { openStore, withClient, POSTGRES_URL } from '../support/stores';
 import { scrape } from './support/scrape';
 
@@ -26,7 +26,7 @@ const isReady = ({ httpStatus }: Readiness): boolean => httpStatus === 200;
 const isDown = ({ httpStatus }: Readiness): boolean => httpStatus === 503;
 
 describeStores('/readyz', (harnesses) => {
-  let harness: Rig;
+  let harness: Harness;
   let outage: Outage;
 
   beforeAll(async () => {
@@ -129,7 +129,7 @@ describeStores('/readyz', (harnesses) => {
     );
     expect(await readiness()).toMatchObject({ httpStatus: 200, status: 'ready' });
     const page = await scrape(base());
-    expect(page.sum('paygraph_service_breaker_open', { breaker: 'silence' })).toBe(1);
+    expect(page.sum('paygraph_service_breaker_open', { breaker: 'timeouts' })).toBe(1);
     expect(page.sum('paygraph_service_breaker_open', { breaker: 'failures' })).toBe(0);
     expect(
       page.sum('paygraph_service_request_duration_seconds_count', { result: 'timeout' }),

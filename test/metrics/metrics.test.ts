@@ -12,7 +12,7 @@ import { API_KEY, SECRET_KEY, testGateway, testService } from '../support/gatewa
 import { noResponse, status } from '../support/payment-service/faults';
 import type { FakePaymentService } from '../support/payment-service/fake-payment-service';
 import { post } from '../support/raw';
-import { describeSqlite, newKey, type Rig } from '../support/harness';
+import { describeSqlite, newKey, type Harness } from '../support/harness';
 import { exchange } from '../support/wire';
 import { ask, scrape, type Scrape } from './support/scrape';
 
@@ -110,7 +110,7 @@ describe('Access to /metrics', () => {
 });
 
 describeSqlite('Metrics', (harnesses) => {
-  let harness: Rig;
+  let harness: Harness;
   let auditFolder: string;
 
   beforeAll(async () => {

@@ -73,7 +73,7 @@ describe('A response of the gateway', () => {
   test('does not repeat an invalid variable, nor does the log', async () => {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...INPUTS), plantedJson, async (shape, { mark, json }) => {
-        const { text } = await client.ask(CREATE, { input: shape(json) });
+        const { text } = await client.request(CREATE, { input: shape(json) });
         expectNotEchoed(mark, text);
       }),
       { numRuns: 60 },
@@ -83,7 +83,7 @@ describe('A response of the gateway', () => {
   test('does not repeat an invalid literal, nor does the log', async () => {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...HOLES), plantedLiteral, async (hole, { mark, literal }) => {
-        const { text } = await client.ask(hole.replaceAll('§', () => literal));
+        const { text } = await client.request(hole.replaceAll('§', () => literal));
         expectNotEchoed(mark, text);
       }),
       { numRuns: 150 },

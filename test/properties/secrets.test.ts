@@ -8,7 +8,7 @@ import { findKeptSecrets } from '../../src/core/validation/reject-secrets';
 import { containsCardNumber, containsPan, passesLuhn } from '../../src/redaction/pan';
 import { CustomFieldsInput } from '../../src/schema/methods/free-fields';
 import { findInDecodings } from '../../src/redaction/decodings';
-import { hideNumbers, holdsToken, readFreeFields } from '../../src/redaction/text';
+import { redactText, containsToken, readFreeFields } from '../../src/redaction/text';
 import { REDACTED } from '../../src/shared/secret';
 import { cardNumber, checkDigitOf, digits, withCheckDigit } from './fixtures/canaries';
 
@@ -48,7 +48,7 @@ describe('A card number', () => {
   test('is redacted in a free text, and the words around it stay', () => {
     fc.assert(
       fc.property(words, grouped(cardNumber), words, (before, { number, written }, after) => {
-        const shown = hideNumbers(`${before}~${written}~${after}`);
+        const shown = redactText(`${before}~${written}~${after}`);
         expect(shown.replace(/\D/g, '')).not.toContain(number);
         expect(shown).toBe(`${before}~[redacted]~${after}`);
       }),
@@ -60,7 +60,7 @@ describe('A card number', () => {
     const few = fc
       .string({ unit: 'grapheme' })
       .filter((text) => text.replace(/\D/g, '').length < 12 && !/eyJ|pgk_|b(earer|asic)\s/i.test(text));
-    fc.assert(fc.property(few, (text) => expect(hideNumbers(text)).toBe(text)));
+    fc.assert(fc.property(few, (text) => expect(redactText(text)).toBe(text)));
   });
 
   test('is redacted in the fields of an unknown method, and in their names', () => {
@@ -198,7 +198,7 @@ describe('An encoded card number', () => {
   test.each(Object.entries(all))('is redacted when it is written as %s', (_name, encode) => {
     const number = '4111111111111111';
     const text = written(number, [encode]);
-    expect(hideNumbers(`a~${text}~b`)).toBe(HIDDEN);
+    expect(redactText(`a~${text}~b`)).toBe(HIDDEN);
     expect(createRedactor({ secrets: [number] })(`a~${text}~b`)).toBe(HIDDEN);
     expect(containsPan(text)).toBe(true);
     expect(redactForAudit(text, 1000)).toBe('[redacted]');
@@ -210,12 +210,12 @@ describe('An encoded card number', () => {
       (digit: string) => `&#x${hex(digit)}`,
       (digit: string) => `&#${digit.charCodeAt(0)}`,
     ])
-      expect(hideNumbers(`a~${digitsOf.map(encode).join('')}~b`)).toBe(HIDDEN);
+      expect(redactText(`a~${digitsOf.map(encode).join('')}~b`)).toBe(HIDDEN);
   });
 
   test.each(GAPS)('is redacted with %j between its groups', (gap) => {
     const text = ['4111', '1111', '1111', '1111'].join(gap);
-    expect(hideNumbers(`a~${text}~b`)).toBe(HIDDEN);
+    expect(redactText(`a~${text}~b`)).toBe(HIDDEN);
     expect(createRedactor({ secrets: ['4111111111111111'] })(`a~${text}~b`)).toBe(HIDDEN);
     expect(containsPan(text)).toBe(true);
   });
@@ -223,7 +223,7 @@ describe('An encoded card number', () => {
   test('is redacted in any mixture of encodings, and the rest of the text stays', () => {
     fc.assert(
       fc.property(encodedGroups, ({ number, text }) => {
-        expect(hideNumbers(`a~${text}~b`)).toBe(HIDDEN);
+        expect(redactText(`a~${text}~b`)).toBe(HIDDEN);
         expect(createRedactor({ secrets: [number] })(`a~${text}~b`)).toBe(HIDDEN);
         expect(JSON.stringify(readFreeFields({ note: `x ${text}`, [text]: 1 }))).toBe(
           '{"note":"x [redacted]","[redacted]":1}',
@@ -234,7 +234,7 @@ describe('An encoded card number', () => {
   });
 
   test('is refused in stored fields, in any mixture of encodings', () => {
-    const method = { arm: 'card', type: 'card', secrets: [] };
+    const method = { inputField: 'card', type: 'card', secrets: [] };
     fc.assert(
       fc.property(encodedGroups, ({ text }) => {
         const input = { idempotencyKey: `k-${text}`, externalId: text, description: `for ${text}` };
@@ -263,8 +263,8 @@ describe('An encoded credential', () => {
     fc.assert(
       fc.property(mixedOfAny, (encode) => {
         for (const text of ['pgk_0123456789abcdef0123', 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln']) {
-          expect(holdsToken(written(text, encode))).toBe(true);
-          expect(hideNumbers(`a~${written(text, encode)}~b`)).toBe(HIDDEN);
+          expect(containsToken(written(text, encode))).toBe(true);
+          expect(redactText(`a~${written(text, encode)}~b`)).toBe(HIDDEN);
         }
       }),
     );
@@ -298,7 +298,7 @@ describe('A text without secrets', () => {
   ];
 
   test.each(HONEST)('is not changed: %s', (text) => {
-    expect(hideNumbers(text)).toBe(text);
+    expect(redactText(text)).toBe(text);
     expect(containsPan(text)).toBe(false);
     expect(createRedactor({ secrets: ['4111111111111111'], credentials: ['sk_live_abcdef'] })(text)).toBe(
       text,
@@ -312,7 +312,7 @@ describe('A text without secrets', () => {
     );
     expect(texts.length).toBeGreaterThan(300);
     const remove = createRedactor({ secrets: ['4000056655665556'], credentials: ['sk_live_abcdef'] });
-    const changed = texts.filter((text) => /[%&\\]|[^ -~]/.test(text) && hideNumbers(text) !== text);
+    const changed = texts.filter((text) => /[%&\\]|[^ -~]/.test(text) && redactText(text) !== text);
     expect(changed).toEqual([]);
     expect(texts.filter((text) => remove(text) !== text)).toEqual([]);
   });
@@ -323,7 +323,7 @@ const HEX_UUID = '41111111-1111-1111-abcd-000000000000';
 const DIGITS_UUID = '41111111-1111-1111-0000-000000000000';
 
 const faultsOf = (idempotencyKey: string, secrets: string[]) =>
-  findKeptSecrets({ idempotencyKey }, { arm: 'card', type: 'card', secrets });
+  findKeptSecrets({ idempotencyKey }, { inputField: 'card', type: 'card', secrets });
 
 test('A UUID as idempotency key is refused when it has no letter, or contains the card number of the request', () => {
   expect([faultsOf(HEX_UUID, []), faultsOf(`order_${HEX_UUID}`, [])]).toEqual([[], []]);
@@ -374,7 +374,7 @@ describe('Searching a long text for secrets', () => {
 describe('Validation', () => {
   test('does not search a refused text for secrets', () => {
     const input = { idempotencyKey: `4111111111111111${MARKS}`, description: '4111 1111 1111 1111' };
-    const method = { arm: 'card', type: 'card', secrets: [] };
+    const method = { inputField: 'card', type: 'card', secrets: [] };
     const refused = [fieldError(['idempotencyKey'], 'maxLength', '')];
     const faults = findKeptSecrets(input, method, refused);
     expect(faults.map(({ path }) => path)).toEqual([['description']]);

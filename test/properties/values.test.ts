@@ -182,7 +182,7 @@ describe('A request to the service', () => {
         const created = await sendCall(client, { mutation: 'createPayment', input });
         expect(created.errors).toBeUndefined();
         const transactionId = created.result?.payment?.transactionId;
-        const found = await client.ask(LOOK_UP, { channel: CHANNEL, externalId });
+        const found = await client.request(LOOK_UP, { channel: CHANNEL, externalId });
         expect(found.data).toEqual({ payment: { transactionId, externalId } });
       }),
       { numRuns: 30 },

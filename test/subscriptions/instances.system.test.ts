@@ -2,7 +2,7 @@ import { systemClock, type Clock } from '../../src/shared/clock';
 import { sendCall } from '../support/calls';
 import { until } from '../support/latch';
 import { CHANNEL, closeAfterTests } from '../support/gateway';
-import { movedClock } from '../support/fake-clock';
+import { fakeClock } from '../support/fake-clock';
 import { FakePaymentService, type Json } from '../support/payment-service/fake-payment-service';
 import { describePostgres, openStore, withClient, type Store } from '../support/stores';
 import { TcpProxy } from '../support/tcp-proxy';
@@ -93,7 +93,7 @@ describePostgres('Gateways on one PostgreSQL', () => {
   );
 
   test('send a change found by polling', async () => {
-    const clock = movedClock(Date.now());
+    const clock = fakeClock(Date.now());
     const env = { POLL_INTERVALS_PAYER: '1s', SUBSCRIPTION_PING_SECONDS: '3600' };
     const polling = await startOn(clock, { env });
     const { id, watching } = await watchedOnB();
@@ -137,7 +137,7 @@ describePostgres('Gateways on one PostgreSQL', () => {
   test('repeat a lookup when one receives an old response late, and send it to no client', async () => {
     const { id, watching } = await watchedOnB({ order: 'order-late' });
     const held = service.hold();
-    const late = a!.client.ask(
+    const late = a!.client.request(
       `{ payment(channel: "${CHANNEL}", externalId: "order-late") { ... on PaymentResource { status } } }`,
     );
     await held.arrived;

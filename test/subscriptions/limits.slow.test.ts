@@ -85,7 +85,7 @@ describe.each(TRANSPORTS)('Subscriptions over %s', (_name, connect) => {
     expect(error?.extensions).toMatchObject({ code: 'RATE_LIMITED', retryable: true });
     const wait = Number(error?.extensions['retryAfterMs']);
     expect(wait > 0 && wait <= 60_000).toBe(true);
-    expect((await harness.client.ask('{ __typename }')).errors?.[0]?.message).toBe(error?.message);
+    expect((await harness.client.request('{ __typename }')).errors?.[0]?.message).toBe(error?.message);
     // As over HTTP, rate-limited requests are not logged.
     expect(JSON.stringify(harness.subscriptionLines())).not.toContain('RATE_LIMITED');
     const statuses = ['processing', 'pending', 'mispaid', 'completed'];

@@ -139,7 +139,9 @@ describe('A subscription to a payment', () => {
     const watching = await watchPayment(webSocketClient(harness), id, fields).received(1);
     for (const status of ['mispaid', 'completed']) {
       harness.service.update(id, { status });
-      await harness.client.ask(`{ payment(channel: "${CHANNEL}", externalId: "${order}") { ${fields} } }`);
+      await harness.client.request(
+        `{ payment(channel: "${CHANNEL}", externalId: "${order}") { ${fields} } }`,
+      );
       await watching.shows({ status: status.toUpperCase() });
     }
     expect(watching.values.map(({ externalId }) => externalId)).toEqual([null, null, null]);
@@ -378,13 +380,13 @@ describe('A change is sent at once', () => {
 
   test.each(QUERIES)('when the query %s finds it, by one lookup', async (what, query) => {
     const { id } = await created(what);
-    const { data } = await still.client.ask<{ payment: { id: string } }>(
+    const { data } = await still.client.request<{ payment: { id: string } }>(
       `{ payment(${at(id)}) { ... on PaymentResource { id } } }`,
     );
     const subscribers = await watchByBoth(still, id);
     still.service.update(id, { ...MISPAID, order: `order-${id}` });
     const before = still.service.requests.length;
-    await still.client.ask(`{ ${query(id, what, data.payment.id)} }`);
+    await still.client.request(`{ ${query(id, what, data.payment.id)} }`);
     await Promise.all(subscribers.map((watching) => watching.shows({ status: 'MISPAID' })));
     expect(still.service.requests.length).toBe(before + 1);
   });
@@ -436,7 +438,7 @@ describe('A change is sent at once', () => {
       method === 'POST' ? { status: 400, json: { message: 'Already paid.' } } : undefined,
     );
     const limited = { authorization: `Bearer ${LIMITED}` };
-    const { data } = await still.client.ask(DOCUMENTS.confirmPayment, confirmInput(id), limited);
+    const { data } = await still.client.request(DOCUMENTS.confirmPayment, confirmInput(id), limited);
     expect(data).toMatchObject({ confirmPayment: { __typename: 'RejectedByServiceError' } });
     await Promise.all(subscribers.map((watching) => watching.shows({ status: 'MISPAID' })));
   });

@@ -24,7 +24,7 @@ function withOrder(): { id: string; query: () => Promise<unknown> } {
   const order = `order-${(orders += 1)}`;
   const id = harness.addPayment({ order });
   const query = `{ payment(channel: "${CHANNEL}", externalId: "${order}") { ... on PaymentResource { status } } }`;
-  return { id, query: () => harness.client.ask(query) };
+  return { id, query: () => harness.client.request(query) };
 }
 
 /** Holds back the response to the next poll. Returns a function that releases it. */

@@ -106,7 +106,7 @@ describe.each(TRANSPORTS)('Over %s', (name, connect) => {
     expect(errors).toMatchObject([
       { path: [`${kind}Updated`], extensions: { code: 'FORBIDDEN', retryable: false } },
     ]);
-    const query = await harness.client.ask(lookupQuery(kind), payload.variables, bearer(keyOf(id)));
+    const query = await harness.client.request(lookupQuery(kind), payload.variables, bearer(keyOf(id)));
     const known = (faults: readonly unknown[] = []): object[] =>
       faults.map((fault) => ({ ...stablePart(fault as WireError), locations: undefined }));
     expect(known(errors)).toEqual(known(query.errors));
@@ -149,7 +149,7 @@ describe.each(TRANSPORTS)('Over %s', (name, connect) => {
     const credentials = await token({ exp: seconds(-5) });
     const id = harness.addPayment();
     const { variables } = subscription(id);
-    expect((await harness.client.ask(lookupQuery(), variables, credentials)).errors).toBeUndefined();
+    expect((await harness.client.request(lookupQuery(), variables, credentials)).errors).toBeUndefined();
     const watching = await watchStatus(connect(harness, credentials), id);
     expect(watching.data).toEqual([]);
     expect([watching.refusedWith, ...watching.codes]).toContain(

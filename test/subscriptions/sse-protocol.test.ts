@@ -68,7 +68,7 @@ describe.each(METHODS)('%s /graphql/stream', (method) => {
       'x-accel-buffering': 'no',
       'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/) as unknown,
     });
-    const query = await harness.client.ask('{ __typename }');
+    const query = await harness.client.request('{ __typename }');
     expect(safe(Object.entries(stream.headers))).toEqual(safe(query.headers));
     expect(stream.headers['content-encoding']).toBeUndefined();
     stream.disconnect();

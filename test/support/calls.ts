@@ -44,9 +44,12 @@ export async function sendCall(
   client: TestClient,
   { mutation, input }: MutationCall,
 ): Promise<MutationResponse> {
-  const response = await client.ask<Partial<Record<Mutation, MutationResult>> | null>(DOCUMENTS[mutation], {
-    input,
-  });
+  const response = await client.request<Partial<Record<Mutation, MutationResult>> | null>(
+    DOCUMENTS[mutation],
+    {
+      input,
+    },
+  );
   return { ...response, result: response.data?.[mutation] ?? undefined };
 }
 

@@ -138,7 +138,7 @@ export class TestClient {
     this.url = `${gateway.url}/graphql`;
   }
 
-  async ask<D = Record<string, unknown>>(
+  async request<D = Record<string, unknown>>(
     query: string,
     variables?: object,
     headers: Record<string, string> = AUTHORIZED,

@@ -12,14 +12,14 @@ import { describePostgres, openStore, type Store, type StoreKind } from './store
 export const TIMEOUT_MS = 600;
 
 /** A gateway with a journal, and a fake payment service, over real sockets. */
-export class Rig extends Caller {
+export class Harness extends Caller {
   readonly service: FakePaymentService;
   readonly store: Store;
   /** The clock of gateway and service; timers of the gateway fire when it is advanced. */
   readonly clock: AdvancingClock;
   #closed: Promise<void> | undefined;
 
-  constructor(readonly parts: { gateway: Gateway } & Pick<Rig, 'service' | 'store' | 'clock'>) {
+  constructor(readonly parts: { gateway: Gateway } & Pick<Harness, 'service' | 'store' | 'clock'>) {
     super(parts.gateway.url);
     ({ service: this.service, store: this.store, clock: this.clock } = parts);
   }
@@ -47,12 +47,12 @@ interface HarnessOptions {
 export interface Harnesses {
   kind: StoreKind;
   /** Starts a gateway, with its own service and the store of this block unless given. */
-  start(options?: Partial<HarnessOptions>): Promise<Rig>;
+  start(options?: Partial<HarnessOptions>): Promise<Harness>;
   /** Closed when the block ends, in reverse order. */
   closeAtEnd(close: () => Promise<unknown>): void;
 }
 
-async function startHarness(options: HarnessOptions): Promise<Rig> {
+async function startHarness(options: HarnessOptions): Promise<Harness> {
   const clock = options.clock ?? new AdvancingClock(systemClock);
   const service = options.service ?? (await FakePaymentService.start(() => clock.now()));
   const config = readConfig({
@@ -65,7 +65,7 @@ async function startHarness(options: HarnessOptions): Promise<Rig> {
   const timed = openWithClock(options.journalClock ?? clock, options.open);
   const open: OpenJournal = async (url) => wrap(await timed(url));
   const gateway = await startGateway(config, logTo(options.logLines), clock, { open });
-  return new Rig({ gateway, service, store: options.store, clock });
+  return new Harness({ gateway, service, store: options.store, clock });
 }
 
 function defineBlock(kind: StoreKind, define: (harnesses: Harnesses) => void): void {

@@ -5,7 +5,7 @@ export interface Latch {
 }
 
 /** A promise that a test resolves; with `count`, it also opens after that many arrivals. */
-export function gate(count = Infinity): Latch {
+export function latch(count = Infinity): Latch {
   const { promise, resolve } = Promise.withResolvers<undefined>();
   let arrivals = 0;
   return {

@@ -7,9 +7,9 @@ import { graphqlWsClient } from '../subscriptions/support/graphql-ws-client';
 import { createInput } from '../support/caller';
 import { DOCUMENTS } from '../support/calls';
 import { AUTHORIZED, CLIENT_ID, CLIENT_KEY } from '../support/credentials';
-import { gate, until } from '../support/latch';
+import { latch, until } from '../support/latch';
 import { API_KEY, CHANNEL, SECRET_KEY, closeAfterTests } from '../support/gateway';
-import { movedClock } from '../support/fake-clock';
+import { fakeClock } from '../support/fake-clock';
 import { altered, reset, status } from '../support/payment-service/faults';
 import { FakePaymentService } from '../support/payment-service/fake-payment-service';
 import { raw } from '../support/raw';
@@ -54,7 +54,7 @@ describe('Spans of a gateway', () => {
 
   async function pay(name: string, over: Record<string, unknown> = {}, key = newKey()): Promise<string> {
     const input = createInput('payment', key, over);
-    const { text } = await gateway.client.ask(DOCUMENTS.createPayment.replace('Call', name), { input });
+    const { text } = await gateway.client.request(DOCUMENTS.createPayment.replace('Call', name), { input });
     return /"transactionId":"([^"]+)"/.exec(text)?.[1] ?? 'none';
   }
 
@@ -62,7 +62,7 @@ describe('Spans of a gateway', () => {
   async function queries(t: string): Promise<void> {
     const { client } = gateway;
     const look = (name: string, headers: object = {}): Promise<unknown> =>
-      client.ask(lookup(name), { c: CHANNEL, t }, { ...AUTHORIZED, ...headers });
+      client.request(lookup(name), { c: CHANNEL, t }, { ...AUTHORIZED, ...headers });
     await look('Found');
     await look('Continued', { ...traceparent(), tracestate: 'vendor=4711' });
     await look('Unsampled', traceparent('00'));
@@ -78,11 +78,11 @@ describe('Spans of a gateway', () => {
     await look('Down');
     service.next('create-payment', { acts: false, reply: status(400) });
     await pay('Refused');
-    await client.ask(lookup('Missing'), { c: CHANNEL, t: randomUUID() });
-    await client.ask(`query Invalid { ${hide('canaryField')} }`);
-    await client.ask('query NotLetIn { __typename }', {}, {});
-    await client.ask(`query TooLarge { ${'a: __typename '.repeat(2000)} }`);
-    await client.ask('{ __typename }');
+    await client.request(lookup('Missing'), { c: CHANNEL, t: randomUUID() });
+    await client.request(`query Invalid { ${hide('canaryField')} }`);
+    await client.request('query NotLetIn { __typename }', {}, {});
+    await client.request(`query TooLarge { ${'a: __typename '.repeat(2000)} }`);
+    await client.request('{ __typename }');
     for (let time = 0; time < 4; time += 1) await look('Again');
   }
 
@@ -96,17 +96,17 @@ describe('Spans of a gateway', () => {
     const over = { method: { card }, amount, returnUrl: hide('https://shop.example/back/canary') };
     hide(await pay('Card', over, key));
     const e = hide(`order ${key}`);
-    await client.ask(lookup('ByExternalId'), { c: CHANNEL, e });
-    await client.ask(`query { payment(channel: "${CHANNEL}", externalId: "${e}") { __typename } }`);
-    await client.ask('query Attempt($key: ID!) { attempt(idempotencyKey: $key) { outcome } }', { key });
-    await client.ask(DOCUMENTS.confirmPayment.replace('Call', 'Confirm'), {
+    await client.request(lookup('ByExternalId'), { c: CHANNEL, e });
+    await client.request(`query { payment(channel: "${CHANNEL}", externalId: "${e}") { __typename } }`);
+    await client.request('query Attempt($key: ID!) { attempt(idempotencyKey: $key) { outcome } }', { key });
+    await client.request(DOCUMENTS.confirmPayment.replace('Call', 'Confirm'), {
       input: { channel: CHANNEL, transactionId: t, confirmation: { upi: { utr: '123456789012' } } },
     });
-    await client.ask(DOCUMENTS.createPayout, { input: createInput('payout', newKey()) });
+    await client.request(DOCUMENTS.createPayout, { input: createInput('payout', newKey()) });
     const said = altered({ message: hide('canary message'), status: hide('canary_word') });
     service.next('look-up-payment', { acts: true, reply: said });
-    await client.ask(lookup('Changed'), { c: CHANNEL, t });
-    await client.ask(`query N${PAN} { a: __typename }`);
+    await client.request(lookup('Changed'), { c: CHANNEL, t });
+    await client.request(`query N${PAN} { a: __typename }`);
     await pay('WrongCard', { method: { card: { pan: [PAN], cvc: { cvc: CVC } } } });
     const agent = { 'user-agent': hide('canary-agent'), baggage: `user=${hide(randomUUID())}` };
     await raw(`${client.url}?query=%7B__typename%7D&${hide('canary-query')}=1`, {
@@ -115,7 +115,7 @@ describe('Spans of a gateway', () => {
   }
 
   beforeAll(async () => {
-    const clock = movedClock();
+    const clock = fakeClock();
     service = closeAfterTests(await FakePaymentService.start(() => clock.now()));
     const env = { OTEL_EXPORTER_OTLP_HEADERS: 'x-key=collector-key-4711', SERVICE_TIMEOUT_MS: '20000' };
     gateway = await traced(service.url, { env, clock });
@@ -388,7 +388,7 @@ describe('A collector', () => {
       };
       const gateway = await traced(service.url, { collector, env });
       for (let count = 0; count < 225; count += 1)
-        await gateway.client.ask(`query Op${count} { __typename }`);
+        await gateway.client.request(`query Op${count} { __typename }`);
       const spans = await gateway.spans();
       expect(spans).toHaveLength(225);
       expect(new Set(spans.map(({ name }) => name)).size).toBe(201);
@@ -414,7 +414,7 @@ describe('A collector', () => {
     const OTEL_EXPORTER_OTLP_TRACES_ENDPOINT = `${collector.url}/take/these`;
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_EXPORTER_OTLP_TRACES_ENDPOINT };
     const gateway = await traced(service.url, { collector, env });
-    await gateway.client.ask(ASK);
+    await gateway.client.request(ASK);
     await gateway.spans();
     expect(collector.exports[0]?.url).toBe('/take/these');
   });
@@ -433,7 +433,7 @@ describe('A collector', () => {
     const env = { SHUTDOWN_GRACE_MS: '400', OTEL_EXPORTER_OTLP_HEADERS: 'x-key=canary-key' };
     const gateway = await traced(service.url, { collector, env });
     await begin(collector);
-    const { status: code, data } = await gateway.client.ask(ASK);
+    const { status: code, data } = await gateway.client.request(ASK);
     expect([code, data]).toEqual([200, { __typename: 'Query' }]);
     await gateway.client.gateway.close();
     const log = gateway.logLines.join('');
@@ -468,7 +468,7 @@ describe('A collector', () => {
 
   test('that is slow costs the memory of 2560 spans at most, and receives later ones', async () => {
     const collector = await startCollector();
-    const { opened, open } = gate();
+    const { opened, open } = latch();
     collector.answer((response) => void opened.then(() => response.writeHead(200).end()));
     const { make, flush } = startTracer(settingsFor(collector));
     make(5_000);

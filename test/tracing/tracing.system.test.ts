@@ -1,19 +1,19 @@
 import path from 'node:path';
-import { HINTED, addressOf, callBack } from '../callbacks/support/harness';
+import { CALLBACKS_ONLY, callbackUrlOf, callBack } from '../callbacks/support/harness';
 import { until } from '../support/latch';
 import { closeAfterTests, testSettings } from '../support/gateway';
 import { reset } from '../support/payment-service/faults';
 import { FakePaymentService } from '../support/payment-service/fake-payment-service';
 import { post } from '../support/raw';
 import { CHECKOUT, listening, startProgram, type ChildProgram } from '../support/program';
-import { describeStores, newKey, type Rig } from '../support/harness';
+import { describeStores, newKey, type Harness } from '../support/harness';
 import { startCollector, type Collector } from './support/collector';
 import type { SeenSpan } from './support/otlp';
 import { below } from './support/traced';
 
 describeStores('Background work', (rigs) => {
   let collector: Collector;
-  let rig: Rig;
+  let rig: Harness;
   let spans: SeenSpan[];
 
   /** Makes a create with an unknown outcome, which no lookup finds yet. */
@@ -30,11 +30,11 @@ describeStores('Background work', (rigs) => {
   beforeAll(async () => {
     collector = await startCollector();
     rig = await rigs.start({
-      env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, SHUTDOWN_GRACE_MS: '120000', ...HINTED },
+      env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, SHUTDOWN_GRACE_MS: '120000', ...CALLBACKS_ONLY },
     });
     const hinted = await lost();
     const before = lookups();
-    await callBack(rig, addressOf(rig, hinted));
+    await callBack(rig, callbackUrlOf(rig, hinted));
     await until(lookups, (count) => count > before);
     const key = await lost();
     for (const entry of rig.service.created(key)) entry.hiddenLookups = 0;

@@ -6,7 +6,7 @@ import {
   type JournalState,
   type PostgresState,
 } from '../../datasources/journal/diagnostics';
-import { faultOf, faultText, sqliteError } from '../../datasources/journal/journal-error';
+import { describeJournalError, journalErrorText, sqliteError } from '../../datasources/journal/journal-error';
 import { failed, ok, skipped, warning, type CheckContext, type Finding } from './check';
 import { checkDiskSpace, checkWritable, isWritable, notWritable } from './files';
 
@@ -45,7 +45,9 @@ async function checkSqlite(file: string): Promise<Inspected> {
     return { findings: [isGood ? writable : notWritable(`${file} or its folder`), disk], state };
   } catch (error) {
     const { message, errcode } = error as { message: string; errcode?: number };
-    const reason = faultText(faultOf(errcode === undefined ? error : sqliteError(message, errcode, file)));
+    const reason = journalErrorText(
+      describeJournalError(errcode === undefined ? error : sqliteError(message, errcode, file)),
+    );
     return { findings: [failed('sqlite_unusable', `${file} cannot be used: ${reason}.`), disk] };
   }
 }
@@ -56,7 +58,12 @@ async function checkPostgres(url: string): Promise<Inspected> {
     return { findings: [checkTables(state), checkNotifications(state)], state };
   } catch (error) {
     return {
-      findings: [failed('postgres_unusable', `PostgreSQL cannot be used: ${faultText(faultOf(error))}.`)],
+      findings: [
+        failed(
+          'postgres_unusable',
+          `PostgreSQL cannot be used: ${journalErrorText(describeJournalError(error))}.`,
+        ),
+      ],
     };
   }
 }

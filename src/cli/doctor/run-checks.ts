@@ -1,4 +1,4 @@
-import { DeadlineExceeded, withTimeout } from '../../shared/timeout';
+import { TimeoutError, withTimeout } from '../../shared/timeout';
 import { causeCode } from '../context';
 import { checkClientKeys, checkTokenKeys } from './auth-keys';
 import { failed, type Check, type CheckContext, type Finding } from './check';
@@ -50,7 +50,7 @@ async function runCheck(check: Check, context: CheckContext, timeoutMs: number):
   try {
     return await withTimeout(timeoutMs, Promise.resolve(check.run(context)));
   } catch (error) {
-    if (error instanceof DeadlineExceeded)
+    if (error instanceof TimeoutError)
       return [failed('timeout', `The check did not finish within ${timeoutMs / 1000} s.`)];
     return [failed('check_error', `The check failed (${causeCode(error)}).`)];
   }

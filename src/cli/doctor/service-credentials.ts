@@ -41,7 +41,7 @@ function openCredentials({ config, channel }: CheckContext) {
   // Settings that are not set have the value of the sandbox.
   const isSet = apiKey !== SANDBOX_CREDENTIALS.apiKey && secretKey !== SANDBOX_CREDENTIALS.secretKey;
   const settings = isSet ? { apiKey, secretKeys: [secretKey] } : undefined;
-  const credentials = new Credentials({ file: credentialsFile, settings, heard: () => undefined });
+  const credentials = new Credentials({ file: credentialsFile, settings, onEvent: () => undefined });
   const channels = new Map<string, string>();
   const defaultChannel = channel ?? randomUUID();
   if (credentials.of(defaultChannel)) channels.set('default', defaultChannel);
@@ -86,7 +86,7 @@ async function checkEntries(
   while (pending.length > 0) await Promise.all(pending.splice(0, MAX_CONCURRENT_LOOKUPS).map(checkEntry));
   void transport.close();
   if (findings.every(({ status }) => status === 'ok')) {
-    const unknownKey = new ServiceTransport({ ...options, credentials: Credentials.ofNobody() });
+    const unknownKey = new ServiceTransport({ ...options, credentials: Credentials.placeholder() });
     const response = await lookUpNothing(unknownKey, randomUUID()).catch(() => null);
     void unknownKey.close();
     // Any web server responds with 404 to an unknown path.

@@ -7,7 +7,7 @@ import type {
 } from '../../datasources/journal/journal';
 import type { ConfirmRequest, PaymentService } from '../../datasources/payment-service/payments';
 import { PaymentState, PaymentStatus, type PaymentResource } from '../../schema/payment';
-import { known } from '../../schema/lazy-field';
+import { valueOrNull } from '../../schema/lazy-field';
 import { InFlightCounter } from '../../shared/in-flight-counter';
 import { ConfirmClaims, notCarriedOut, type ConfirmClaimsOptions } from './confirm-claims';
 import { sleep, withTimeout } from '../../shared/timeout';
@@ -107,7 +107,7 @@ export class ConfirmService {
     const { channel, transactionId, fields } = request;
     const { session, fingerprints } = this.#options;
     const { service } = session;
-    const method = request.room.type;
+    const method = request.definition.type;
     const inputHash = fingerprints.ofConfirm({ service, channel, transactionId, method, fields });
     return {
       id: randomUUID(),
@@ -137,7 +137,7 @@ export class ConfirmService {
     const earlier = movedBefore ? this.#confirmedBy(call, begun.unresolvedHashes, movedBefore) : [];
     const outcome = await payments.confirm(request);
     if (outcome.kind === 'accepted') {
-      const found = outcome.answer;
+      const found = outcome.response;
       const confirmed = [...earlier, ...this.#confirmedBy(call, [call.claim.inputHash], found)];
       return {
         outcome: { kind: 'success', found, replayed: false },
@@ -208,7 +208,7 @@ export class ConfirmService {
     const { payments } = this.#options;
     const { channel, transactionId } = request;
     const current = await payments.lookUp(request).catch(() => null);
-    return current ?? payments.remembered({ channel, transactionId, room: request.room, status });
+    return current ?? payments.remembered({ channel, transactionId, definition: request.definition, status });
   }
 }
 
@@ -237,7 +237,7 @@ function compareHistory(
 
 /** Whether a payment no longer waits for this confirm. An unknown state word proves nothing. */
 function hasMovedOn(payment: PaymentResource, request: ConfirmRequest): boolean {
-  const state = known(payment.state);
+  const state = valueOrNull(payment.state);
   const isKnownState = state !== null && state !== PaymentState.UNKNOWN;
-  return FINISHED.has(payment.status) || (isKnownState && state !== request.room.confirmation?.answers);
+  return FINISHED.has(payment.status) || (isKnownState && state !== request.definition.confirmation?.answers);
 }

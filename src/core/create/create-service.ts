@@ -214,8 +214,8 @@ export class CreateService {
       return outcome;
     }
     // A transaction that another attempt created is not the result of this one.
-    if (outcome.kind === 'accepted' && (await recovery.record(attempt, outcome.answer)))
-      return { kind: 'success', found: outcome.answer, replayed: false };
+    if (outcome.kind === 'accepted' && (await recovery.record(attempt, outcome.response)))
+      return { kind: 'success', found: outcome.response, replayed: false };
     return this.#recoverLostResponse(attempt, plan);
   }
 

@@ -1,9 +1,9 @@
 import type { Attempt } from '../../datasources/journal/journal';
 import type { PaymentService } from '../../datasources/payment-service/payments';
-import { paymentRoomOf } from '../../schema/methods';
+import { paymentMethodByType } from '../../schema/methods';
 import type { PaymentResource } from '../../schema/payment';
 import { normalizeDecimal } from '../../schema/scalars';
-import { known } from '../../schema/lazy-field';
+import { valueOrNull } from '../../schema/lazy-field';
 import type { TransactionMatcher, LookupMatch } from './transaction-matcher';
 import type { JournalSession } from '../journal-session';
 
@@ -56,7 +56,7 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
       transactionId: transactionId ?? '',
       status: attempt.status ?? '',
       externalId: attempt.externalId,
-      room: paymentRoomOf(attempt.method),
+      definition: paymentMethodByType(attempt.method),
       amount: attempt,
       secrets,
     });
@@ -67,7 +67,7 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
     { createDate, serviceTime }: PaymentResource,
     { startedAt, serviceStartedAt }: Attempt,
   ): boolean {
-    const created = Date.parse(known(createDate) ?? '');
+    const created = Date.parse(valueOrNull(createDate) ?? '');
     if (serviceStartedAt !== null) return created >= serviceStartedAt - CLOCK_GRAIN_MS;
     const elapsed = this.session.clock.since(startedAt);
     if (elapsed === undefined) return false;
@@ -78,7 +78,7 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
 
 /** Whether method and amount are those of the attempt; the client has compared the channel. */
 function matchesAttempt(payment: PaymentResource, attempt: Attempt): boolean {
-  const amount = known(payment.amount);
+  const amount = valueOrNull(payment.amount);
   return (
     payment.wireType === attempt.method &&
     amount?.currency === attempt.currency &&

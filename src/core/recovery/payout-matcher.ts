@@ -1,6 +1,6 @@
 import type { Attempt } from '../../datasources/journal/journal';
 import type { KnownPayout, PayoutService } from '../../datasources/payment-service/payouts';
-import { payoutRoomOf } from '../../schema/methods';
+import { payoutMethodByType } from '../../schema/methods';
 import type { PayoutResource } from '../../schema/payout';
 import type { TransactionMatcher, LookupMatch } from './transaction-matcher';
 import type { JournalSession } from '../journal-session';
@@ -9,10 +9,10 @@ import type { JournalSession } from '../journal-session';
 export const knownFromJournal = (attempt: Attempt): KnownPayout => ({
   channel: attempt.channel,
   externalId: attempt.externalId,
-  room: payoutRoomOf(attempt.method),
+  definition: payoutMethodByType(attempt.method),
   type: attempt.method,
   amount: attempt,
-  shown: JSON.parse(attempt.publicDetails) as object,
+  publicDetails: JSON.parse(attempt.publicDetails) as object,
 });
 
 /** The service returns neither amount nor time of a payout: the preflight lookup ensures that a later match is the attempt's own. */

@@ -2,7 +2,7 @@ import { containsPan } from '../../redaction/pan';
 import type { SelectedMethod } from '../../schema/methods/selected-method';
 import { findInDecodings, NO_SPANS } from '../../redaction/decodings';
 import { isUuid } from '../../schema/scalars';
-import { holdsToken } from '../../redaction/text';
+import { containsToken } from '../../redaction/text';
 import type { FieldError } from '../../schema/user-errors';
 import { fieldError } from './validate-input';
 
@@ -30,7 +30,7 @@ const containsSecret = (text: string, secret: string): boolean =>
  */
 export function findKeptSecrets(
   { idempotencyKey, externalId, description }: KeptInput,
-  method: Pick<SelectedMethod<unknown>, 'arm' | 'type' | 'secrets'> & { shown?: object },
+  method: Pick<SelectedMethod<unknown>, 'inputField' | 'type' | 'secrets'> & { shown?: object },
   errors: readonly FieldError[] = [],
 ): FieldError[] {
   const rejectedPaths = new Set(errors.map(({ path }) => path.join('.')));
@@ -38,15 +38,15 @@ export function findKeptSecrets(
     if (method.secrets.some((secret) => containsSecret(text, secret))) return true;
     // The digits of a UUID may look like a card number; a UUID without a letter may be one.
     const isHexUuid = isUuid(text.trim()) && /[a-f]/i.test(text);
-    return !isHexUuid && (containsPan(text) || holdsToken(text));
+    return !isHexUuid && (containsPan(text) || containsToken(text));
   };
   const texts: [path: string[], text: unknown][] = [
     [['idempotencyKey'], idempotencyKey],
     [['externalId'], externalId],
     [['description'], description],
-    [['method', method.arm, 'type'], method.type],
+    [['method', method.inputField, 'type'], method.type],
     ...Object.entries(method.shown ?? {}).map(([name, text]): [string[], unknown] => [
-      ['method', method.arm, name],
+      ['method', method.inputField, name],
       text,
     ]),
   ];

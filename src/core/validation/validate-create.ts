@@ -1,5 +1,5 @@
 import type { UrlPolicy } from '../../config/types';
-import { payoutRoomOf } from '../../schema/methods';
+import { payoutMethodByType } from '../../schema/methods';
 import type { SelectedMethod } from '../../schema/methods/selected-method';
 import type { PaymentMethodDefinition, PayoutMethodDefinition } from '../../schema/methods/method-definition';
 import type { FieldError } from '../../schema/user-errors';
@@ -26,14 +26,14 @@ export function validateCreate(
 /** Rules of the selected method (spec section 8). */
 function validateMethod(method: Method, amount: { currency: string }): FieldError[] {
   const errors: FieldError[] = [];
-  const { currency } = method.room;
+  const { currency } = method.definition;
   if (currency && currency !== amount.currency) {
     const message = `must be ${currency}: the only currency of this method.`;
     errors.push(fieldError(['amount', 'currency'], 'currencyOfMethod', message));
   }
-  if (method.type !== method.room.type && payoutRoomOf(method.type) !== method.room) {
+  if (method.type !== method.definition.type && payoutMethodByType(method.type) !== method.definition) {
     const message = 'must not be a method that has an input field of its own.';
-    errors.push(fieldError(['method', method.arm, 'type'], 'knownMethod', message));
+    errors.push(fieldError(['method', method.inputField, 'type'], 'knownMethod', message));
   }
   return errors;
 }

@@ -1,4 +1,4 @@
-import { DeadlineExceeded } from '../../shared/timeout';
+import { TimeoutError } from '../../shared/timeout';
 import { monotonicMs } from './deadline';
 import { JournalUnavailable } from './journal';
 
@@ -64,7 +64,7 @@ export class Batcher<Op, Result> {
   #timeOut(queued: Queued<Op, Result>): void {
     // Removed when the next batch is taken: searching the queue for each would be quadratic.
     queued.isTimedOut = true;
-    queued.reject(new JournalUnavailable(new DeadlineExceeded()));
+    queued.reject(new JournalUnavailable(new TimeoutError()));
     this.#run();
   }
 

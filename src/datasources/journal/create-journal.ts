@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { DEADLINE_MS } from './deadline';
 import type { Journal } from './journal';
-import { faultOf, faultText, isPermanent } from './journal-error';
+import { describeJournalError, journalErrorText, isPermanent } from './journal-error';
 import { JournalOpenError } from './journal-open-error';
 import { PostgresJournal } from './postgres/journal';
 import { SqliteJournal } from './sqlite/journal';
@@ -19,10 +19,10 @@ export async function openJournal(url: string, deadlineMs = DEADLINE_MS): Promis
     // Connects and applies migrations before the first call.
     await journal.ping();
   } catch (error) {
-    const fault = faultOf(error);
+    const fault = describeJournalError(error);
     if (isPermanent(fault)) {
       await journal.close();
-      throw new JournalOpenError(faultText(fault), error);
+      throw new JournalOpenError(journalErrorText(fault), error);
     }
   }
   return journal;

@@ -1,8 +1,8 @@
 import { JournalBusy, type Journal } from './journal';
-import { faultOf, type JournalFault } from './journal-error';
+import { describeJournalError, type JournalErrorInfo } from './journal-error';
 
 /** Called after each call of the journal; `fault` is null when it succeeded. Must not throw. */
-export type JournalListener = (call: string, fault: JournalFault | null, ms: number) => void;
+export type JournalListener = (call: string, fault: JournalErrorInfo | null, ms: number) => void;
 
 /** Wraps a journal and reports the duration and result of all calls but `close`. */
 export const instrumentJournal = (journal: Journal, onCall: JournalListener): Journal =>
@@ -15,12 +15,12 @@ export const instrumentJournal = (journal: Journal, onCall: JournalListener): Jo
       return (...args: unknown[]) => {
         const startedAt = performance.now();
         const result = method(...args);
-        const ended = (fault: JournalFault | null): void =>
+        const ended = (fault: JournalErrorInfo | null): void =>
           onCall(String(name), fault, performance.now() - startedAt);
         result.then(
           () => ended(null),
           // A list rejected because too many are queued is no failure of the journal.
-          (error: unknown) => ended(error instanceof JournalBusy ? null : faultOf(error)),
+          (error: unknown) => ended(error instanceof JournalBusy ? null : describeJournalError(error)),
         );
         return result;
       };

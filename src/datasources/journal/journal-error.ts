@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
-import { DeadlineExceeded } from '../../shared/timeout';
+import { TimeoutError } from '../../shared/timeout';
 
 /**
  * Why the journal fails: the value of `reason` in log lines, /readyz and metrics, its message, and the SQLSTATEs, system
@@ -41,7 +41,7 @@ export type JournalReason = keyof typeof REASONS;
 export const JOURNAL_REASONS = Object.keys(REASONS) as JournalReason[];
 
 /** Description of a journal error that is safe to log: no value of a setting, no message of a driver. */
-export interface JournalFault {
+export interface JournalErrorInfo {
   reason: JournalReason;
   /** SQLSTATE, or name of a system or SQLite error code; null when the error has none. */
   code: string | null;
@@ -71,11 +71,11 @@ const BY_MESSAGE: readonly [RegExp, JournalReason, message?: string][] = [
 ];
 
 /** Describes an error of the journal by the first known code of the error and its causes. */
-export function faultOf(error: unknown): JournalFault {
+export function describeJournalError(error: unknown): JournalErrorInfo {
   const chain = [...withCauses(error)];
   for (const inner of chain) {
-    if (inner instanceof DescribedError) return inner.fault;
-    const code = inner instanceof DeadlineExceeded ? 'ETIMEDOUT' : inner.code;
+    if (inner instanceof DescribedError) return inner.info;
+    const code = inner instanceof TimeoutError ? 'ETIMEDOUT' : inner.code;
     if (typeof code !== 'string' || !/^\w{2,60}$/.test(code)) continue;
     const reason = reasonOf(code);
     return { reason, code, message: REASONS[reason][0] };
@@ -108,10 +108,10 @@ export class DescribedError extends Error {
   /** As in errors of the driver and the system. */
   readonly code: string | undefined;
 
-  constructor(readonly fault: JournalFault) {
-    super(fault.message);
+  constructor(readonly info: JournalErrorInfo) {
+    super(info.message);
     this.name = 'FaultError';
-    this.code = fault.code ?? undefined;
+    this.code = info.code ?? undefined;
   }
 }
 
@@ -122,10 +122,10 @@ const PERMANENT: ReadonlySet<JournalReason> = new Set([
 ]);
 
 /** Whether only a changed setting or privilege helps: the gateway does not start then. */
-export const isPermanent = ({ reason }: JournalFault): boolean => PERMANENT.has(reason);
+export const isPermanent = ({ reason }: JournalErrorInfo): boolean => PERMANENT.has(reason);
 
 /** The message, and the code in parentheses. */
-export const faultText = ({ message, code }: JournalFault): string =>
+export const journalErrorText = ({ message, code }: JournalErrorInfo): string =>
   code === null ? message : `${message} (${code})`;
 
 const SQLITE_CODES: Readonly<Record<number, string>> = {

@@ -1,5 +1,10 @@
 import type { Clock, Timer } from '../../shared/clock';
-import { faultOf, isPermanent, type JournalFault, type JournalReason } from './journal-error';
+import {
+  describeJournalError,
+  isPermanent,
+  type JournalErrorInfo,
+  type JournalReason,
+} from './journal-error';
 
 const CHECK_INTERVAL_MS = 5_000;
 /** Interval while the journal fails, and the minimum between two checks. */
@@ -33,7 +38,7 @@ interface JournalMonitorOptions {
  */
 export class JournalMonitor {
   readonly #options: JournalMonitorOptions;
-  #fault: JournalFault | null = null;
+  #fault: JournalErrorInfo | null = null;
   /** Failed checks in a row. The first check of all counts as the second: nothing is known yet. */
   #failures = 1;
   #failsSince = 0;
@@ -52,7 +57,7 @@ export class JournalMonitor {
   }
 
   /** Why the journal cannot be written; null when it can. */
-  get fault(): JournalFault | null {
+  get currentError(): JournalErrorInfo | null {
     return this.#fault;
   }
 
@@ -69,7 +74,7 @@ export class JournalMonitor {
   }
 
   /** Must be called after each call of the journal; `fault` is null when it succeeded. */
-  ended(call: string, fault: JournalFault | null): void {
+  onCallEnd(call: string, fault: JournalErrorInfo | null): void {
     if (call === 'checkWrite') return;
     if (call === 'insertAttempt' && !fault) this.#wroteAt = this.#now();
     if (!fault) return;
@@ -109,7 +114,7 @@ export class JournalMonitor {
       if (isLarge) this.#largeAt = startedAt;
       this.#onWritable();
     } catch (error) {
-      const fault = faultOf(error);
+      const fault = describeJournalError(error);
       const isTransient = TRANSIENT.has(fault.reason);
       // The check has a low priority: a journal busy with attempts can be written.
       if (isTransient && this.#wroteAt > startedAt) return this.#onWritable();
@@ -127,7 +132,7 @@ export class JournalMonitor {
     this.#options.log.info(facts, 'journal writable again');
   }
 
-  #onUnavailable(fault: JournalFault): void {
+  #onUnavailable(fault: JournalErrorInfo): void {
     const now = this.#now();
     const { reason, code, message } = fault;
     if (!this.#fault) this.#failsSince = now;
@@ -149,7 +154,7 @@ export class JournalMonitor {
   }
 }
 
-function remedyOf(fault: JournalFault): string {
+function remedyOf(fault: JournalErrorInfo): string {
   if (fault.reason === 'file_replaced')
     return 'restore the original file, or stop the gateway and restore the journal';
   return isPermanent(fault) ? 'correct DATABASE_URL or the privileges of its user' : 'retrying every second';

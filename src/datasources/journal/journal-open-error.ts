@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
-import { accessErrorCode, faultOf, faultText } from './journal-error';
+import { accessErrorCode, describeJournalError, journalErrorText } from './journal-error';
 
 /** The journal cannot be opened, and retrying does not help. The message is for the operator. */
 export class JournalOpenError extends Error {
@@ -12,10 +12,13 @@ export class JournalOpenError extends Error {
 
 /** Describes why a SQLite file cannot be opened, and the remedy. */
 export const fileOpenError = (file: string, error: unknown): JournalOpenError =>
-  new JournalOpenError(placeFault(file) ?? `${file}: ${faultText(faultOf(error))}`, error);
+  new JournalOpenError(
+    describePathError(file) ?? `${file}: ${journalErrorText(describeJournalError(error))}`,
+    error,
+  );
 
 /** Why a file cannot be written or created, without a full stop; undefined when it can. */
-export function placeFault(file: string): string | undefined {
+export function describePathError(file: string): string | undefined {
   const folder = path.dirname(file);
   const above = path.dirname(folder);
   if (kindOf(file) === 'folder') return `${file} is a folder: name a file in it`;

@@ -8,7 +8,7 @@ import {
   toMutationOutcome,
   type ExpectedFields,
   type MutationOutcome,
-  type NotFoundAnswer,
+  type NotFoundResponse,
 } from './mapping/responses';
 import type { Credentials } from './credentials';
 import type { Bulkhead, Slot } from './http/resilience';
@@ -76,7 +76,7 @@ export class ServiceClient {
 
   constructor(
     private readonly transport: ServiceTransport,
-    private readonly notFound: NotFoundAnswer,
+    private readonly notFound: NotFoundResponse,
     /** The gateway's own secrets, which responses must not expose. */
     private readonly own: { credentials: Pick<Credentials, 'known'>; isToken?(text: string): boolean },
     private readonly observer: RequestObserver,
@@ -126,7 +126,7 @@ export class ServiceClient {
   queue(path: string, lane: Bulkhead): SendQueue {
     const { transport } = this;
     return {
-      hasFreeSlot: () => transport.guard.hasFreeSlot(lane),
+      hasFreeSlot: () => transport.policy.hasFreeSlot(lane),
       serviceNow: () => transport.serviceNow() ?? null,
       reserve: async (channel) => {
         const startedAt = performance.now();
@@ -172,4 +172,4 @@ export function lookupQuery({ channel, transactionId, externalId }: LookupKey): 
 
 /** Maps an accepted response; leaves other outcomes unchanged. */
 export const mapAccepted = <A, B>(outcome: MutationOutcome<A>, map: (answer: A) => B): MutationOutcome<B> =>
-  outcome.kind === 'accepted' ? { kind: 'accepted', answer: map(outcome.answer) } : outcome;
+  outcome.kind === 'accepted' ? { kind: 'accepted', response: map(outcome.response) } : outcome;

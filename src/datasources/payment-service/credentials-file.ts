@@ -1,7 +1,7 @@
 import { errorCode } from '../../shared/error-code';
 import { parseJson } from '../../shared/json-text';
 import { isUuid } from '../../schema/scalars';
-import { isWireObject, type WireObject } from '../../shared/wire-object';
+import { isObject, type WireObject } from '../../shared/wire-object';
 import { Secret } from '../../shared/secret';
 
 /** Credentials of a channel: two secret keys while the key is being rotated. */
@@ -74,7 +74,7 @@ function readSecretKeys({ name, value, isFile }: Field, readFile: ReadFile): Sec
 }
 
 function readEntry(name: string, entry: unknown, readFile: ReadFile): CredentialEntry {
-  if (!isWireObject(entry)) throw new Error(`${name}: expected ${ENTRY_SHAPE}`);
+  if (!isObject(entry)) throw new Error(`${name}: expected ${ENTRY_SHAPE}`);
   if (Object.keys(entry).some((field) => !ENTRY_FIELDS.includes(field)))
     throw new Error(`${name}: has more fields than ${ENTRY_SHAPE}`);
   return {
@@ -84,7 +84,7 @@ function readEntry(name: string, entry: unknown, readFile: ReadFile): Credential
 }
 
 function readChannels(channels: unknown, readFile: ReadFile): Map<string, CredentialEntry> {
-  if (!isWireObject(channels)) throw new Error('channels: expected an object with an entry for each channel');
+  if (!isObject(channels)) throw new Error('channels: expected an object with an entry for each channel');
   const entries = new Map<string, CredentialEntry>();
   Object.entries(channels).forEach(([name, entry], index) => {
     // The name is not repeated: it may be a misplaced secret.
@@ -102,7 +102,7 @@ function readChannels(channels: unknown, readFile: ReadFile): Map<string, Creden
  */
 export function readCredentialsFile(text: string, readFile: ReadFile): CredentialTable {
   const file = parseJson(text);
-  if (!isWireObject(file)) throw new Error('expected a JSON object with default and channels');
+  if (!isObject(file)) throw new Error('expected a JSON object with default and channels');
   if (Object.keys(file).some((name) => name !== 'default' && name !== 'channels'))
     throw new Error('has more fields than default and channels');
   return {

@@ -57,7 +57,7 @@ interface CredentialsOptions {
   file: string | null;
   /** SERVICE_API_KEY and SERVICE_SECRET_KEY: the default when the file has none. */
   settings: CredentialEntry | undefined;
-  heard(event: CredentialEvent): void;
+  onEvent(event: CredentialEvent): void;
 }
 
 interface ActiveCredentials {
@@ -74,14 +74,14 @@ export class Credentials {
   readonly #fixed: ActiveCredentials;
 
   /** Random credentials that no service should accept. */
-  static ofNobody(): Credentials {
+  static placeholder(): Credentials {
     const settings = { apiKey: new Secret(randomUUID()), secretKeys: [new Secret(randomUUID())] };
-    return new Credentials({ file: null, settings, heard: () => undefined });
+    return new Credentials({ file: null, settings, onEvent: () => undefined });
   }
 
   /** Throws an Error that describes the problem with the file. */
   constructor(options: CredentialsOptions) {
-    const { file, heard } = options;
+    const { file, onEvent: heard } = options;
     this.#options = options;
     this.#fixed = this.#activate({ default: undefined, channels: new Map() });
     if (file === null) return;
@@ -94,7 +94,7 @@ export class Credentials {
           throw new Error('expected default or channels: there are no credentials');
         return this.#activate(table);
       },
-      told: (event) => heard(event.taken ? { kind: 'reloaded' } : { kind: 'refused', why: event.why }),
+      onReload: (event) => heard(event.taken ? { kind: 'reloaded' } : { kind: 'refused', why: event.why }),
     });
   }
 
@@ -112,7 +112,7 @@ export class Credentials {
   /** Must be called when the service accepted a signer after rejecting the other. */
   onAccepted(signers: Signers, signer: Signer): void {
     const secretKey = signers.prefer(signer);
-    if (secretKey !== undefined) this.#options.heard({ kind: 'switched', entry: signers.name, secretKey });
+    if (secretKey !== undefined) this.#options.onEvent({ kind: 'switched', entry: signers.name, secretKey });
   }
 
   /** Stops watching the file. */

@@ -27,14 +27,14 @@ export interface CreateRequest {
 }
 
 export interface PaymentRequest extends CreateRequest {
-  room: PaymentMethodDefinition;
+  definition: PaymentMethodDefinition;
   returnUrl?: string | null;
 }
 
 export interface ConfirmRequest {
   channel: string;
   transactionId: string;
-  room: PaymentMethodDefinition;
+  definition: PaymentMethodDefinition;
   /** Fields of the body beside id, in wire spelling. */
   fields: WireObject;
 }
@@ -81,7 +81,7 @@ export class PaymentService {
       channel: request.channel,
       amount: { currency: request.amount.currency, value: request.amount.value },
       external_id: request.externalId,
-      payment_method: { type: request.room.type, ...request.fields },
+      payment_method: { type: request.definition.type, ...request.fields },
       return_url: request.returnUrl ?? undefined,
       callback_url: request.callbackUrl ?? undefined,
       description: request.description ?? undefined,
@@ -95,13 +95,13 @@ export class PaymentService {
 
   /** POST payment/confirm/ (spec 4.5). The body has no channel. */
   async confirm(request: ConfirmRequest): Promise<MutationOutcome<PaymentResource>> {
-    const { channel, transactionId, room, fields } = request;
+    const { channel, transactionId, definition: room, fields } = request;
     const body = JSON.stringify({ id: transactionId, ...fields });
     const outcome = await this.client.postOnce(
       { channel, path: 'payment/confirm/', lane: 'payments', body },
       { channel, transactionId },
     );
-    return mapAccepted(outcome, (answer) => this.#read(answer, { channel, room }));
+    return mapAccepted(outcome, (answer) => this.#read(answer, { channel, definition: room }));
   }
 
   /** GET payment/ (spec 4.3); null when there is no such payment. */

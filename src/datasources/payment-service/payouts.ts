@@ -1,4 +1,4 @@
-import { payoutRoomOf } from '../../schema/methods';
+import { payoutMethodByType } from '../../schema/methods';
 import type { PayoutMethodDefinition } from '../../schema/methods/method-definition';
 import { readWord } from '../../schema/payment';
 import { PayoutStatus, type PayoutResource } from '../../schema/payout';
@@ -16,21 +16,21 @@ import type { CreateRequest, OnSeen, Search } from './payments';
 import { amountOf, readError } from './mapping/read-payment';
 
 export interface PayoutRequest extends CreateRequest {
-  room: PayoutMethodDefinition;
+  definition: PayoutMethodDefinition;
   /** payout_method.type: that of the method, or the caller's. */
   type: string;
   /** Method details that may be shown: the service never returns them. */
-  shown: object;
+  publicDetails: object;
 }
 
 /** What the gateway knows about a payout from its request or lookup. */
 export interface KnownPayout {
   channel: string;
   externalId?: string;
-  room?: PayoutMethodDefinition;
+  definition?: PayoutMethodDefinition;
   type?: string | null;
   amount?: { currency: string; value: string };
-  shown?: object;
+  publicDetails?: object;
   /** Whether more is known but could not be read now. */
   isPartial?: boolean;
 }
@@ -95,10 +95,10 @@ export class PayoutService {
 /** Reads a payout (spec 2.6); fields that the response lacks come from `known`. */
 function readPayout(answer: WireObject, known: KnownPayout): PayoutResource {
   const type = wireText(answer['method']);
-  const room = type === null ? (known.room ?? payoutRoomOf(null)) : payoutRoomOf(type);
+  const room = type === null ? (known.definition ?? payoutMethodByType(null)) : payoutMethodByType(type);
   const payout = new room.payout(room);
   const status = String(answer['status']);
-  return Object.assign(payout, room === known.room ? known.shown : {}, {
+  return Object.assign(payout, room === known.definition ? known.publicDetails : {}, {
     wireType: parseEnumWord(type) ?? known.type ?? null,
     transactionId: String(answer['transaction_id']).toLowerCase(),
     channel: known.channel,

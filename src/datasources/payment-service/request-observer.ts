@@ -18,7 +18,7 @@ export interface RequestFailureReport {
 /** Called for every request: must be fast and must not throw. */
 export interface RequestObserver {
   /** A request failed. */
-  fault(report: RequestFailureReport): void;
+  failed(report: RequestFailureReport): void;
   /** A request ended, with or without a response. */
   ended(call: string, result: string, ms: number): void;
   /** A lookup is retried. */
@@ -52,12 +52,12 @@ function classifyStatus(status: number, notFoundStatus: number): string {
   return status >= 500 ? 'server_error' : 'refused';
 }
 
-/** `not_tried`: a circuit breaker is open, or too many requests are queued. */
+/** `rejected_locally`: a circuit breaker is open, or too many requests are queued. */
 const RESULTS: Readonly<Record<RequestFailure['reason'], string>> = {
   timeout: 'timeout',
   broken: 'broken',
   'too-large': 'too_large',
-  refused: 'not_tried',
+  refused: 'rejected_locally',
 };
 
 export function endOfFailure(failure: unknown): RequestEnd {
@@ -78,5 +78,5 @@ export function reportEnd(
   const name = `${isLookup ? 'GET' : 'POST'} ${call.path}`;
   const isChannelError = result === 'unauthorized' || result === 'no_credentials';
   const channel = isChannelError ? { channel: call.channel } : {};
-  observer.fault({ call: name, ...facts, ...channel, ms: Math.round(ms) });
+  observer.failed({ call: name, ...facts, ...channel, ms: Math.round(ms) });
 }

@@ -2,7 +2,7 @@ import type { ApolloServerPlugin } from '@apollo/server';
 import type { ExecutionResult, GraphQLFormattedError } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { OperationContext } from '../../resolvers/context';
-import { isWireObject } from '../../shared/wire-object';
+import { isObject } from '../../shared/wire-object';
 import type { AdmittedRequest } from '../graphql/admission';
 import type { OperationLog } from '../graphql/operation-log';
 import { remainingCost } from '../limits/cost-limit-plugin';
@@ -57,7 +57,7 @@ export class CompiledOperationCache {
   constructor(private readonly options: CacheOptions) {}
 
   /** Compiles an operation when Apollo executes it for the second time. */
-  readonly learnOperations: ApolloServerPlugin<OperationContext> = {
+  readonly recordOperations: ApolloServerPlugin<OperationContext> = {
     requestDidStart: () =>
       Promise.resolve({
         didResolveOperation: ({ schema, document, operation, source, request }) => {
@@ -77,7 +77,7 @@ export class CompiledOperationCache {
   }
 
   /** Records the media type that an Accept header gets. */
-  learnType(accept: string | undefined, contentType: unknown): void {
+  recordContentType(accept: string | undefined, contentType: unknown): void {
     if (typeof contentType === 'string' && (accept ?? '').length <= MAX_ACCEPT_LENGTH)
       this.#types.set(accept ?? '', contentType);
   }
@@ -106,10 +106,9 @@ export class CompiledOperationCache {
     { operationName, variables, extensions }: AdmittedRequest['params'],
     digest: string | null,
   ): PreparedOperation | undefined {
-    if (digest === null || !isWireObject(variables ?? {})) return undefined;
+    if (digest === null || !isObject(variables ?? {})) return undefined;
     if (!isAbsent(operationName) && typeof operationName !== 'string') return undefined;
-    if (!isAbsent(extensions) && (!isWireObject(extensions) || extensions['persistedQuery']))
-      return undefined;
+    if (!isAbsent(extensions) && (!isObject(extensions) || extensions['persistedQuery'])) return undefined;
     return this.#operations.get(keyOf(digest, operationName));
   }
 

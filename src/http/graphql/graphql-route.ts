@@ -7,7 +7,7 @@ import { AccessError, type Caller } from '../../auth/caller';
 import type { OperationContext } from '../../resolvers/context';
 import type { ContextFactory } from '../../resolvers/context-factory';
 import { nextEventLoopTurn } from '../../shared/next-turn';
-import { isWireObject } from '../../shared/wire-object';
+import { isObject } from '../../shared/wire-object';
 import type { CompiledOperationCache } from '../compiled/compiled-operation-cache';
 import type { Connections } from '../server/connections';
 import { isLoopbackHost } from '../server/origin-check';
@@ -88,7 +88,8 @@ export async function addGraphql(app: FastifyInstance, options: GraphqlRouteOpti
           return response.body;
         }
         const text = (await apolloHandler.call(this, request, reply)) as unknown;
-        if (reply.statusCode === 200) prepared.learnType(headers.accept, reply.getHeader('content-type'));
+        if (reply.statusCode === 200)
+          prepared.recordContentType(headers.accept, reply.getHeader('content-type'));
         return text;
       },
     });
@@ -162,7 +163,7 @@ async function admit(
 ): Promise<AdmittedRequest | null> {
   const isGet = request.method === 'GET';
   const given: unknown = isGet ? parseGetParams(request.url) : request.body;
-  if (!isWireObject(given)) return null;
+  if (!isObject(given)) return null;
   const admitted = await admission.admit(given, caller);
   const { params } = admitted;
   if (params === given) return admitted;

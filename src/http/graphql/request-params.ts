@@ -1,5 +1,5 @@
 import { parseJson } from '../../shared/json-text';
-import { isWireObject } from '../../shared/wire-object';
+import { isObject } from '../../shared/wire-object';
 import { badRequest } from './http-error';
 
 /** The parameters of a GraphQL request as the client sent them: the body of a POST, or the payload of a subscription. */
@@ -61,6 +61,6 @@ export const toSearchParams = (params: GraphQLRequestParams): URLSearchParams =>
 export function validateParams({ query, operationName, variables, extensions }: GraphQLRequestParams): void {
   if (typeof (query ?? '') !== 'string') throw badRequest('query must be a string.');
   if (typeof (operationName ?? '') !== 'string') throw badRequest('operationName must be a string.');
-  if (!isWireObject(variables ?? {})) throw badRequest('variables must be an object.');
-  if (!isWireObject(extensions ?? {})) throw badRequest('extensions must be an object.');
+  if (!isObject(variables ?? {})) throw badRequest('variables must be an object.');
+  if (!isObject(extensions ?? {})) throw badRequest('extensions must be an object.');
 }

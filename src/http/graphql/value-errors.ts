@@ -1,5 +1,5 @@
 import { GraphQLError, Kind, parse, visit, type Source, type ValueNode } from 'graphql';
-import type { ValueFault, ValueRule } from '../../schema/value-rules';
+import type { InvalidValue, ValueRule } from '../../schema/value-rules';
 import { MAX_TOKENS } from '../limits/document-limits';
 import { shownName } from '../../redaction/graphql-message';
 
@@ -107,10 +107,10 @@ function pathsOfLiteral(error: GraphQLError, reason: string): (readonly string[]
 }
 
 /** The invalid values behind an error, with path and rule; undefined when the error is about something else. */
-export function valueErrors(error: unknown): ValueFault[] | undefined {
+export function valueErrors(error: unknown): InvalidValue[] | undefined {
   if (!(error instanceof GraphQLError)) return undefined;
   const { fields } = error.extensions;
-  if (Array.isArray(fields)) return fields as ValueFault[];
+  if (Array.isArray(fields)) return fields as InvalidValue[];
   const [, missing] = MISSING_ARGUMENT.exec(error.message) ?? [];
   if (missing !== undefined) return [{ path: publicPath([missing]), rule: 'required' }];
   const [node] = error.nodes ?? [];

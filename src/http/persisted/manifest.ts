@@ -10,7 +10,7 @@ import {
 } from 'graphql';
 import { publicMessage } from '../../redaction/graphql-message';
 import { parseJson } from '../../shared/json-text';
-import { isWireObject } from '../../shared/wire-object';
+import { isObject } from '../../shared/wire-object';
 
 export interface ManifestOperation {
   id: string;
@@ -27,7 +27,7 @@ const isText = (value: unknown): value is string => typeof value === 'string' &&
 function readApollo({ format, version, operations }: Record<string, unknown>): ManifestOperation[] {
   if (format !== APOLLO_FORMAT || version !== 1 || !Array.isArray(operations)) throw new Error(EXPECTED);
   return operations.map((entry: unknown, index) => {
-    const { id, name, body } = isWireObject(entry) ? entry : {};
+    const { id, name, body } = isObject(entry) ? entry : {};
     if (!isText(id) || !isText(name) || !isText(body))
       throw new Error(`operation ${index + 1}: expected strings as id, name and body`);
     return { id, name, body };
@@ -44,13 +44,13 @@ function readCodegen(manifest: Record<string, unknown>): ManifestOperation[] {
 /** Parses a manifest of either format. Throws an Error with the reason, or a SyntaxError when it is not JSON. */
 export function readManifest(text: string): ManifestOperation[] {
   const manifest = parseJson(text);
-  if (!isWireObject(manifest)) throw new Error(EXPECTED);
+  if (!isObject(manifest)) throw new Error(EXPECTED);
   const operations = 'format' in manifest ? readApollo(manifest) : readCodegen(manifest);
   if (operations.length === 0) throw new Error('it has no operation');
   return operations;
 }
 
-export interface DocumentFault {
+export interface DocumentError {
   rule: ValidationRule;
   /** Without values of the document. */
   message: string;
@@ -58,11 +58,11 @@ export interface DocumentFault {
 }
 
 /** Validates a document rule by rule, so that each error has its rule. */
-export function documentFaults(
+export function documentErrors(
   schema: GraphQLSchema,
   document: DocumentNode,
   rules: readonly ValidationRule[] = specifiedRules,
-): DocumentFault[] {
+): DocumentError[] {
   return rules.flatMap((rule) =>
     validate(schema, document, [rule]).map((error) => ({
       rule,
@@ -79,7 +79,7 @@ export function validateOperation(schema: GraphQLSchema, { id, name, body }: Man
     const document = parse(body);
     if (!document.definitions.some(({ kind }) => kind === Kind.OPERATION_DEFINITION))
       return [`${subject}: its document has no operation`];
-    return documentFaults(schema, document).map(
+    return documentErrors(schema, document).map(
       ({ rule, message }) => `${subject}: ${rule.name}: ${message}`,
     );
   } catch (error) {

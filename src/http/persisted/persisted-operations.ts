@@ -3,7 +3,7 @@ import { GraphQLError, Lexer, Source, TokenKind, type GraphQLSchema } from 'grap
 import type { CallerKind } from '../../auth/caller';
 import type { PersistedMode } from '../../config/types';
 import { textOfFile } from '../../shared/json-text';
-import { isWireObject } from '../../shared/wire-object';
+import { isObject } from '../../shared/wire-object';
 import { badRequest, RequestError } from '../graphql/http-error';
 import { loggable } from '../graphql/operation-log';
 import type { GraphQLRequestParams } from '../graphql/request-params';
@@ -52,7 +52,7 @@ export class PersistedOperations {
     const resolved = { ...params, query: operation.body };
     delete resolved.documentId;
     // Apollo would compare the hash with the document, and an id of the manifest need not be a hash.
-    if (isWireObject(params.extensions))
+    if (isObject(params.extensions))
       resolved.extensions = { ...params.extensions, persistedQuery: undefined };
     return resolved;
   }
@@ -98,8 +98,8 @@ export class PersistedOperations {
 
 /** The hash of a persisted query of Apollo Client or urql. */
 export function hashIn(extensions: unknown): unknown {
-  const persistedQuery = isWireObject(extensions) ? extensions['persistedQuery'] : undefined;
-  return isWireObject(persistedQuery) ? persistedQuery['sha256Hash'] : undefined;
+  const persistedQuery = isObject(extensions) ? extensions['persistedQuery'] : undefined;
+  return isObject(persistedQuery) ? persistedQuery['sha256Hash'] : undefined;
 }
 
 /** An id without the prefix "sha256:" of GraphQL over HTTP and graphql-codegen, which Apollo does not write. */

@@ -17,12 +17,12 @@ export function connectionLog(log: Logger, clock: Clock, metrics: ConnectionList
     counts = {};
   };
   return {
-    connectionRefused(reason) {
-      metrics.connectionRefused(reason);
+    connectionRejected(reason) {
+      metrics.connectionRejected(reason);
       count(`refused_${reason}`);
     },
-    connectionEnded(reason) {
-      metrics.connectionEnded(reason);
+    connectionClosed(reason) {
+      metrics.connectionClosed(reason);
       count(`closed_${reason}`);
     },
   };

@@ -34,8 +34,8 @@ export interface ConnectionLimits {
 }
 
 export interface ConnectionListener {
-  connectionRefused(reason: ConnectionRefusal): void;
-  connectionEnded(reason: ConnectionEnd): void;
+  connectionRejected(reason: ConnectionRefusal): void;
+  connectionClosed(reason: ConnectionEnd): void;
 }
 
 interface Network {
@@ -91,7 +91,7 @@ export class Connections {
     });
     // Errors before the server listens are reported by listen().
     server.on('error', () => {
-      if (server.listening) this.listener.connectionRefused('accept_failed');
+      if (server.listening) this.listener.connectionRejected('accept_failed');
     });
   }
 
@@ -135,7 +135,7 @@ export class Connections {
   reset(connection: ClientConnection, reason: ConnectionEnd): void {
     connection.socket.resetAndDestroy();
     this.#forget(connection);
-    this.listener.connectionEnded(reason);
+    this.listener.connectionClosed(reason);
   }
 
   #accept(socket: Socket): boolean {
@@ -148,7 +148,7 @@ export class Connections {
     const network = this.#isProxy(remoteAddress) ? null : clientNetwork(remoteAddress);
     const refusal = this.#refusal(network);
     if (refusal) {
-      this.listener.connectionRefused(this.#refuser.refuse(socket) ? refusal : 'dropped');
+      this.listener.connectionRejected(this.#refuser.refuse(socket) ? refusal : 'dropped');
       return false;
     }
     const initial = { latest: undefined, waiting: 0, isUpgraded: false, callerId: undefined };
@@ -173,7 +173,7 @@ export class Connections {
     // The kernel still delivers the end of the latest response.
     connection.socket.destroy();
     this.#forget(connection);
-    this.listener.connectionEnded('evicted');
+    this.listener.connectionClosed('evicted');
     return true;
   }
 

@@ -19,17 +19,17 @@ interface LiveOptions extends Omit<SubscriptionOptions, 'documents' | 'quota'> {
   /** Called when authentication fails. */
   unauthenticated(): void;
   /** Called when a limit of subscriptions or connections is reached. */
-  noSeat(): void;
+  limitReached(): void;
   connections: Connections;
 }
 
 /** Serves subscriptions over WebSocket and server-sent events, with the same checks and limits. */
-export function startLive(app: FastifyInstance, options: LiveOptions) {
+export function startSubscriptions(app: FastifyInstance, options: LiveOptions) {
   const { schema, introspection, clock, heartbeatMs, authenticator, corsOrigins } = options;
   const limits = {
     all: options.maxWatchers,
     perCaller: options.maxWatchersPerClient,
-    onRejected: options.noSeat,
+    onRejected: options.limitReached,
   };
   const subscriptions = new QuotaLimiter(limits);
   const heartbeat = new Heartbeat(clock, heartbeatMs);

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { isWireObject } from '../../shared/wire-object';
+import { isObject } from '../../shared/wire-object';
 import { badRequest, CREDENTIALS_REQUIRED, RequestError } from '../graphql/http-error';
 import { parseGetParams, validateParams } from '../graphql/request-params';
 import { SHUTTING_DOWN } from '../server/graceful-shutdown';
@@ -35,7 +35,7 @@ export class SseHandler {
         if (this.#closing) throw SHUTTING_DOWN;
         if (!/text\/event-stream|\*\/\*/.test(headers.accept ?? '*/*')) throw NOT_ACCEPTABLE;
         const params: unknown = method === 'GET' ? parseGetParams(url) : body;
-        if (!isWireObject(params)) throw badRequest('The body must be a JSON object with a query.');
+        if (!isObject(params)) throw badRequest('The body must be a JSON object with a query.');
         // Here, because prepare() would report the error in the stream.
         validateParams(params);
         const prepared = await this.options.service.prepare(params, { caller, ip, requestId: id });

@@ -12,7 +12,7 @@ import { deleteOldest, moveAway, type Rotation } from './rotation';
 export type { AuditEntry, OutcomeEntry } from './entry';
 
 /** A problem of the audit log. */
-export interface AuditFault {
+export interface AuditProblem {
   /** The reason, for the operator; without values. */
   why: string;
   /** The redacted entry that is missing in the file because of it. */
@@ -60,7 +60,7 @@ export class AuditLog {
   /** Id of this process start. */
   readonly #writer = randomBytes(8).toString('hex');
   readonly #path: string;
-  readonly #onFault: (fault: AuditFault) => void;
+  readonly #onFault: (fault: AuditProblem) => void;
   readonly #options: AuditOptions;
   readonly #lock: WriterLock;
   #file: AuditFile;
@@ -77,7 +77,7 @@ export class AuditLog {
   #gaps = 0;
   #isClosed = false;
 
-  private constructor(file: string, onFault: (fault: AuditFault) => void, options: AuditOptions) {
+  private constructor(file: string, onFault: (fault: AuditProblem) => void, options: AuditOptions) {
     this.#path = file;
     this.#onFault = onFault;
     this.#options = options;
@@ -93,7 +93,7 @@ export class AuditLog {
    */
   static open(
     file: string,
-    onFault: (fault: AuditFault) => void,
+    onFault: (fault: AuditProblem) => void,
     { owner = 'anybody', rotation = null, key = null }: Partial<AuditOptions> = {},
   ): AuditLog {
     let log: AuditLog | undefined;

@@ -1,4 +1,4 @@
-import { redactForAudit, scrubbedDecimal, scrubbedName } from '../../redaction/audit';
+import { redactForAudit, redactDecimalForAudit, redactNameForAudit } from '../../redaction/audit';
 
 /** A mutation that moves money. */
 export interface AuditEntry {
@@ -77,14 +77,14 @@ const optional = <T extends null | undefined>(
 
 const redactAmount = (currency: string, value: string) => ({
   currency: redactForAudit(currency, 16),
-  value: scrubbedDecimal(value, 32),
+  value: redactDecimalForAudit(value, 32),
 });
 
 /** Redacts an entry and limits its line to less than 4096 bytes. */
 export const recordable = ({ amount, ...entry }: AuditEntry): object => ({
-  who: scrubbedName(entry.who, 600),
+  who: redactNameForAudit(entry.who, 600),
   operation: entry.operation,
-  key: optional(scrubbedName, entry.key, 256),
+  key: optional(redactNameForAudit, entry.key, 256),
   channel: redactForAudit(entry.channel, 64),
   method: redactForAudit(entry.method, 128),
   amount: amount && redactAmount(amount.currency, amount.value),
@@ -97,16 +97,16 @@ export const recordable = ({ amount, ...entry }: AuditEntry): object => ({
 
 /** Redacts an outcome and limits its line to less than 4096 bytes. */
 export const recordableOutcome = ({ attempt, ...entry }: OutcomeEntry): object => ({
-  who: scrubbedName(entry.who, 128),
-  sudoUser: optional(scrubbedName, entry.sudoUser, 64),
-  by: optional(scrubbedName, entry.by, 128),
+  who: redactNameForAudit(entry.who, 128),
+  sudoUser: optional(redactNameForAudit, entry.sudoUser, 64),
+  by: optional(redactNameForAudit, entry.by, 128),
   reason: optional(redactForAudit, entry.reason, MAX_REASON_BYTES),
   proposal: optional(redactForAudit, entry.proposal, 64),
-  proposedBy: optional(scrubbedName, entry.proposedBy, 128),
+  proposedBy: optional(redactNameForAudit, entry.proposedBy, 128),
   attempt: redactForAudit(attempt.id, 64),
-  client: scrubbedName(attempt.client, 300),
+  client: redactNameForAudit(attempt.client, 300),
   operation: attempt.kind === 'payment' ? 'createPayment' : 'createPayout',
-  key: scrubbedName(attempt.key, 256),
+  key: redactNameForAudit(attempt.key, 256),
   channel: redactForAudit(attempt.channel, 64),
   method: redactForAudit(attempt.method, 128),
   amount: redactAmount(attempt.currency, attempt.value),

@@ -47,28 +47,28 @@ export class Metrics {
   readonly #process = processMetrics();
   readonly operationEnded: OperationEnded = operationMetrics(this.#registry);
   readonly service: ServiceMetrics = serviceMetrics(this.#registry);
-  readonly money: PaymentMetrics = paymentMetrics(this.#registry);
-  readonly web: ServerMetrics = serverMetrics(this.#registry);
+  readonly payments: PaymentMetrics = paymentMetrics(this.#registry);
+  readonly server: ServerMetrics = serverMetrics(this.#registry);
   #readJournal: () => Promise<void> = () => Promise.resolve();
   #page: Promise<MetricsPage> | undefined;
 
   /** Registers gauges of the connection to the payment service. Call it once. */
-  showService(state: ServiceState): void {
+  registerServiceGauges(state: ServiceState): void {
     registerServiceGauges(this.#registry, state);
   }
 
   /** Registers gauges of journal and audit log. Call it once. */
-  showMoney(state: PaymentState): void {
+  registerPaymentGauges(state: PaymentState): void {
     this.#readJournal = registerPaymentGauges(this.#registry, state);
   }
 
   /** Registers gauges of the HTTP server. Call it once. */
-  showWeb(state: ServerState): void {
+  registerServerGauges(state: ServerState): void {
     registerServerGauges(this.#registry, state);
   }
 
   /** Registers last use and expiry of client keys. Call it once. */
-  showClientKeys(read: () => readonly ClientKeyState[]): void {
+  registerClientKeyGauges(read: () => readonly ClientKeyState[]): void {
     registerClientKeyGauges(this.#registry, read);
   }
 

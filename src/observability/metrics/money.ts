@@ -8,12 +8,12 @@ export interface PaymentMetrics {
    * @param outcome the name of the result's type, or the code of the error
    * @param replayed whether nothing was sent, because the key had been used for the same input
    */
-  moneyCall(call: string, outcome: string, replayed: boolean): void;
+  mutationEnded(call: string, outcome: string, replayed: boolean): void;
   /**
    * A journal call has ended.
    * @param failure one of a few codes; null on success
    */
-  journalCall(call: string, failure: string | null, seconds: number): void;
+  journalCallEnded(call: string, failure: string | null, seconds: number): void;
   /** A lookup for an unknown outcome has ended. */
   onRecovery(kind: string, result: string): void;
   /** A run of the reconciler has ended; not done where the journal failed. */
@@ -82,15 +82,15 @@ export function paymentMetrics(registry: Registry): PaymentMetrics {
   for (const clock of ['system', 'journal']) steps.inc({ clock }, 0);
   return {
     onClockStep: (clock) => steps.inc({ clock }),
-    moneyCall: (call, outcome, replayed) =>
+    mutationEnded: (call, outcome, replayed) =>
       calls.inc({ call, outcome: outcomeLabel(outcome), replayed: String(replayed) }),
     onRecovery: (kind, result) => recoveries.inc({ kind, result }),
     onReconcilerRun: (done) => runs.inc({ result: done ? 'done' : 'failed' }),
-    journalCall: journalMetrics(registers),
+    journalCallEnded: journalMetrics(registers),
   };
 }
 
-function journalMetrics(registers: Registry[]): PaymentMetrics['journalCall'] {
+function journalMetrics(registers: Registry[]): PaymentMetrics['journalCallEnded'] {
   const duration = new Histogram({
     name: 'paygraph_journal_call_duration_seconds',
     help: 'Duration of journal calls, including failed ones.',

@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import { registerCounter, registerGauge, registerGauges } from './register';
 
 /** Why a request was rejected before execution. */
-const REASONS = ['rate_limited', 'overloaded', 'no_seat', 'unauthenticated'] as const;
+const REASONS = ['rate_limited', 'overloaded', 'subscription_limit', 'unauthenticated'] as const;
 
 /** Reasons of src/http/server/connections.ts, shown as 0 from the start. */
 const REJECTED_CONNECTIONS = ['limit', 'address_limit', 'dropped', 'accept_failed'];
@@ -11,11 +11,11 @@ const CLOSED_CONNECTIONS = ['evicted', 'write_timeout', 'unread_limit', 'pipelin
 /** Counts events of the HTTP server, besides operations. */
 export interface ServerMetrics {
   /** A request or subscription was rejected before execution. */
-  refused(reason: (typeof REASONS)[number]): void;
+  rejected(reason: (typeof REASONS)[number]): void;
   /** A connection was rejected. */
-  connectionRefused(reason: string): void;
+  connectionRejected(reason: string): void;
   /** A connection was closed because of its client. */
-  connectionEnded(reason: string): void;
+  connectionClosed(reason: string): void;
   /** A transaction was polled for subscriptions. */
   onPoll(kind: string, result: string): void;
 }
@@ -23,17 +23,17 @@ export interface ServerMetrics {
 /** State of the HTTP server. */
 export interface ServerState {
   /** Open subscriptions. */
-  watchers: () => number;
-  maxWatchers: number;
+  subscriptions: () => number;
+  maxSubscriptions: number;
   /** Connections for subscriptions, by transport. */
-  liveConnections: () => Readonly<Record<string, number>>;
+  subscriptionConnections: () => Readonly<Record<string, number>>;
   /** All connections of the server. */
   connections: () => number;
   maxConnections: number;
   /** Bytes that are buffered because clients do not read them. */
   unreadBytes: () => number;
   /** Number of operations executed without Apollo Server. */
-  preparedOperations: () => number;
+  compiledOperations: () => number;
 }
 
 /** A client key. */
@@ -61,17 +61,17 @@ export function serverMetrics(registry: Registry): ServerMetrics {
     return (reason: string): void => counter.inc({ reason });
   };
   return {
-    refused: countByReason(
+    rejected: countByReason(
       'paygraph_requests_rejected_total',
       'Requests and subscriptions that were rejected before execution.',
       REASONS,
     ),
-    connectionRefused: countByReason(
+    connectionRejected: countByReason(
       'paygraph_connections_rejected_total',
       'Connections of clients that were not accepted.',
       REJECTED_CONNECTIONS,
     ),
-    connectionEnded: countByReason(
+    connectionClosed: countByReason(
       'paygraph_connections_closed_total',
       'Connections that the gateway closed because they were idle at the limit, or because their clients did not read.',
       CLOSED_CONNECTIONS,
@@ -84,11 +84,11 @@ export function serverMetrics(registry: Registry): ServerMetrics {
 export function registerServerGauges(registry: Registry, state: ServerState): void {
   const gauge = (name: string, help: string, read: () => number): void =>
     registerGauge(registry, name, help, read);
-  gauge('paygraph_watchers', 'Open subscriptions.', state.watchers);
+  gauge('paygraph_watchers', 'Open subscriptions.', state.subscriptions);
   gauge(
     'paygraph_watchers_max',
     'Maximum of open subscriptions (MAX_SUBSCRIPTIONS).',
-    () => state.maxWatchers,
+    () => state.maxSubscriptions,
   );
   gauge('paygraph_connections', 'Client connections of any kind.', state.connections);
   gauge('paygraph_connections_max', 'Maximum of client connections.', () => state.maxConnections);
@@ -104,13 +104,13 @@ export function registerServerGauges(registry: Registry, state: ServerState): vo
       help: 'Connections for subscriptions, by transport.',
       label: 'transport',
     },
-    state.liveConnections,
+    state.subscriptionConnections,
   );
   registerCounter(
     registry,
     'paygraph_compiled_operations_total',
     'Operations that were executed as compiled operations, without Apollo Server.',
-    state.preparedOperations,
+    state.compiledOperations,
   );
 }
 

@@ -11,9 +11,9 @@ import { Spans } from './spans';
 /** Tracing of the gateway (docs/tracing.md). */
 export interface Tracing {
   /** The same log, whose lines contain the ids of the active span. */
-  named(log: Logger): Logger;
+  withTraceIds(log: Logger): Logger;
   /** Adds a span for each operation of an app. Call it before routes are added. */
-  follow(app: FastifyInstance): void;
+  instrument(app: FastifyInstance): void;
   ended: RequestSpans['ended'];
   subscription: RequestSpans['subscription'];
   send: ServiceSpans['send'];
@@ -44,8 +44,8 @@ export function startTracing({ settings, service, log, now, flushMs }: TracingOp
   const attempts = new JournalSpans(spans);
   const calls = new ServiceSpans(spans, service);
   return {
-    named: (plain) => withTraceIds(plain, spans),
-    follow: (app) => requests.instrument(app),
+    withTraceIds: (plain) => withTraceIds(plain, spans),
+    instrument: (app) => requests.instrument(app),
     ended: (operation) => requests.ended(operation),
     subscription: () => requests.subscription(),
     send: (call, exchange) => calls.send(call, exchange),

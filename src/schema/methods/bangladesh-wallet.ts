@@ -1,6 +1,6 @@
 import { InputType } from 'type-graphql';
 import { passThrough, readPhone } from '../../redaction/text';
-import { ServiceField, known, type Lazy } from '../lazy-field';
+import { ServiceField, valueOrNull, type Lazy } from '../lazy-field';
 import { ProvideCodeAction } from '../next-action';
 import { PaymentResource, PaymentState, StateField } from '../payment';
 import { EmailText, Phone, TextField } from '../rules';
@@ -78,7 +78,7 @@ export const bangladeshWallet = ({
   },
   nextAction: (wallet: BangladeshWalletPayment) =>
     inState(wallet, PaymentState.WAITING_FOR_CODE, () =>
-      Object.assign(new ProvideCodeAction(), { account: known(wallet.account), confirmWith: type }),
+      Object.assign(new ProvideCodeAction(), { account: valueOrNull(wallet.account), confirmWith: type }),
     ),
   sandbox: {
     type,

@@ -3,7 +3,7 @@ import { ConfirmTransferAction } from '../next-action';
 import { PaymentResource, PaymentState, StateField } from '../payment';
 import { registerEnum } from '../register-enum';
 import { EmailText, MaskedPan, OptionalTextField } from '../rules';
-import { ServiceField, known, type Lazy } from '../lazy-field';
+import { ServiceField, valueOrNull, type Lazy } from '../lazy-field';
 import { passThrough, readCardMask } from '../../redaction/text';
 import { inState, type MethodDefinition } from './method-definition';
 
@@ -68,8 +68,8 @@ export const c2c: MethodDefinition = {
     nextAction: (payment: C2cPayment) =>
       inState(payment, PaymentState.WAITING_FOR_CONFIRM, () =>
         Object.assign(new ConfirmTransferAction(), {
-          cardNumber: known(payment.cardNumber),
-          recipient: known(payment.recipient),
+          cardNumber: valueOrNull(payment.cardNumber),
+          recipient: valueOrNull(payment.recipient),
           confirmWith: 'c2c',
         }),
       ),

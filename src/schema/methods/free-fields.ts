@@ -1,6 +1,6 @@
 import { Field, InputType } from 'type-graphql';
 import { readFreeFields } from '../../redaction/text';
-import { isWireObject, type WireObject } from '../../shared/wire-object';
+import { isObject, type WireObject } from '../../shared/wire-object';
 import { ServiceField } from '../lazy-field';
 import { CustomFields } from '../rules';
 import { JSONObject } from '../scalars';
@@ -35,6 +35,6 @@ export const PaymentDataField = (): PropertyDecorator =>
     {
       type: () => JSONObject,
       from: (method, response) => method['payment_data'] ?? response['payment_data'],
-      read: (value) => (isWireObject(value) ? value : { value }),
+      read: (value) => (isObject(value) ? value : { value }),
     },
   );

@@ -20,10 +20,10 @@ function finderByType<D extends { type: string; fallback?: true }>(
 }
 
 /** The definition of a payment by its `payment_method.type`. */
-export const paymentRoomOf = finderByType(paymentMethods);
+export const paymentMethodByType = finderByType(paymentMethods);
 
 /** The definition of a payout by its `payout_method.type`. */
-export const payoutRoomOf = finderByType(payoutMethods);
+export const payoutMethodByType = finderByType(payoutMethods);
 
 /** The methods as the sandbox implements them. */
 export const sandboxMethods = (): SandboxMethods => ({

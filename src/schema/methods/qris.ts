@@ -2,7 +2,7 @@ import { Field, ObjectType } from 'type-graphql';
 import { ScanQrCodeAction } from '../next-action';
 import { PaymentResource } from '../payment';
 import { drawQrCode } from '../qr-code';
-import { ServiceField, known, mapLazy, type Lazy } from '../lazy-field';
+import { ServiceField, valueOrNull, mapLazy, type Lazy } from '../lazy-field';
 import { passThrough } from '../../redaction/text';
 import { PaymentDataField } from './free-fields';
 import type { MethodDefinition } from './method-definition';
@@ -31,7 +31,7 @@ export const qris: MethodDefinition = {
     currency: 'IDR',
     redirect: 'The payer scans the code on the hosted page or in nextAction. IDR.',
     nextAction: (payment: QrisPayment) => {
-      const qrCode = known(payment.qrCode);
+      const qrCode = valueOrNull(payment.qrCode);
       const qrCodeImage = qrCode && drawQrCode(qrCode);
       if (!qrCodeImage) return null;
       const pollAfterMs = payment.pollAfter.payer;

@@ -10,9 +10,9 @@ import {
 
 /** The method that a caller selected, and its part of the request to the service. */
 export interface SelectedMethod<D> {
-  room: D;
+  definition: D;
   /** The field of the @oneOf input. */
-  arm: string;
+  inputField: string;
   /** The wire type: the definition's, or the caller's. */
   type: string;
   /** The fields beside type, with wire names. */
@@ -51,24 +51,30 @@ function definitionOf<D extends { name: string; input?: MethodVariant }>(
 }
 
 /** The method of a payment to create. */
-export function chosenPaymentMethod(method: PaymentMethodInput): SelectedMethod<PaymentMethodDefinition> {
+export function selectedPaymentMethod(method: PaymentMethodInput): SelectedMethod<PaymentMethodDefinition> {
   const selected = selectedVariant(method);
   const { field, value } = selected;
   const room = definitionOf(paymentMethods, selected);
   const request = typeof value === 'string' ? typeOnly(room.type) : requestOf(room.type, room.input, value);
-  return { room, arm: field, ...request };
+  return { definition: room, inputField: field, ...request };
 }
 
 /** The method of a payout to create; `shown` has the fields of the payout that come from the create call. */
-export function chosenPayoutMethod(
+export function selectedPayoutMethod(
   method: PayoutMethodInput,
 ): SelectedMethod<PayoutMethodDefinition> & { shown: object } {
   const selected = selectedVariant(method);
   const { field, value } = selected;
   const room = definitionOf(payoutMethods, selected);
-  if (typeof value === 'string') return { room, arm: field, ...typeOnly(room.type), shown: {} };
+  if (typeof value === 'string')
+    return { definition: room, inputField: field, ...typeOnly(room.type), shown: {} };
   const type = room.input?.typeOf?.(value) ?? room.type;
-  return { room, arm: field, ...requestOf(type, room.input, value), shown: room.show?.(value) ?? {} };
+  return {
+    definition: room,
+    inputField: field,
+    ...requestOf(type, room.input, value),
+    shown: room.show?.(value) ?? {},
+  };
 }
 
 const FIELDS_WITH_PAN: ReadonlySet<string> = new Set(
@@ -83,10 +89,12 @@ export function takesCardNumber(method: PaymentMethodInput | PayoutMethodInput):
 }
 
 /** The method of a confirmation, and its wire fields. */
-export function chosenConfirmation(confirmation: ConfirmationInput): SelectedMethod<PaymentMethodDefinition> {
+export function selectedConfirmation(
+  confirmation: ConfirmationInput,
+): SelectedMethod<PaymentMethodDefinition> {
   const { field, value } = selectedVariant(confirmation);
   const room = paymentMethods.find((method) => method.confirmation?.field === field);
   if (!room) throw new Error(`No method of the registry has the field ${field} of ConfirmationInput.`);
   const fields = room.confirmation?.toWire(Object(value)) ?? {};
-  return { room, arm: field, ...typeOnly(room.type), fields };
+  return { definition: room, inputField: field, ...typeOnly(room.type), fields };
 }

@@ -2,7 +2,7 @@ import { InputType, ObjectType } from 'type-graphql';
 import { ProvideUtrAction } from '../next-action';
 import { PaymentResource, PaymentState, StateField } from '../payment';
 import { EmailText, OptionalTextField, Phone, Text, TextField } from '../rules';
-import { ServiceField, known, type Lazy } from '../lazy-field';
+import { ServiceField, valueOrNull, type Lazy } from '../lazy-field';
 import { passThrough, readPhone } from '../../redaction/text';
 import { inState, type MethodDefinition } from './method-definition';
 
@@ -62,8 +62,8 @@ export const upi: MethodDefinition = {
     nextAction: (payment: UpiPayment) =>
       inState(payment, PaymentState.WAITING_FOR_UTR, () =>
         Object.assign(new ProvideUtrAction(), {
-          upiId: known(payment.upiId),
-          upiLink: known(payment.upiLink),
+          upiId: valueOrNull(payment.upiId),
+          upiLink: valueOrNull(payment.upiLink),
           confirmWith: 'upi',
         }),
       ),

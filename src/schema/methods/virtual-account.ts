@@ -2,7 +2,7 @@ import { InputType, ObjectType } from 'type-graphql';
 import { PayVirtualAccountAction } from '../next-action';
 import { PaymentResource } from '../payment';
 import { Text, TextField } from '../rules';
-import { ServiceField, known, type Lazy } from '../lazy-field';
+import { ServiceField, valueOrNull, type Lazy } from '../lazy-field';
 import { passThrough } from '../../redaction/text';
 import { PaymentDataField } from './free-fields';
 import type { MethodDefinition } from './method-definition';
@@ -44,10 +44,10 @@ export const virtualAccount: MethodDefinition = {
       description: 'A virtual account to which the payer transfers. IDR.',
     },
     nextAction: (payment: VirtualAccountPayment) => {
-      const number = known(payment.virtualAccount);
+      const number = valueOrNull(payment.virtualAccount);
       if (!number) return null;
       const pollAfterMs = payment.pollAfter.payer;
-      const facts = { virtualAccount: number, bankCode: known(payment.bankCode), pollAfterMs };
+      const facts = { virtualAccount: number, bankCode: valueOrNull(payment.bankCode), pollAfterMs };
       return Object.assign(new PayVirtualAccountAction(), facts);
     },
     sandbox: {

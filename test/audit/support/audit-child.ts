@@ -1,16 +1,16 @@
-import { AuditLog, type AuditEntry, type AuditFault } from '../../../src/observability/audit/audit-log';
+import { AuditLog, type AuditEntry, type AuditProblem } from '../../../src/observability/audit/audit-log';
 import { serve } from '../../support/child-handlers';
 
 /** A process that keeps an audit log and records what its parent says. */
 
-const faults: AuditFault[] = [];
+const faults: AuditProblem[] = [];
 const [path = '', rotateBytes] = process.argv.slice(3);
 const rotation = rotateBytes === undefined ? null : { maxBytes: Number(rotateBytes), keepFiles: null };
 let log: AuditLog;
 
 const handlers = {
   /** Records calls one after the other; returns the faults that the log has reported since the last call. */
-  record: (entries: AuditEntry[]): AuditFault[] => {
+  record: (entries: AuditEntry[]): AuditProblem[] => {
     for (const entry of entries) log.record(entry);
     return faults.splice(0);
   },

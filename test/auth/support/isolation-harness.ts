@@ -81,7 +81,7 @@ export async function startIsolation(kind: StoreKind) {
       const { mutation, input } =
         of === 'payment' ? validCall('createPayment', 'upi') : validCall('createPayout', 'jazzCash');
       const { transactionId: _, ...names } = { ...unusedNames(), ...given };
-      const { data, text } = await client.ask<Record<string, Record<Kind, { transactionId: string }>>>(
+      const { data, text } = await client.request<Record<string, Record<Kind, { transactionId: string }>>>(
         DOCUMENTS[mutation],
         { input: { ...input, ...names } },
         as,
@@ -135,7 +135,7 @@ export async function outcomeOf(
       text: JSON.stringify([data, errorWords]),
     };
   }
-  const response = await client.ask(call.document, call.variables(names), as);
+  const response = await client.request(call.document, call.variables(names), as);
   const { transactionId, externalId, idempotencyKey } = names;
   return {
     seen: comparable(response, transactionId, externalId, idempotencyKey),

@@ -185,7 +185,7 @@ export async function sendRootCall(
 ): Promise<RootResponse> {
   const variables = call.variables(names);
   if (isSubscription(call)) return watchOnce(client.url, { query: call.document, variables }, headers);
-  const response = await client.ask(call.document, variables, headers);
+  const response = await client.request(call.document, variables, headers);
   return { ...response, expectForbidden: () => expectForbidden(response, call.field) };
 }
 

@@ -1,6 +1,6 @@
 import type { Kind } from '../../support/caller';
 import { until } from '../../support/latch';
-import { newKey, type Rig } from '../../support/harness';
+import { newKey, type Harness } from '../../support/harness';
 import { reset } from '../../support/payment-service/faults';
 import type { Entry } from '../../support/payment-service/ledger';
 import {
@@ -22,10 +22,10 @@ export const NO_POLLING = {
 };
 
 /** Settings of a gateway that learns of changes by callbacks only. */
-export const HINTED = { PUBLIC_URL, ...NO_POLLING };
+export const CALLBACKS_ONLY = { PUBLIC_URL, ...NO_POLLING };
 
 /** The callback URL that the service received for the create with this key. */
-export function addressOf({ service }: Rig, key: string): string {
+export function callbackUrlOf({ service }: Harness, key: string): string {
   const sent = service.requests.find(
     ({ endpoint: purpose, json }) => purpose.startsWith('create') && json['description'] === key,
   );
@@ -51,22 +51,22 @@ export interface Created {
   entry: Entry;
 }
 
-export async function createTransaction(harness: Rig, kind: Kind = 'payment'): Promise<Created> {
+export async function createTransaction(harness: Harness, kind: Kind = 'payment'): Promise<Created> {
   const key = newKey();
   const { transactionId } = await harness.create(kind, key);
   const [entry] = harness.service.created(key);
   if (!entry || entry.transactionId !== transactionId) throw new Error('Nothing was created.');
-  return { key, kind, callbackUrl: addressOf(harness, key), entry };
+  return { key, kind, callbackUrl: callbackUrlOf(harness, key), entry };
 }
 
-export const lookups = ({ service }: Rig, { kind, entry }: Pick<Created, 'kind' | 'entry'>): number =>
+export const lookups = ({ service }: Harness, { kind, entry }: Pick<Created, 'kind' | 'entry'>): number =>
   service
     .requestsTo(`look-up-${kind}`)
     .filter(({ parameters }) => parameters.get('transaction_id') === entry.transactionId).length;
 
 /** Subscribes, and waits for the first result. */
 export async function watch(
-  harness: Rig,
+  harness: Harness,
   { kind, entry }: Pick<Created, 'kind' | 'entry'>,
 ): Promise<Watching> {
   const subscribeTo = kind === 'payment' ? watchPayment : watchPayout;
@@ -79,7 +79,7 @@ export const ongoingWith = (...statuses: string[]) => ({ statuses, errors: undef
 
 export const completedWith = (...statuses: string[]) => ({ statuses, errors: undefined, completed: true });
 
-export async function shown(harness: Rig, { kind, entry }: Created): Promise<unknown> {
+export async function shown(harness: Harness, { kind, entry }: Created): Promise<unknown> {
   const resource = kind === 'payment' ? 'PaymentResource' : 'PayoutResource';
   const { data } = await harness.request<Record<Kind, { status: string } | null>>(
     `{ ${kind}(channel: "${entry.channel}", transactionId: "${entry.transactionId}") { ... on ${resource} { status } } }`,
@@ -88,7 +88,7 @@ export async function shown(harness: Rig, { kind, entry }: Created): Promise<unk
 }
 
 /** Waits until earlier changes have been processed, by following another one from the service to a subscriber. */
-export async function roundTrip(harness: Rig): Promise<void> {
+export async function roundTrip(harness: Harness): Promise<void> {
   const other = await createTransaction(harness);
   const watching = await watch(harness, other);
   other.entry.status = 'completed';
@@ -96,13 +96,13 @@ export async function roundTrip(harness: Rig): Promise<void> {
   await watching.ended();
 }
 
-export const untilLookedUp = (harness: Rig, created: Created, times: number): Promise<number> =>
+export const untilLookedUp = (harness: Harness, created: Created, times: number): Promise<number> =>
   until(
     () => lookups(harness, created),
     (count) => count >= times,
   );
 
-export async function loseCreate(harness: Rig, kind: Kind, reply = reset): Promise<Created> {
+export async function loseCreate(harness: Harness, kind: Kind, reply = reset): Promise<Created> {
   const key = newKey();
   harness.service.ledger.lag = { ms: 0, lookups: 1000 };
   harness.service.next(`create-${kind}`, { acts: true, reply });
@@ -110,10 +110,10 @@ export async function loseCreate(harness: Rig, kind: Kind, reply = reset): Promi
   harness.service.ledger.lag = { ms: 0, lookups: 0 };
   const [entry] = harness.service.created(key);
   if (!entry) throw new Error('Nothing was created.');
-  return { key, kind, entry, callbackUrl: addressOf(harness, key) };
+  return { key, kind, entry, callbackUrl: callbackUrlOf(harness, key) };
 }
 
-export const untilSucceeded = (harness: Rig, key: string) =>
+export const untilSucceeded = (harness: Harness, key: string) =>
   until(
     () => harness.attempt(key),
     (attempt) => attempt?.outcome === 'SUCCEEDED',

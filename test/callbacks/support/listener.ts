@@ -29,7 +29,7 @@ export async function startListener(options: ListenerOptions = {}): Promise<List
   const log = pino({ level: 'trace' }, { write: (line) => void logLines.push(line) });
   const connections = new Connections(
     { maxConnections: 1000, maxConnectionsPerAddress: 0, trustedProxies: [] },
-    { connectionRefused: () => undefined, connectionEnded: () => undefined },
+    { connectionRejected: () => undefined, connectionClosed: () => undefined },
   );
   const app = createApp({ log, trustedProxies: [], clientTimeoutMs, connections });
   addCallbacks(app, {

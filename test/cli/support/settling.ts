@@ -9,7 +9,7 @@ import type { Journal, NewAttempt } from '../../../src/datasources/journal/journ
 import { objectsOf, temporaryFolder } from '../../audit/support/files';
 import { describePostgres, openStore, type Store, type StoreKind } from '../../support/stores';
 import { newAttempt } from '../../journal/support/samples';
-import { PATIENT_MS } from '../../support/timeouts';
+import { JOURNAL_TIMEOUT_MS } from '../../support/timeouts';
 import { NOBODY } from './doctor';
 import { run, type Ran } from './run';
 
@@ -42,7 +42,7 @@ export interface Desk {
 
 async function openDesk(kind: StoreKind): Promise<Desk & { close(): Promise<void> }> {
   const store = await openStore(kind);
-  const journal = await openJournal(store.url, PATIENT_MS);
+  const journal = await openJournal(store.url, JOURNAL_TIMEOUT_MS);
   const auditFile = path.join(temporaryFolder(), 'audit.log');
   const env = { DATABASE_URL: store.url, SERVICE_BASE_URL: NOBODY, AUDIT_LOG_FILE: auditFile };
   return {

@@ -3,7 +3,7 @@ import { until } from '../../support/latch';
 import type { FakePaymentService, FaultReply } from '../../support/payment-service/fake-payment-service';
 import { reset } from '../../support/payment-service/faults';
 import type { Entry } from '../../support/payment-service/ledger';
-import type { Rig } from '../../support/harness';
+import type { Harness } from '../../support/harness';
 
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;
@@ -29,7 +29,12 @@ export const untilDone = (call: () => Promise<CallResult>): Promise<CallResult> 
   until(call, ({ result }) => result !== 'RequestInProgressError');
 
 /** Repeats a create every `everyMs` of the fake clock until it succeeds. */
-export const untilCreated = (harness: Rig, kind: Kind, key: string, everyMs = SECOND): Promise<CallResult> =>
+export const untilCreated = (
+  harness: Harness,
+  kind: Kind,
+  key: string,
+  everyMs = SECOND,
+): Promise<CallResult> =>
   until(
     () => {
       harness.clock.advance(everyMs);
@@ -40,7 +45,7 @@ export const untilCreated = (harness: Rig, kind: Kind, key: string, everyMs = SE
 
 /** Advances the clock until the attempt has this outcome, without another call. */
 export const untilOutcome = (
-  harness: Rig,
+  harness: Harness,
   key: string,
   outcome: string,
   everyMs = SECOND,
@@ -66,13 +71,13 @@ export async function disconnect(
 }
 
 /** Creates with a lost response. `acts`: whether the service carries the create out. */
-export async function loseResponse(harness: Rig, kind: Kind, key: string, acts = false): Promise<void> {
+export async function loseResponse(harness: Harness, kind: Kind, key: string, acts = false): Promise<void> {
   harness.service.next(`create-${kind}`, { acts, reply: reset });
   expect(await harness.create(kind, key)).toMatchObject({ result: 'OutcomeUnknownError' });
 }
 
 /** Loses a create that lookups do not show; returns a function that makes them show it. */
-export async function loseHiddenResponse(harness: Rig, kind: Kind, key: string): Promise<() => string> {
+export async function loseHiddenResponse(harness: Harness, kind: Kind, key: string): Promise<() => string> {
   harness.service.ledger.lag = { ms: 0, lookups: 1_000_000 };
   await loseResponse(harness, kind, key, true);
   harness.service.ledger.lag = { ms: 0, lookups: 0 };
@@ -84,7 +89,7 @@ export async function loseHiddenResponse(harness: Rig, kind: Kind, key: string):
 }
 
 /** A payment that the service has from an earlier order with the external id of that key. */
-export const paidBefore = ({ service }: Rig, key: string, agoMs: number, over: object = {}): Entry =>
+export const paidBefore = ({ service }: Harness, key: string, agoMs: number, over: object = {}): Entry =>
   service.ledger.create(
     'payment',
     {
@@ -98,7 +103,12 @@ export const paidBefore = ({ service }: Rig, key: string, agoMs: number, over: o
   );
 
 /** Repeats the create of a payment every `everyMs` of the fake clock until `ms` have passed. */
-export async function repeatFor(harness: Rig, key: string, ms: number, everyMs = 2 * MINUTE): Promise<void> {
+export async function repeatFor(
+  harness: Harness,
+  key: string,
+  ms: number,
+  everyMs = 2 * MINUTE,
+): Promise<void> {
   for (let passed = 0; passed < ms; passed += everyMs) {
     harness.clock.advance(everyMs);
     await harness.create('payment', key);

@@ -4,7 +4,7 @@ import { Connections, type ConnectionLimits } from '../../../src/http/server/con
 import { UnreadResponses, type UnreadLimits } from '../../../src/http/server/unread-responses';
 import { requestText } from '../../support/wire';
 import { until } from '../../support/latch';
-import { gate } from '../../support/latch';
+import { latch } from '../../support/latch';
 import { closeAfterTests } from '../../support/gateway';
 
 /** More than the kernel buffers for both ends of a connection. */
@@ -27,7 +27,7 @@ export async function startBareServer(
   const { clientTimeoutMs = 60_000 } = limits;
   const connections = new Connections(
     { maxConnections: 1000, maxConnectionsPerAddress: 0, trustedProxies: [], ...limits },
-    { connectionRefused: record, connectionEnded: record },
+    { connectionRejected: record, connectionClosed: record },
   );
   const unread = new UnreadResponses(connections, {
     clientTimeoutMs,
@@ -36,7 +36,7 @@ export async function startBareServer(
     ...limits,
   });
   const app = createApp({ log: pino({ level: 'silent' }), trustedProxies: [], clientTimeoutMs, connections });
-  const { opened, open } = gate();
+  const { opened, open } = latch();
   app.get('/', () => 'here');
   app.get('/large', () => 'x'.repeat(LARGE_BYTES));
   app.get('/held', async () => {

@@ -1,12 +1,12 @@
 import type { FakePaymentService, Endpoint } from '../../support/payment-service/fake-payment-service';
-import { gate, until } from '../../support/latch';
+import { latch, until } from '../../support/latch';
 
 export function holdNext(
   service: FakePaymentService,
   purpose: Endpoint,
 ): { release(): void; arrived(): Promise<unknown> } {
   const before = service.requestsTo(purpose).length;
-  const { opened, open } = gate();
+  const { opened, open } = latch();
   service.next(purpose, { acts: true, first: opened });
   return {
     release: open,

@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { Journal } from '../../../src/datasources/journal/journal';
 import { openJournal } from '../../../src/datasources/journal/create-journal';
 import { ChildProcess } from '../../support/child-process';
-import { PATIENT_MS } from '../../support/timeouts';
+import { JOURNAL_TIMEOUT_MS } from '../../support/timeouts';
 import { describePostgres, openStore, type Store, type StoreKind } from '../../support/stores';
 import type { JournalHandlers } from './journal-child';
 
@@ -31,7 +31,7 @@ function useFixture(kind: StoreKind): JournalFixture {
     return journal;
   };
   const fixture = {
-    open: () => open(PATIENT_MS),
+    open: () => open(JOURNAL_TIMEOUT_MS),
     openWithShortTimeout: () => open(),
     startChild: async () => {
       const child = await startChild(fixture.store.url);

@@ -1,12 +1,12 @@
 import type { Claim, ConfirmClaim, NewAttempt } from '../../../src/datasources/journal/journal';
 import { openJournal } from '../../../src/datasources/journal/create-journal';
 import { emit, serve } from '../../support/child-handlers';
-import { PATIENT_MS } from '../../support/timeouts';
+import { JOURNAL_TIMEOUT_MS } from '../../support/timeouts';
 
 /** A process that runs journal calls for its parent. */
 
 const url = process.argv[3] ?? '';
-const opening = openJournal(url, PATIENT_MS);
+const opening = openJournal(url, JOURNAL_TIMEOUT_MS);
 
 const handlers = {
   begin: async (attempts: NewAttempt[]) => {

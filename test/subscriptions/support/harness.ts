@@ -4,7 +4,7 @@ import { sendCall, type MutationResult } from '../../support/calls';
 import { clientKeysFile, type TestClientKey } from '../../support/credentials';
 import { until } from '../../support/latch';
 import { CHANNEL, closeAfterTests, testGateway, type TestClient } from '../../support/gateway';
-import { movedClock } from '../../support/fake-clock';
+import { fakeClock } from '../../support/fake-clock';
 import { FakePaymentService, type Json } from '../../support/payment-service/fake-payment-service';
 
 export type Kind = 'payment' | 'payout';
@@ -66,7 +66,7 @@ export class SubscriptionHarness<C extends Clock = AdvancingClock & Clock> {
   }
 
   lookUp(transactionId: string, kind: Kind = 'payment') {
-    return this.client.ask(lookupQuery(kind), { channel: CHANNEL, transactionId });
+    return this.client.request(lookupQuery(kind), { channel: CHANNEL, transactionId });
   }
 
   change(id: string, fields: Json): Promise<unknown> {
@@ -174,4 +174,4 @@ export async function startHarnessOn<C extends Clock>(
 }
 
 export const startHarness = (options?: LiveOptions): Promise<SubscriptionHarness> =>
-  startHarnessOn(movedClock(Date.now()), options);
+  startHarnessOn(fakeClock(Date.now()), options);

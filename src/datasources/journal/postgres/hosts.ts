@@ -1,7 +1,7 @@
 import { Client, type ClientBase, type ClientConfig } from 'pg';
-import { DescribedError, faultOf, isPermanent, type JournalFault } from '../journal-error';
+import { DescribedError, describeJournalError, isPermanent, type JournalErrorInfo } from '../journal-error';
 import { readPostgresUrl, type PostgresHost, type PostgresUrl } from '../../../shared/postgres-url';
-import { DeadlineExceeded } from '../../../shared/timeout';
+import { TimeoutError } from '../../../shared/timeout';
 
 /**
  * The hosts of a connection string. Uses the first that responds and has the required session attributes, until a
@@ -66,7 +66,7 @@ export class PostgresHosts {
   }
 
   async #find(): Promise<PostgresHost> {
-    const faults = new Map<PostgresHost, JournalFault>();
+    const faults = new Map<PostgresHost, JournalErrorInfo>();
     for (const host of this.#order) {
       const { connectionString, connectTimeoutMs } = this.#url;
       const client = new Client({
@@ -82,7 +82,7 @@ export class PostgresHosts {
         this.#chosen = host;
         return host;
       } catch (error) {
-        faults.set(host, faultOf(error));
+        faults.set(host, describeJournalError(error));
       } finally {
         void client.end().catch(() => undefined);
       }
@@ -93,10 +93,14 @@ export class PostgresHosts {
 
 const SESSION = `SELECT pg_is_in_recovery() AS standby, current_setting('transaction_read_only') = 'on' AS "readOnly"`;
 
-const READ_ONLY: JournalFault = { reason: 'read_only', code: '25006', message: 'the server is read-only' };
+const READ_ONLY: JournalErrorInfo = {
+  reason: 'read_only',
+  code: '25006',
+  message: 'the server is read-only',
+};
 
 /** One error for all hosts, with the reason of the one that most likely is the primary. */
-function summarize(faults: readonly JournalFault[]): JournalFault {
+function summarize(faults: readonly JournalErrorInfo[]): JournalErrorInfo {
   const primary =
     faults.find((fault) => fault.reason !== 'read_only' && !isPermanent(fault)) ??
     faults.find(({ reason }) => reason === 'read_only') ??
@@ -131,7 +135,7 @@ class HostClient extends Client {
   async #connect(): Promise<Client> {
     const host = await this.#hosts.choose();
     // The caller may have timed out meanwhile.
-    if (this.connection.stream.destroyed) throw new DeadlineExceeded();
+    if (this.connection.stream.destroyed) throw new TimeoutError();
     if (host) Object.assign(this, host);
     try {
       await super.connect();

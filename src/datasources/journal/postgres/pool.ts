@@ -1,9 +1,9 @@
 import { Pool, type Client, type PoolClient } from 'pg';
 import { InFlightCounter } from '../../../shared/in-flight-counter';
-import { DeadlineExceeded, withTimeout } from '../../../shared/timeout';
+import { TimeoutError, withTimeout } from '../../../shared/timeout';
 import { monotonicMs } from '../deadline';
 import { JournalUnavailable } from '../journal';
-import { faultOf } from '../journal-error';
+import { describeJournalError } from '../journal-error';
 import { migrate } from '../migrations';
 import type { PostgresHosts } from './hosts';
 import type { Row } from '../rows';
@@ -96,13 +96,13 @@ export class PostgresPool {
     try {
       await withTimeout(until - monotonicMs(), this.migrate());
       client = await this.#connect(until);
-      if (monotonicMs() >= until) throw new DeadlineExceeded();
+      if (monotonicMs() >= until) throw new TimeoutError();
       const { rows } = await withTimeout(until - monotonicMs(), client.query<Row>(query));
       client.release();
       return rows;
     } catch (error) {
       // After a failover another server is the primary.
-      if (client && faultOf(error).reason === 'read_only') this.#hosts.failed(client);
+      if (client && describeJournalError(error).reason === 'read_only') this.#hosts.failed(client);
       // The connection may still be busy with the query: it is not reused.
       client?.release(true);
       throw error instanceof JournalUnavailable ? error : new JournalUnavailable(error);

@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { decodeUtf8, parseJson } from '../../../shared/json-text';
 import { nextEventLoopTurn } from '../../../shared/next-turn';
-import { isWireObject, type WireObject } from '../../../shared/wire-object';
+import { isObject, type WireObject } from '../../../shared/wire-object';
 
 /** A complete response of the service. */
 export interface RawResponse {
@@ -25,7 +25,7 @@ export function readJson({ headers, body }: RawResponse): unknown {
 /** The JSON object of a response; undefined when there is none. */
 export function readJsonObject(raw: RawResponse): WireObject | undefined {
   const value = readJson(raw);
-  return isWireObject(value) ? value : undefined;
+  return isObject(value) ? value : undefined;
 }
 
 /** A request that ended without a response. */

@@ -90,9 +90,9 @@ export class ResiliencePolicy {
   }
 
   /** Whether each breaker is open or half open. */
-  breakers(): Record<'silence' | 'failures', boolean> {
+  breakers(): Record<'timeouts' | 'failures', boolean> {
     return {
-      silence: this.#timeouts.state !== CircuitState.Closed,
+      timeouts: this.#timeouts.state !== CircuitState.Closed,
       failures: this.#failures.state !== CircuitState.Closed,
     };
   }

@@ -32,7 +32,7 @@ export interface TransportOptions {
   credentials: Credentials;
   timeoutMs: number;
   now(): number;
-  around?: RequestInterceptor | undefined;
+  interceptor?: RequestInterceptor | undefined;
 }
 
 const MAX_CONNECTIONS = 256;
@@ -83,7 +83,7 @@ export class ServiceTransport {
     this.#money = new UnpooledClient(base, options.timeoutMs);
   }
 
-  get guard(): Pick<ResiliencePolicy, 'breakers' | 'lanes' | 'hasFreeSlot'> {
+  get policy(): Pick<ResiliencePolicy, 'breakers' | 'lanes' | 'hasFreeSlot'> {
     return this.#policy;
   }
 
@@ -146,7 +146,7 @@ export class ServiceTransport {
         ended.catch((error: unknown) => current.refuse(error));
         return current.response;
       };
-      return this.#options.around ? this.#options.around(call, run) : run();
+      return this.#options.interceptor ? this.#options.interceptor(call, run) : run();
     };
     const attempt: Attempt = { signer, skewMs: this.#skewMs, signAt };
     const raw = await exchange(attempt);

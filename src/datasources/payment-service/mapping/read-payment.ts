@@ -1,5 +1,5 @@
 import { Amount } from '../../../schema/amount';
-import { paymentRoomOf } from '../../../schema/methods';
+import { paymentMethodByType } from '../../../schema/methods';
 import type { PaymentMethodDefinition } from '../../../schema/methods/method-definition';
 import type { PollAfter } from '../../../shared/poll-after';
 import { PaymentStatus, readWord, type PaymentResource } from '../../../schema/payment';
@@ -14,7 +14,7 @@ import {
   readStatus,
   readTime,
 } from '../../../redaction/text';
-import { isWireObject, wireText, type WireObject } from '../../../shared/wire-object';
+import { isObject, wireText, type WireObject } from '../../../shared/wire-object';
 import { transactionError, type TransactionError } from '../../../schema/decline';
 
 /** What the gateway knows about a payment from its request or lookup. */
@@ -22,7 +22,7 @@ export interface KnownPayment {
   channel: string;
   externalId?: string | null;
   /** The method of the request. */
-  room?: PaymentMethodDefinition;
+  definition?: PaymentMethodDefinition;
   /** Fields of payment_method that were sent, in wire spelling. */
   fields?: WireObject;
   amount?: { currency: string; value: string };
@@ -34,9 +34,9 @@ const MAX_URL_LENGTH = 8192;
 
 /** Reads a payment; fields that the response lacks come from `known`, else stay undefined. */
 export function readPayment(answer: WireObject, known: KnownPayment, pollAfter: PollAfter): PaymentResource {
-  const method = isWireObject(answer['payment_method']) ? answer['payment_method'] : {};
+  const method = isObject(answer['payment_method']) ? answer['payment_method'] : {};
   const type = wireText(method['type']);
-  const room = type === null ? (known.room ?? paymentRoomOf(null)) : paymentRoomOf(type);
+  const room = type === null ? (known.definition ?? paymentMethodByType(null)) : paymentMethodByType(type);
   const payment = new room.payment(room);
   const status = String(answer['status']);
   Object.assign(payment, {
@@ -69,7 +69,7 @@ function readRedirectUrl(value: unknown): string | undefined {
 
 /** The amount object (spec 2.2); undefined when it is absent or cannot be read. */
 function readAmount(object: unknown): Amount | undefined {
-  if (!isWireObject(object)) return undefined;
+  if (!isObject(object)) return undefined;
   const currency = readMoney(object['currency']);
   const value = readMoney(object['value']);
   if (currency === null || value === null) return undefined;
@@ -83,13 +83,13 @@ export const amountOf = (requested: KnownPayment['amount']): Amount | undefined 
 
 /** The error object of a failed transaction (spec 7.2), safe for callers; undefined when it is absent. */
 export function readError(value: unknown): TransactionError | undefined {
-  if (!isWireObject(value)) return undefined;
+  if (!isObject(value)) return undefined;
   return transactionError(parseEnumWord(value['code']) ?? '', readMessage(value['message']) ?? '');
 }
 
 /** Whether a response lacks fields that a lookup has (spec 2.3, 4.4, 4.5). */
 export const isPartial = (answer: WireObject): boolean =>
-  !isWireObject(answer['payment_method']) ||
+  !isObject(answer['payment_method']) ||
   answer['create_date'] === undefined ||
   answer['amount'] === undefined;
 

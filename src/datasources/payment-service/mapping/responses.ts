@@ -1,5 +1,5 @@
 import { isUuid, normalizeDecimal } from '../../../schema/scalars';
-import { isWireObject, wireText, type WireObject } from '../../../shared/wire-object';
+import { isObject, wireText, type WireObject } from '../../../shared/wire-object';
 import { redactResponse, type SensitiveValues } from '../../../redaction/service-response';
 import { extractErrorMessage } from './upstream-error-message';
 import { ServiceError } from '../service-error';
@@ -15,7 +15,7 @@ export interface ExpectedFields extends SensitiveValues {
 
 /** Result of a create or confirm. */
 export type MutationOutcome<T> =
-  | { kind: 'accepted'; answer: T }
+  | { kind: 'accepted'; response: T }
   | { kind: 'refused'; httpStatus: number; message: string }
   /** The service may have carried it out. */
   | { kind: 'unknown' };
@@ -28,7 +28,7 @@ const isSameId = (actual: unknown, expected: string | undefined): boolean =>
 
 function isSameAmount(actual: unknown, expected: ExpectedFields['amount']): boolean {
   if (actual === undefined || actual === null || expected === undefined) return true;
-  if (!isWireObject(actual)) return false;
+  if (!isObject(actual)) return false;
   const value = wireText(actual['value']);
   return (
     actual['currency'] === expected.currency && value !== null && normalizeDecimal(value) === expected.value
@@ -113,7 +113,7 @@ export function parseMutationResponse(
   if (status === 200 || status === 201) {
     const answer = readJsonObject(raw);
     return answer && matchesRequest(answer, expected)
-      ? { kind: 'accepted', answer: redactResponseFields(answer, expected) }
+      ? { kind: 'accepted', response: redactResponseFields(answer, expected) }
       : { kind: 'unknown' };
   }
   if (status === 401) throw authFailed();
@@ -125,14 +125,14 @@ export function parseMutationResponse(
 }
 
 /** The service's response for a transaction that does not exist. */
-export interface NotFoundAnswer {
+export interface NotFoundResponse {
   status: number;
   /** Names that the JSON object always has; empty when any object will do. */
   fields: readonly string[];
 }
 
 /** Whether a "not found" response is the service's own. That of a proxy proves nothing about transactions. */
-export function isOwnNotFound(raw: RawResponse, { status, fields }: NotFoundAnswer): boolean {
+export function isOwnNotFound(raw: RawResponse, { status, fields }: NotFoundResponse): boolean {
   if (raw.status !== status) return false;
   const answer = readJsonObject(raw);
   return answer !== undefined && fields.every((name) => Object.hasOwn(answer, name));

@@ -1,6 +1,6 @@
 import { isPrintable } from '../../../shared/text';
-import { hideNumbers, readMessage } from '../../../redaction/text';
-import { isWireObject } from '../../../shared/wire-object';
+import { redactText, readMessage } from '../../../redaction/text';
+import { isObject } from '../../../shared/wire-object';
 import { createRedactor, type SensitiveValues } from '../../../redaction/service-response';
 import { readJson, type RawResponse } from '../http/http-exchange';
 
@@ -12,7 +12,7 @@ function textsIn(value: unknown, depth = 0): string[] {
   if (typeof value === 'string') return [value];
   if (depth > 4 || typeof value !== 'object' || value === null) return [];
   if (Array.isArray(value)) return value.flatMap((inner) => textsIn(inner, depth + 1));
-  if (!isWireObject(value)) return [];
+  if (!isObject(value)) return [];
   const main = value['message'] ?? value['detail'] ?? value['error'] ?? value['errors'];
   if (main !== undefined && main !== null) {
     const more = main === value['errors'] ? [] : textsIn(value['errors'], depth + 1);
@@ -29,7 +29,7 @@ const isSafeToExpose = (text: string, remove: (text: string) => string): boolean
   text.length <= MAX_LENGTH &&
   isPrintable(text) &&
   !/<[a-z!/]/i.test(text) &&
-  hideNumbers(text) === text &&
+  redactText(text) === text &&
   remove(text) === text;
 
 const plainText = ({ headers, body }: RawResponse): string[] =>
