@@ -1,5 +1,4 @@
 import type { Environment } from '../config/env-reader';
-import { TimeoutError } from '../shared/timeout';
 import type { Terminal } from './terminal';
 
 /** What every command is run with. */
@@ -32,7 +31,7 @@ export const JOURNAL_TIMEOUT_MS = 15_000;
 /** The code of an error or of its cause, such as ECONNREFUSED. Unlike a message it contains no address and no secret. */
 export function causeCode(error: unknown): string {
   const { code, name, cause } = Object(error) as { code?: unknown; name?: unknown; cause?: unknown };
-  if (error instanceof TimeoutError || name === 'TimeoutError') return 'ETIMEDOUT';
+  if (name === 'TimeoutError') return 'ETIMEDOUT';
   if (typeof code === 'string') return code;
   return cause === undefined ? 'unknown' : causeCode(cause);
 }

@@ -1,3 +1,5 @@
 /** The `code` of an error, such as ENOENT; 'unknown' if it has none. */
-export const errorCode = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown';
+export function errorCode(error: unknown): string {
+  const { code } = Object(error) as { code?: unknown };
+  return typeof code === 'string' ? code : 'unknown';
+}

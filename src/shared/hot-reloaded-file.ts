@@ -4,8 +4,6 @@ import { stat } from 'node:fs/promises';
 import { errorCode } from './error-code';
 import { textOfFile } from './json-text';
 
-export { errorCode as systemWord };
-
 interface HotReloadedFileOptions<T> {
   path: string;
   /**

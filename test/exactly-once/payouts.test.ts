@@ -101,8 +101,8 @@ describeSqlite('The external id of a payout', (harnesses) => {
     await harness.create('payout', key);
     const { length } = harness.service.requestsTo('look-up-payout');
     expect(await harness.create('payout', key)).toMatchObject({ result: 'PayoutSuccess', replayed: true });
-    const request = harness.service.requestsTo('look-up-payout').slice(length);
-    expect(request.filter(({ parameters }) => !parameters.has('transaction_id'))).toEqual([]);
+    const lookups = harness.service.requestsTo('look-up-payout').slice(length);
+    expect(lookups.filter(({ parameters }) => parameters.get('external_id') === `order ${key}`)).toEqual([]);
   });
 });
 
