@@ -14,6 +14,11 @@ const FORBIDDEN_PACKAGES = {
   cli: ['type-graphql', 'fastify', 'undici', '@apollo/*', '@as-integrations/*'],
 };
 
+/** Words that once had a private meaning in this project, in any part of a name. */
+const PRIVATE_WORDS = ['heard', 'told', 'asked', 'says', 'means', 'hand', 'room', 'arm', 'seat', 'sight'];
+const capitalized = PRIVATE_WORDS.map((word) => word[0].toUpperCase() + word.slice(1));
+const PRIVATE_NAME = `/(^|_)(${PRIVATE_WORDS.join('|')})s?([A-Z_]|$)|[a-z](${capitalized.join('|')})s?([A-Z_]|$)/`;
+
 const packageRules = Object.entries(FORBIDDEN_PACKAGES).map(([folder, group]) => ({
   files: [`src/${folder}/**/*.ts`],
   rules: {
@@ -62,6 +67,13 @@ export default tseslint.config(
       'max-lines': ['error', { max: 260, skipBlankLines: true }],
       'max-lines-per-function': ['error', { max: 60, skipBlankLines: true }],
       'max-params': ['error', 4],
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: `:matches(Identifier, PrivateIdentifier)[name=${PRIVATE_NAME}]`,
+          message: 'Use the standard term instead.',
+        },
+      ],
       'no-restricted-properties': [
         'error',
         { object: 'process', property: 'env', message: 'Environment variables are read in src/config only.' },

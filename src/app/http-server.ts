@@ -81,7 +81,7 @@ export async function startWebServer(parts: WebServerParts): Promise<WebServer> 
   const app = createApp({ log, trustedProxies, clientTimeoutMs, connections });
   const shutdown = new GracefulShutdown(app, connections);
   tracing?.instrument(app);
-  addCallbacks(app, { hint: (token) => operations.callbacks.onCallback(token) });
+  addCallbacks(app, { onCallback: (token) => operations.callbacks.onCallback(token) });
   const metricsServer = createMetricsServer(app, parts, {
     journalReason: parts.journalReason,
     isServiceDown: parts.isServiceDown,
@@ -93,8 +93,8 @@ export async function startWebServer(parts: WebServerParts): Promise<WebServer> 
   const server = { app, schema, apollo, compiled, admission, authenticator, connections, lag };
   const live = await addGraphqlRoutes(parts, server);
   metrics.registerServerGauges({
-    subscriptions: live.watchers,
-    maxSubscriptions: config.live.maxWatchers,
+    subscriptions: live.open,
+    maxSubscriptions: config.subscriptions.maxSubscriptions,
     subscriptionConnections: live.connections,
     connections: () => connections.size,
     maxConnections: connections.max,
@@ -150,9 +150,9 @@ async function addGraphqlRoutes(parts: WebServerParts, server: GraphqlServer) {
     authenticator,
     contextFor,
     corsOrigins,
-    maxWatchers: config.live.maxWatchers,
-    maxWatchersPerClient: config.live.maxWatchersPerClient,
-    heartbeatMs: config.live.heartbeatMs,
+    maxSubscriptions: config.subscriptions.maxSubscriptions,
+    maxSubscriptionsPerClient: config.subscriptions.maxSubscriptionsPerClient,
+    heartbeatMs: config.subscriptions.heartbeatMs,
     checkLoad,
     unauthenticated,
     limitReached: () => metrics.server.rejected('subscription_limit'),

@@ -205,9 +205,9 @@ export function readConfig(source: Environment = process.env): Config {
     access,
     urls: { loopback: isSandbox, hosts: env.get('ALLOWED_URL_HOSTS') ?? null },
     limits: readLimits(env, isSandbox),
-    live: {
-      maxWatchers: env.get('MAX_SUBSCRIPTIONS'),
-      maxWatchersPerClient: env.get('MAX_SUBSCRIPTIONS_PER_CLIENT'),
+    subscriptions: {
+      maxSubscriptions: env.get('MAX_SUBSCRIPTIONS'),
+      maxSubscriptionsPerClient: env.get('MAX_SUBSCRIPTIONS_PER_CLIENT'),
       heartbeatMs: env.get('SUBSCRIPTION_PING_SECONDS') * 1000,
     },
     watching: {

@@ -113,7 +113,7 @@ export interface Config {
   access: AccessConfig;
   urls: UrlPolicy;
   limits: LimitsConfig;
-  live: { maxWatchers: number; maxWatchersPerClient: number; heartbeatMs: number };
+  subscriptions: { maxSubscriptions: number; maxSubscriptionsPerClient: number; heartbeatMs: number };
   watching: PollSettings;
   /** Null: no traces. */
   tracing: TracingSettings | null;

@@ -17,7 +17,7 @@ const isName = (text: string): boolean =>
   (NAME.test(text) || TYPE.test(text) || (text.length <= 512 && PATH.test(text)));
 
 /** A GraphQL name, redacted when it is none or may hold a secret. */
-export const shownName = (text: string): string => (isName(text) ? text : REDACTED);
+export const redactName = (text: string): string => (isName(text) ? text : REDACTED);
 
 /** What graphql-js writes outside quotes. */
 const SENTENCE = /^[A-Za-z0-9 ,.;:()'?@$_{}=[\]!-]*$/;
@@ -28,7 +28,7 @@ function rebuildSentence(message: string): string | undefined {
   if (parts.length % 2 === 0 || message.length > 2000) return undefined;
   const outside = parts.filter((_, place) => place % 2 === 0);
   if (!outside.every((text) => SENTENCE.test(text) && !MANY_DIGITS.test(text))) return undefined;
-  return parts.map((text, place) => (place % 2 === 0 ? text : shownName(text))).join('"');
+  return parts.map((text, place) => (place % 2 === 0 ? text : redactName(text))).join('"');
 }
 
 /** Messages that hold a value, and their replacements. {name} is the captured name, {text} the captured text. */
@@ -51,7 +51,7 @@ export function publicMessage(message: string): string | undefined {
   for (const [pattern, template] of WITH_VALUE) {
     const [found, captured = ''] = pattern.exec(message) ?? [];
     if (found !== undefined)
-      return template.replace('{name}', () => shownName(captured)).replace('{text}', () => captured);
+      return template.replace('{name}', () => redactName(captured)).replace('{text}', () => captured);
   }
   return rebuildSentence(message);
 }
@@ -66,6 +66,6 @@ export function publicVariableMessage(message: string, reason: string): string {
   if (inner?.startsWith('Variable "')) return inner;
   const head = message.endsWith(reason) ? message.slice(0, -reason.length) : '';
   const [, path = variable] = / at "([^"\\]*)"; $/.exec(head) ?? [];
-  const where = path === variable ? '' : ` at "${shownName(path)}"`;
-  return `Variable "${shownName(variable)}"${where}: ${inner ?? 'the value does not fit its type.'}`;
+  const where = path === variable ? '' : ` at "${redactName(path)}"`;
+  return `Variable "${redactName(variable)}"${where}: ${inner ?? 'the value does not fit its type.'}`;
 }

@@ -69,14 +69,14 @@ export class OperationContext {
 
   /** The payments that the caller may read; looks up each of them once in an operation. */
   get visiblePayments(): VisibleTransactions<PaymentResource> {
-    const { feed: sights } = this.operations.payments;
-    return (this.paymentLoader ??= new VisibleTransactions({ ...this.shared(), kind: 'payment', sights }));
+    const { feed } = this.operations.payments;
+    return (this.paymentLoader ??= new VisibleTransactions({ ...this.shared(), kind: 'payment', feed }));
   }
 
   /** The payouts that the caller may read; looks up each of them once in an operation. */
   get visiblePayouts(): VisibleTransactions<PayoutResource> {
-    const { feed: sights } = this.operations.payouts;
-    return (this.payoutLoader ??= new VisibleTransactions({ ...this.shared(), kind: 'payout', sights }));
+    const { feed } = this.operations.payouts;
+    return (this.payoutLoader ??= new VisibleTransactions({ ...this.shared(), kind: 'payout', feed }));
   }
 
   /** Discards earlier lookups of this operation after a mutation. */

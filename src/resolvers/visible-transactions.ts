@@ -14,7 +14,7 @@ import type { PayoutResource } from '../schema/payout';
 interface VisibleOptions<T extends PaymentResource | PayoutResource> {
   kind: T['kind'];
   caller: Caller;
-  sights: TransactionFeed<T>;
+  feed: TransactionFeed<T>;
   attempts: AttemptOperations;
   limit: LookupLimit;
 }
@@ -54,11 +54,11 @@ export class VisibleTransactions<T extends PaymentResource | PayoutResource> {
 
   /** The current state, then every change. Throws an AccessError for a channel of others, a ServiceError NOT_FOUND. */
   async watch(channel: string, transactionId: string): Promise<AsyncIterableIterator<T>> {
-    const { caller, kind, sights } = this.#options;
+    const { caller, kind, feed } = this.#options;
     requireChannel(caller, channel);
     if (this.#own && (await this.#own.load({ channel, transactionId })) === null)
       throw noSuchTransaction(kind);
-    return sights.watch(channel, transactionId);
+    return feed.watch(channel, transactionId);
   }
 
   async #loadOwn({ channel, externalId }: LookupKey, own: Promise<string | null>): Promise<T | null> {
@@ -70,8 +70,8 @@ export class VisibleTransactions<T extends PaymentResource | PayoutResource> {
   }
 
   #lookUp(key: LookupKey): Promise<T | null> {
-    const { sights, limit } = this.#options;
-    this.#loader ??= createLoader((keys) => sights.lookUp(keys), limit);
+    const { feed, limit } = this.#options;
+    this.#loader ??= createLoader((keys) => feed.lookUp(keys), limit);
     return this.#loader.load(key);
   }
 }

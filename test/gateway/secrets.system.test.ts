@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { temporaryFolder } from '../support/cleanup';
+import { until } from '../support/latch';
 import { CHANNEL, testService } from '../support/gateway';
 import { CLIENT_KEY as OTHER_CLIENT_KEY, clientKeysFile } from '../support/credentials';
 import {
@@ -436,6 +437,12 @@ describe('A secret of the request or the gateway that the service repeats', () =
   });
 
   test.each(Object.entries(OWN))('is in no rejection and no error: %s', async (_how, text) => {
+    // Errors of earlier tests may have opened the circuit breaker, which rejects creates before they are sent.
+    replyToPost = accepted;
+    await until(
+      () => send(payment('a probe')),
+      (response) => response.includes('"PaymentSuccess"'),
+    );
     const names: CallName[] = isCredential(text) ? ['payment', 'payout', 'confirm', 'lookups'] : ['payment'];
     const responses = await sendForEach(refusalsWith(text), names);
     expect(

@@ -56,7 +56,7 @@ async function sentWith(more: Json): Promise<Json | undefined> {
  *   printf '%s' "$TIMESTAMP$DATA" | openssl dgst -sha256 -hmac 'test-secret-key'
  * with the timestamp 1700000000, and with the data that follows.
  */
-const VECTORS: [what: string, asked: [query: string, variables: Json], data: string, signature: string][] = [
+const VECTORS: [what: string, request: [query: string, variables: Json], data: string, signature: string][] = [
   [
     'a lookup by external id',
     [LOOKUP, { c: CHANNEL, e: 'order-1' }],

@@ -19,7 +19,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null;
 
 /** Recognises definitions by their shape, to find unregistered ones. */
-const isRoom = (value: unknown): value is MethodDefinition =>
+const isDefinition = (value: unknown): value is MethodDefinition =>
   isObject(value) &&
   [value['payment'], value['payout']].some(
     (side) => isObject(side) && typeof side['type'] === 'string' && 'name' in side,
@@ -27,23 +27,27 @@ const isRoom = (value: unknown): value is MethodDefinition =>
 
 const files = readdirSync(FOLDER).filter((file) => file.endsWith('.ts') && file !== 'registry.ts');
 
-const roomsOf = async (file: string): Promise<MethodDefinition[]> => {
+const definitionsOf = async (file: string): Promise<MethodDefinition[]> => {
   const exported = (await import(join(FOLDER, file))) as Record<string, unknown>;
-  return Object.values(exported).filter(isRoom);
+  return Object.values(exported).filter(isDefinition);
 };
 
 const typeOf = ({ payment, payout }: MethodDefinition): string | undefined => (payment ?? payout)?.type;
 
 test.each(files)('Every method definition that %s exports is in the registry', async (file) => {
-  const unregistered = (await roomsOf(file)).filter((room) => !registry.includes(room));
+  const unregistered = (await definitionsOf(file)).filter((definition) => !registry.includes(definition));
   expect(unregistered.map(typeOf)).toEqual([]);
 });
 
 test('Every method of the registry has its own file, named after its wire type', async () => {
   const homes = await Promise.all(
-    files.map(async (file) => (await roomsOf(file)).map((room) => `${typeOf(room)} in ${file}`)),
+    files.map(async (file) =>
+      (await definitionsOf(file)).map((definition) => `${typeOf(definition)} in ${file}`),
+    ),
   );
-  const expected = registry.map((room) => `${typeOf(room)} in ${typeOf(room)?.replaceAll('_', '-')}.ts`);
+  const expected = registry.map(
+    (definition) => `${typeOf(definition)} in ${typeOf(definition)?.replaceAll('_', '-')}.ts`,
+  );
   expect(homes.flat().sort()).toEqual(expected.sort());
 });
 
@@ -59,11 +63,11 @@ test.each(sides)(
       ...paymentMethods.map(({ payment }) => payment),
       ...payoutMethods.map(({ payout }) => payout),
     ];
-    const arms = all.flatMap(({ input }) => input?.field ?? []);
+    const inputFields = all.flatMap(({ input }) => input?.field ?? []);
     for (const words of [
       all.map(({ type }) => type),
       all.map(({ name }) => name),
-      arms,
+      inputFields,
       classes.map(({ name }) => name),
     ]) {
       expect(words).toEqual([...new Set(words)]);
@@ -115,7 +119,7 @@ test('Each wire type has a golden file with its kinds', () => {
   const sidesOf = (method: { payment?: unknown; payout?: unknown }): string =>
     [method.payment ? 'payment' : '', method.payout ? 'payout' : ''].join(' ').trim();
   const golden = [...goldenMethods].map(([type, method]) => [type, sidesOf(method)]);
-  const registered = registry.map((room) => [typeOf(room), sidesOf(room)]);
+  const registered = registry.map((definition) => [typeOf(definition), sidesOf(definition)]);
   expect(golden.sort()).toEqual(registered.sort());
 });
 
@@ -123,8 +127,8 @@ test('Each wire type has a golden file with its kinds', () => {
 const choicesOf = (creates: readonly GoldenCreate[] = []): string[] =>
   sorted(
     creates.flatMap(({ input }) =>
-      Object.entries(input.method).map(([arm, given]) =>
-        typeof given === 'string' ? `${arm} ${given}` : arm,
+      Object.entries(input.method).map(([field, given]) =>
+        typeof given === 'string' ? `${field} ${given}` : field,
       ),
     ),
   );
@@ -160,32 +164,35 @@ test.each(payoutMethods)(
 test.each([...goldenMethods])(
   'Golden bodies of %s set every field of its inputs at least once',
   (type, golden) => {
-    const room = registry.find((one) => typeOf(one) === type);
+    const definition = registry.find((one) => typeOf(one) === type);
     const inputs: [string | undefined, readonly GoldenCreate[] | undefined][] = [
       [
-        room?.payment?.input?.field && `PaymentMethodInput.${room.payment.input.field}`,
+        definition?.payment?.input?.field && `PaymentMethodInput.${definition.payment.input.field}`,
         golden.payment?.create,
       ],
-      [room?.payout?.input?.field && `PayoutMethodInput.${room.payout.input.field}`, golden.payout?.create],
+      [
+        definition?.payout?.input?.field && `PayoutMethodInput.${definition.payout.input.field}`,
+        golden.payout?.create,
+      ],
     ];
-    for (const [arm, creates] of inputs) {
-      if (arm) expect(fieldsGiven(arm, creates)).toEqual(fieldsOf(arm));
+    for (const [field, creates] of inputs) {
+      if (field) expect(fieldsGiven(field, creates)).toEqual(fieldsOf(field));
     }
   },
 );
 
 function fieldsOf(place: string): string[] {
-  const [name = '', arm = ''] = place.split('.');
+  const [name = '', field = ''] = place.split('.');
   const type = schema.getType(name);
   if (!(type instanceof GraphQLInputObjectType)) throw new Error(`${name} is no input.`);
-  const input = type.getFields()[arm]?.type;
+  const input = type.getFields()[field]?.type;
   if (!(input instanceof GraphQLInputObjectType)) throw new Error(`${place} is no input.`);
   return Object.keys(input.getFields()).sort();
 }
 
 function fieldsGiven(place: string, creates: readonly GoldenCreate[] = []): string[] {
-  const [, arm = ''] = place.split('.');
+  const [, field = ''] = place.split('.');
   return [
-    ...new Set(creates.flatMap(({ input }) => Object.keys(Object(input.method[arm]) as object))),
+    ...new Set(creates.flatMap(({ input }) => Object.keys(Object(input.method[field]) as object))),
   ].sort();
 }

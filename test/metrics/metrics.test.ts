@@ -248,15 +248,15 @@ describeSqlite('Metrics', (harnesses) => {
       () => page(),
       (now) => now.sum('paygraph_polls_total', { kind: 'payment', result: 'found' }) > 0,
     );
-    expect(before.sum('paygraph_watchers')).toBe(0);
-    expect(watched.sum('paygraph_watchers')).toBe(1);
-    expect(watched.sum('paygraph_watchers_max')).toBe(10_000);
+    expect(before.sum('paygraph_subscriptions')).toBe(0);
+    expect(watched.sum('paygraph_subscriptions')).toBe(1);
+    expect(watched.sum('paygraph_subscriptions_max')).toBe(10_000);
     expect(watched.sum('paygraph_subscription_connections', { transport: 'sse' })).toBe(1);
     expect(watched.sum('paygraph_connections')).toBeGreaterThan(0);
     stream.disconnect();
     const left = await until(
       () => page(),
-      (now) => now.sum('paygraph_watchers') === 0,
+      (now) => now.sum('paygraph_subscriptions') === 0,
     );
     const ended = { type: 'subscription', name: 'Watch', outcome: 'ok' };
     expect(left.sum('paygraph_operations_total', ended)).toBe(1);

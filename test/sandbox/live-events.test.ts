@@ -34,7 +34,7 @@ describe('The event stream of the console', () => {
       return this.text.split('data: changed\n\n').length - 1;
     }
 
-    async heard(condition: () => boolean): Promise<void> {
+    async until(condition: () => boolean): Promise<void> {
       while (!condition()) await running.fetch('healthz');
     }
 
@@ -43,7 +43,7 @@ describe('The event stream of the console', () => {
       const heartbeats = () => this.text.split(': heartbeat\n\n').length - 1;
       const before = heartbeats();
       running.clock.advance(HEARTBEAT_MS);
-      await this.heard(() => heartbeats() > before);
+      await this.until(() => heartbeats() > before);
       return this.events;
     }
   }
@@ -65,7 +65,7 @@ describe('The event stream of the console', () => {
     const listener = await Listener.open();
     await change(id);
     running.clock.advance(TOGETHER_MS);
-    await listener.heard(() => listener.events >= 1);
+    await listener.until(() => listener.events >= 1);
     expect(await listener.allEvents()).toBe(1);
   });
 
@@ -77,7 +77,7 @@ describe('The event stream of the console', () => {
     running.clock.advance(TOGETHER_MS - 1);
     expect(listeners.map(({ events }) => events)).toEqual([0, 0]);
     running.clock.advance(1);
-    for (const listener of listeners) await listener.heard(() => listener.events >= 1);
+    for (const listener of listeners) await listener.until(() => listener.events >= 1);
     await pay();
     running.clock.advance(HEARTBEAT_MS);
     for (const listener of listeners) expect(await listener.allEvents()).toBe(2);
@@ -93,7 +93,7 @@ describe('The event stream of the console', () => {
     while (next.response.statusCode === 503) next = await Listener.open();
     await pay();
     running.clock.advance(TOGETHER_MS);
-    await next.heard(() => next.events >= 1);
+    await next.until(() => next.events >= 1);
     expect((await Listener.open()).response.statusCode).toBe(503);
   });
 

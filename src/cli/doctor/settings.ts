@@ -7,7 +7,7 @@ export function checkSettings({ config }: CheckContext): Finding[] {
   const capacity = connectionCapacity(descriptorLimit());
   const limits = {
     MAX_CONNECTIONS: config.limits.maxConnections ?? 0,
-    MAX_SUBSCRIPTIONS: config.live.maxWatchers,
+    MAX_SUBSCRIPTIONS: config.subscriptions.maxSubscriptions,
   };
   for (const [name, limit] of Object.entries(limits)) {
     const message = `${name} is ${limit}, but the limit of file descriptors allows ${capacity} client connections.`;

@@ -30,7 +30,7 @@ const containsSecret = (text: string, secret: string): boolean =>
  */
 export function findKeptSecrets(
   { idempotencyKey, externalId, description }: KeptInput,
-  method: Pick<SelectedMethod<unknown>, 'inputField' | 'type' | 'secrets'> & { shown?: object },
+  method: Pick<SelectedMethod<unknown>, 'inputField' | 'type' | 'secrets'> & { publicDetails?: object },
   errors: readonly FieldError[] = [],
 ): FieldError[] {
   const rejectedPaths = new Set(errors.map(({ path }) => path.join('.')));
@@ -45,7 +45,7 @@ export function findKeptSecrets(
     [['externalId'], externalId],
     [['description'], description],
     [['method', method.inputField, 'type'], method.type],
-    ...Object.entries(method.shown ?? {}).map(([name, text]): [string[], unknown] => [
+    ...Object.entries(method.publicDetails ?? {}).map(([name, text]): [string[], unknown] => [
       ['method', method.inputField, name],
       text,
     ]),

@@ -7,7 +7,7 @@ import { findKeptSecrets, type KeptInput } from './reject-secrets';
 import { fieldError, validateInput } from './validate-input';
 import { validateUrls, type UrlInput } from './validate-url';
 
-type Method = SelectedMethod<PaymentMethodDefinition | PayoutMethodDefinition> & { shown?: object };
+type Method = SelectedMethod<PaymentMethodDefinition | PayoutMethodDefinition> & { publicDetails?: object };
 
 /** Every rule that the input of a create breaks: field rules, rules of the method, URLs, secrets in the wrong field. */
 export function validateCreate(

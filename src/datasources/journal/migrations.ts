@@ -128,17 +128,17 @@ const POSTGRES_ONLY = [
      SELECT EXISTS (
        SELECT 1 FROM attempts WHERE id = attempt AND outcome IN ('in_progress', 'succeeded', 'unknown'))
    $$`,
-  `CREATE FUNCTION attempts_with_transaction_of_another(asked JSONB) RETURNS SETOF TEXT LANGUAGE plpgsql VOLATILE AS $$
+  `CREATE FUNCTION attempts_with_transaction_of_another(candidates JSONB) RETURNS SETOF TEXT LANGUAGE plpgsql VOLATILE AS $$
    BEGIN
      PERFORM pg_advisory_xact_lock(hashtextextended(transaction_id, 0)) FROM (
-       SELECT DISTINCT transaction_id FROM jsonb_to_recordset(asked) AS x(transaction_id TEXT)
+       SELECT DISTINCT transaction_id FROM jsonb_to_recordset(candidates) AS x(transaction_id TEXT)
        WHERE transaction_id IS NOT NULL ORDER BY transaction_id) AS locked;
      RETURN QUERY SELECT mine.id FROM (
        SELECT attempts.id, service, kind, x.transaction_id, row_number() OVER (
            PARTITION BY service, kind, x.transaction_id
            ORDER BY attempts.transaction_id IS NOT DISTINCT FROM x.transaction_id DESC,
              outcome IN ('in_progress', 'unknown') DESC, seq) AS place
-       FROM jsonb_to_recordset(asked) AS x(id TEXT, transaction_id TEXT) JOIN attempts USING (id)
+       FROM jsonb_to_recordset(candidates) AS x(id TEXT, transaction_id TEXT) JOIN attempts USING (id)
        WHERE x.transaction_id IS NOT NULL) AS mine
      LEFT JOIN LATERAL (
        SELECT other.id FROM (SELECT * FROM attempts WHERE transaction_id = mine.transaction_id OFFSET 0) AS other

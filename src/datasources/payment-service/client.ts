@@ -88,10 +88,10 @@ export class ServiceClient {
   lookUp(path: string, key: LookupKey): Promise<LookupResponse> {
     const call = { channel: key.channel, path, query: lookupQuery(key) };
     const read = (raw: RawResponse): LookupResponse => {
-      const answer = readLookupResponse(raw, { ...key, ...this.#redactionContext() }, this.notFound.status);
-      if (answer) this.transport.noteTime(raw);
-      const isOwn = answer !== null || isOwnNotFound(raw, this.notFound);
-      return { transaction: answer, isOwn, serviceTime: serviceTime(raw) };
+      const json = readLookupResponse(raw, { ...key, ...this.#redactionContext() }, this.notFound.status);
+      if (json) this.transport.noteTime(raw);
+      const isOwn = json !== null || isOwnNotFound(raw, this.notFound);
+      return { transaction: json, isOwn, serviceTime: serviceTime(raw) };
     };
     return this.#retries.run(this.transport.timeoutMs, (timeoutMs) =>
       this.#send(call, { lane: 'lookups', timeoutMs }).then(read, (failure: unknown) => {
@@ -171,5 +171,5 @@ export function lookupQuery({ channel, transactionId, externalId }: LookupKey): 
 }
 
 /** Maps an accepted response; leaves other outcomes unchanged. */
-export const mapAccepted = <A, B>(outcome: MutationOutcome<A>, map: (answer: A) => B): MutationOutcome<B> =>
+export const mapAccepted = <A, B>(outcome: MutationOutcome<A>, map: (json: A) => B): MutationOutcome<B> =>
   outcome.kind === 'accepted' ? { kind: 'accepted', response: map(outcome.response) } : outcome;

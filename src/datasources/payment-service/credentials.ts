@@ -81,7 +81,7 @@ export class Credentials {
 
   /** Throws an Error that describes the problem with the file. */
   constructor(options: CredentialsOptions) {
-    const { file, onEvent: heard } = options;
+    const { file, onEvent } = options;
     this.#options = options;
     this.#fixed = this.#activate({ default: undefined, channels: new Map() });
     if (file === null) return;
@@ -94,7 +94,7 @@ export class Credentials {
           throw new Error('expected default or channels: there are no credentials');
         return this.#activate(table);
       },
-      onReload: (event) => heard(event.taken ? { kind: 'reloaded' } : { kind: 'refused', why: event.why }),
+      onReload: (event) => onEvent(event.taken ? { kind: 'reloaded' } : { kind: 'refused', why: event.why }),
     });
   }
 

@@ -52,8 +52,8 @@ export interface Search<T> {
   isOwn: boolean;
 }
 
-/** Called for every transaction that a lookup finds. @param askedAt start of the lookup by `performance.now()` */
-export type OnSeen<T> = (found: T, askedAt: number) => void;
+/** Called for every transaction that a lookup finds. @param requestedAt start of the lookup by `performance.now()` */
+export type OnSeen<T> = (found: T, requestedAt: number) => void;
 
 /** The payments of the service (spec 4.3 to 4.5). */
 export class PaymentService {
@@ -90,18 +90,18 @@ export class PaymentService {
       { channel: request.channel, path: 'payment/', lane: 'payments', body, options },
       request,
     );
-    return mapAccepted(outcome, (answer) => this.#read(answer, request));
+    return mapAccepted(outcome, (json) => this.#read(json, request));
   }
 
   /** POST payment/confirm/ (spec 4.5). The body has no channel. */
   async confirm(request: ConfirmRequest): Promise<MutationOutcome<PaymentResource>> {
-    const { channel, transactionId, definition: room, fields } = request;
+    const { channel, transactionId, definition, fields } = request;
     const body = JSON.stringify({ id: transactionId, ...fields });
     const outcome = await this.client.postOnce(
       { channel, path: 'payment/confirm/', lane: 'payments', body },
       { channel, transactionId },
     );
-    return mapAccepted(outcome, (answer) => this.#read(answer, { channel, definition: room }));
+    return mapAccepted(outcome, (json) => this.#read(json, { channel, definition }));
   }
 
   /** GET payment/ (spec 4.3); null when there is no such payment. */
@@ -111,13 +111,13 @@ export class PaymentService {
 
   /** As `lookUp`, and whether the service itself responded. */
   async search(key: LookupKey): Promise<Search<PaymentResource>> {
-    const askedAt = performance.now();
-    const { transaction: answer, serviceTime, isOwn } = await this.client.lookUp('payment/', key);
-    if (!answer) return { found: null, isOwn };
-    const found = Object.assign(readPayment(answer, key, this.pollAfter), { serviceTime });
+    const requestedAt = performance.now();
+    const { transaction: json, serviceTime, isOwn } = await this.client.lookUp('payment/', key);
+    if (!json) return { found: null, isOwn };
+    const found = Object.assign(readPayment(json, key, this.pollAfter), { serviceTime });
     // The response does not contain the external id of the lookup: other subscribers must not see it.
     const { externalId, ...bare } = key;
-    this.#onSeen(externalId === undefined ? found : readPayment(answer, bare, this.pollAfter), askedAt);
+    this.#onSeen(externalId === undefined ? found : readPayment(json, bare, this.pollAfter), requestedAt);
     return { found, isOwn };
   }
 
@@ -126,9 +126,9 @@ export class PaymentService {
     return this.#read({ transaction_id: transactionId, status }, known);
   }
 
-  #read(answer: WireObject, known: KnownPayment): PaymentResource {
-    const payment = readPayment(answer, known, this.pollAfter);
-    if (isPartial(answer)) {
+  #read(json: WireObject, known: KnownPayment): PaymentResource {
+    const payment = readPayment(json, known, this.pollAfter);
+    if (isPartial(json)) {
       const { channel, transactionId } = payment;
       lazyComplete(payment, async () => {
         const { secrets = [] } = known;

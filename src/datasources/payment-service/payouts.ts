@@ -64,7 +64,7 @@ export class PayoutService {
       { channel: request.channel, path: 'payout/', lane: 'payouts', body, options },
       request,
     );
-    return mapAccepted(outcome, (answer) => readPayout(answer, request));
+    return mapAccepted(outcome, (json) => readPayout(json, request));
   }
 
   /**
@@ -77,12 +77,12 @@ export class PayoutService {
 
   /** As `lookUp`, and whether the service itself responded. */
   async search(key: LookupKey, knownOf: KnownOf = () => key): Promise<Search<PayoutResource>> {
-    const askedAt = performance.now();
-    const { transaction: answer, isOwn } = await this.client.lookUp('payout/', key);
-    if (!answer) return { found: null, isOwn };
-    const transactionId = String(answer['transaction_id']).toLowerCase();
-    const found = readPayout(answer, await knownOf(transactionId));
-    this.#onSeen(found, askedAt);
+    const requestedAt = performance.now();
+    const { transaction: json, isOwn } = await this.client.lookUp('payout/', key);
+    if (!json) return { found: null, isOwn };
+    const transactionId = String(json['transaction_id']).toLowerCase();
+    const found = readPayout(json, await knownOf(transactionId));
+    this.#onSeen(found, requestedAt);
     return { found, isOwn };
   }
 
@@ -93,20 +93,20 @@ export class PayoutService {
 }
 
 /** Reads a payout (spec 2.6); fields that the response lacks come from `known`. */
-function readPayout(answer: WireObject, known: KnownPayout): PayoutResource {
-  const type = wireText(answer['method']);
-  const room = type === null ? (known.definition ?? payoutMethodByType(null)) : payoutMethodByType(type);
-  const payout = new room.payout(room);
-  const status = String(answer['status']);
-  return Object.assign(payout, room === known.definition ? known.publicDetails : {}, {
+function readPayout(json: WireObject, known: KnownPayout): PayoutResource {
+  const type = wireText(json['method']);
+  const definition = type === null ? (known.definition ?? payoutMethodByType(null)) : payoutMethodByType(type);
+  const payout = new definition.payout(definition);
+  const status = String(json['status']);
+  return Object.assign(payout, definition === known.definition ? known.publicDetails : {}, {
     wireType: parseEnumWord(type) ?? known.type ?? null,
-    transactionId: String(answer['transaction_id']).toLowerCase(),
+    transactionId: String(json['transaction_id']).toLowerCase(),
     channel: known.channel,
-    externalId: passThrough(answer['external_id']) ?? known.externalId,
+    externalId: passThrough(json['external_id']) ?? known.externalId,
     status: readWord(PayoutStatus, PayoutStatus.UNKNOWN, status),
     rawStatus: readStatus(status),
     amount: amountOf(known.amount),
-    error: readError(answer['error']),
+    error: readError(json['error']),
     ...(known.isPartial && { isPartial: true }),
   });
 }

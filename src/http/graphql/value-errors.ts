@@ -1,7 +1,7 @@
 import { GraphQLError, Kind, parse, visit, type Source, type ValueNode } from 'graphql';
 import type { InvalidValue, ValueRule } from '../../schema/value-rules';
 import { MAX_TOKENS } from '../limits/document-limits';
-import { shownName } from '../../redaction/graphql-message';
+import { redactName } from '../../redaction/graphql-message';
 
 /** The rules behind messages of graphql-js. Scalars of this schema have theirs in `extensions.rule`. */
 const RULES: readonly (readonly [RegExp, ValueRule])[] = [
@@ -71,7 +71,7 @@ function placesOf(source: Source): readonly Place[] {
 /** A path as in FieldError: from the input object down, with redacted names. */
 const publicPath = (path: readonly string[]): string[] =>
   (path[0] === 'input' && path.length > 1 ? path.slice(1) : path).map((name) =>
-    /^\d{1,4}$/.test(name) ? name : shownName(name),
+    /^\d{1,4}$/.test(name) ? name : redactName(name),
   );
 
 /** The name of a field that is missing in its parent object, or unknown. */
@@ -91,7 +91,7 @@ function pathsOfVariable(variable: string, error: GraphQLError, reason: string):
   // The field is a key of the caller's JSON, which may be anything, such as three digits.
   const below = [
     ...pathInVariable(error.message, reason),
-    ...(field === undefined ? [] : [shownName(field)]),
+    ...(field === undefined ? [] : [redactName(field)]),
   ];
   const places = error.source ? placesOf(error.source) : [];
   const uses = places.filter((place) => place.variable === variable).map(({ path }) => path);

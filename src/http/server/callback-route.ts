@@ -10,14 +10,14 @@ const CALLBACK_URL = /^(?:https?:\/\/[^/?#]*)?\/callbacks\/([^?#]*)/;
 
 interface CallbackOptions {
   /** Called with the token of the URL, which may be forged. Returns at once and never throws. */
-  hint(token: string): void;
+  onCallback(token: string): void;
 }
 
 /**
  * Adds /callbacks/<token>, by which the payment service reports changes. Callers are not authenticated: every request by
  * any method gets the same empty response, and its body is not read. Must be added before routes and scopes with hooks.
  */
-export function addCallbacks(app: FastifyInstance, { hint }: CallbackOptions): void {
+export function addCallbacks(app: FastifyInstance, { onCallback: hint }: CallbackOptions): void {
   // A hook, because it responds before the body arrives, and to methods and paths (`%zz`) that no route can have.
   app.addHook('onRequest', (request, reply, done) => {
     const token = CALLBACK_URL.exec(request.originalUrl)?.[1];

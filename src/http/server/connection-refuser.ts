@@ -16,7 +16,7 @@ const TOO_MANY_CONNECTIONS = new RequestError({
 });
 
 /** The response to a refused client, whose request is not read. */
-function refusedResponse(): string {
+function rejectionResponse(): string {
   const requestId = randomUUID();
   const body = JSON.stringify(TOO_MANY_CONNECTIONS.body(requestId));
   const headers = {
@@ -50,7 +50,7 @@ export class ConnectionRefuser {
     });
     // Discard the request: closing a connection with unread data resets it, and the client may lose the response.
     socket.resume();
-    socket.end(refusedResponse());
+    socket.end(rejectionResponse());
     return true;
   }
 }

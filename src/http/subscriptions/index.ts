@@ -13,8 +13,8 @@ interface LiveOptions extends Omit<SubscriptionOptions, 'documents' | 'quota'> {
   introspection: boolean;
   authenticator: Authenticator;
   corsOrigins: readonly string[];
-  maxWatchers: number;
-  maxWatchersPerClient: number;
+  maxSubscriptions: number;
+  maxSubscriptionsPerClient: number;
   heartbeatMs: number;
   /** Called when authentication fails. */
   unauthenticated(): void;
@@ -27,8 +27,8 @@ interface LiveOptions extends Omit<SubscriptionOptions, 'documents' | 'quota'> {
 export function startSubscriptions(app: FastifyInstance, options: LiveOptions) {
   const { schema, introspection, clock, heartbeatMs, authenticator, corsOrigins } = options;
   const limits = {
-    all: options.maxWatchers,
-    perCaller: options.maxWatchersPerClient,
+    all: options.maxSubscriptions,
+    perCaller: options.maxSubscriptionsPerClient,
     onRejected: options.limitReached,
   };
   const subscriptions = new QuotaLimiter(limits);
@@ -53,8 +53,8 @@ export function startSubscriptions(app: FastifyInstance, options: LiveOptions) {
   return {
     /** Its route must be added behind authentication. */
     events,
-    /** How many subscriptions are open. */
-    watchers: () => subscriptions.open,
+    /** Number of open subscriptions. */
+    open: () => subscriptions.open,
     /** Connections for subscriptions, by transport. */
     connections: () => ({ websocket: sockets.size, sse: events.size }),
     /** Ends all subscriptions, so that clients reconnect to other instances. */

@@ -60,7 +60,7 @@ export class AuditLog {
   /** Id of this process start. */
   readonly #writer = randomBytes(8).toString('hex');
   readonly #path: string;
-  readonly #onFault: (fault: AuditProblem) => void;
+  readonly #onProblem: (fault: AuditProblem) => void;
   readonly #options: AuditOptions;
   readonly #lock: WriterLock;
   #file: AuditFile;
@@ -79,7 +79,7 @@ export class AuditLog {
 
   private constructor(file: string, onFault: (fault: AuditProblem) => void, options: AuditOptions) {
     this.#path = file;
-    this.#onFault = onFault;
+    this.#onProblem = onFault;
     this.#options = options;
     this.#rotateAt = options.rotation?.maxBytes ?? Infinity;
     this.#lock = new WriterLock(file);
@@ -252,7 +252,7 @@ export class AuditLog {
 
   #report(why: string, entry?: object): void {
     try {
-      this.#onFault({ why, ...(entry && { entry }) });
+      this.#onProblem({ why, ...(entry && { entry }) });
     } catch {
       // Nothing else can be notified.
     }

@@ -84,9 +84,9 @@ export function serverMetrics(registry: Registry): ServerMetrics {
 export function registerServerGauges(registry: Registry, state: ServerState): void {
   const gauge = (name: string, help: string, read: () => number): void =>
     registerGauge(registry, name, help, read);
-  gauge('paygraph_watchers', 'Open subscriptions.', state.subscriptions);
+  gauge('paygraph_subscriptions', 'Open subscriptions.', state.subscriptions);
   gauge(
-    'paygraph_watchers_max',
+    'paygraph_subscriptions_max',
     'Maximum of open subscriptions (MAX_SUBSCRIPTIONS).',
     () => state.maxSubscriptions,
   );

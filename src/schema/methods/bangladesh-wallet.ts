@@ -72,7 +72,7 @@ export const bangladeshWallet = ({
     field: type,
     input: CodeConfirmationInput,
     description: `For ${title}: the code.`,
-    answers: PaymentState.WAITING_FOR_CODE,
+    confirmsState: PaymentState.WAITING_FOR_CODE,
     // The service calls the payer's code transaction_id here (spec 4.5).
     toWire: (input: CodeConfirmationInput) => ({ transaction_id: input.code }),
   },

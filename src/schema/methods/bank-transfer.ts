@@ -43,7 +43,7 @@ export const bankTransfer: MethodDefinition = {
       input: BankTransferPayoutInput,
       description: 'To a bank account. The currencies depend on the channel.',
     },
-    show: ({ bankCode, bankName, accountNumber }: BankTransferPayoutInput) => ({
+    publicDetails: ({ bankCode, bankName, accountNumber }: BankTransferPayoutInput) => ({
       bankCode,
       bankName,
       accountMask: maskAllButLastFour(accountNumber),

@@ -62,7 +62,7 @@ export const c2c: MethodDefinition = {
       field: 'c2c',
       input: C2cConfirmation,
       description: 'For card-to-card transfers: that the transfer was made.',
-      answers: PaymentState.WAITING_FOR_CONFIRM,
+      confirmsState: PaymentState.WAITING_FOR_CONFIRM,
       toWire: () => ({}),
     },
     nextAction: (payment: C2cPayment) =>

@@ -144,7 +144,7 @@ export const card: MethodDefinition = {
       toWire: withBarePan,
       sensitiveFields: ['pan'],
     },
-    show: (input: CardPayoutInput) => ({ cardMask: maskAllButLastFour(input.pan) }),
+    publicDetails: (input: CardPayoutInput) => ({ cardMask: maskAllButLastFour(input.pan) }),
     sandbox: { type: 'card', currency: 'KZT', required: ['pan'] },
   },
 };

@@ -61,7 +61,7 @@ export const dcb: MethodDefinition = {
       field: 'dcb',
       input: CodeConfirmationInput,
       description: 'For direct carrier billing: the code.',
-      answers: PaymentState.WAITING_FOR_CODE,
+      confirmsState: PaymentState.WAITING_FOR_CODE,
       toWire: (input: CodeConfirmationInput) => ({ code: input.code }),
     },
     nextAction: (payment) =>

@@ -35,7 +35,7 @@ export const imps: MethodDefinition = {
       input: ImpsPayoutInput,
       description: 'To a bank account in India, instantly. INR.',
     },
-    show: ({ bankCode, accountNumber }: ImpsPayoutInput) => ({
+    publicDetails: ({ bankCode, accountNumber }: ImpsPayoutInput) => ({
       bankCode,
       accountMask: maskAllButLastFour(accountNumber),
     }),

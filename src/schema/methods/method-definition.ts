@@ -30,7 +30,7 @@ export interface ConfirmationVariant {
   input: InputClass | object;
   description: string;
   /** The sub-state in which the payment waits for the confirmation (spec 3.3). */
-  answers: PaymentState;
+  confirmsState: PaymentState;
   /** The wire fields beside `id`. */
   toWire(confirmation: object): WireObject;
 }
@@ -73,7 +73,7 @@ export interface PayoutMethodDefinition {
   typeOnly?: string;
   input?: MethodVariant;
   /** The fields of the payout that come from its create call; none identifies an account in full. */
-  show?(input: object): object;
+  publicDetails?(input: object): object;
   /** True for the definition of methods that are unknown to this gateway. */
   fallback?: true;
   /** Absent for the fallback: the sandbox accepts any other type. */

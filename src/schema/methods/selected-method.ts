@@ -54,26 +54,26 @@ function definitionOf<D extends { name: string; input?: MethodVariant }>(
 export function selectedPaymentMethod(method: PaymentMethodInput): SelectedMethod<PaymentMethodDefinition> {
   const selected = selectedVariant(method);
   const { field, value } = selected;
-  const room = definitionOf(paymentMethods, selected);
-  const request = typeof value === 'string' ? typeOnly(room.type) : requestOf(room.type, room.input, value);
-  return { definition: room, inputField: field, ...request };
+  const definition = definitionOf(paymentMethods, selected);
+  const request = typeof value === 'string' ? typeOnly(definition.type) : requestOf(definition.type, definition.input, value);
+  return { definition, inputField: field, ...request };
 }
 
-/** The method of a payout to create; `shown` has the fields of the payout that come from the create call. */
+/** The method of a payout to create; `publicDetails` has the fields of the payout that come from the create call. */
 export function selectedPayoutMethod(
   method: PayoutMethodInput,
-): SelectedMethod<PayoutMethodDefinition> & { shown: object } {
+): SelectedMethod<PayoutMethodDefinition> & { publicDetails: object } {
   const selected = selectedVariant(method);
   const { field, value } = selected;
-  const room = definitionOf(payoutMethods, selected);
+  const definition = definitionOf(payoutMethods, selected);
   if (typeof value === 'string')
-    return { definition: room, inputField: field, ...typeOnly(room.type), shown: {} };
-  const type = room.input?.typeOf?.(value) ?? room.type;
+    return { definition, inputField: field, ...typeOnly(definition.type), publicDetails: {} };
+  const type = definition.input?.typeOf?.(value) ?? definition.type;
   return {
-    definition: room,
+    definition,
     inputField: field,
-    ...requestOf(type, room.input, value),
-    shown: room.show?.(value) ?? {},
+    ...requestOf(type, definition.input, value),
+    publicDetails: definition.publicDetails?.(value) ?? {},
   };
 }
 
@@ -93,8 +93,8 @@ export function selectedConfirmation(
   confirmation: ConfirmationInput,
 ): SelectedMethod<PaymentMethodDefinition> {
   const { field, value } = selectedVariant(confirmation);
-  const room = paymentMethods.find((method) => method.confirmation?.field === field);
-  if (!room) throw new Error(`No method of the registry has the field ${field} of ConfirmationInput.`);
-  const fields = room.confirmation?.toWire(Object(value)) ?? {};
-  return { definition: room, inputField: field, ...typeOnly(room.type), fields };
+  const definition = paymentMethods.find((method) => method.confirmation?.field === field);
+  if (!definition) throw new Error(`No method of the registry has the field ${field} of ConfirmationInput.`);
+  const fields = definition.confirmation?.toWire(Object(value)) ?? {};
+  return { definition, inputField: field, ...typeOnly(definition.type), fields };
 }

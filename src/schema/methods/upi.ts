@@ -56,7 +56,7 @@ export const upi: MethodDefinition = {
       field: 'upi',
       input: UtrConfirmationInput,
       description: 'For UPI: the UTR.',
-      answers: PaymentState.WAITING_FOR_UTR,
+      confirmsState: PaymentState.WAITING_FOR_UTR,
       toWire: (input: UtrConfirmationInput) => ({ utr: input.utr }),
     },
     nextAction: (payment: UpiPayment) =>

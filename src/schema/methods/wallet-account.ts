@@ -76,6 +76,6 @@ export const walletPayout = ({ field, title, ...names }: WalletPayout): PayoutMe
   ...names,
   description: `${title}.`,
   input: { field, input: WalletPayoutInput, description: `To an account at ${title}. ${names.currency}.` },
-  show: (input: WalletPayoutInput) => ({ accountMask: maskAllButLastFour(input.accountNumber) }),
+  publicDetails: (input: WalletPayoutInput) => ({ accountMask: maskAllButLastFour(input.accountNumber) }),
   sandbox: { type: names.type, currency: names.currency, required: ['account_number'] },
 });

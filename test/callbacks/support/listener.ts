@@ -33,7 +33,7 @@ export async function startListener(options: ListenerOptions = {}): Promise<List
   );
   const app = createApp({ log, trustedProxies: [], clientTimeoutMs, connections });
   addCallbacks(app, {
-    hint: (token) => {
+    onCallback: (token) => {
       hints.push(token);
       hint?.(token);
     },

@@ -11,7 +11,7 @@ export class PostgresHosts {
   readonly #url: PostgresUrl;
   /** In the order of the search. */
   #order: readonly PostgresHost[];
-  #chosen: PostgresHost | undefined;
+  #current: PostgresHost | undefined;
   #search: Promise<PostgresHost> | undefined;
 
   /** Throws a PostgresUrlError. */
@@ -40,7 +40,7 @@ export class PostgresHosts {
 
   /** The host in use; undefined when the connection string has only one. Rejects when none fits. */
   choose(): Promise<PostgresHost | undefined> {
-    if (this.#chosen || this.#order.length === 0) return Promise.resolve(this.#chosen);
+    if (this.#current || this.#order.length === 0) return Promise.resolve(this.#current);
     this.#search ??= this.#find().finally(() => {
       this.#search = undefined;
     });
@@ -58,11 +58,11 @@ export class PostgresHosts {
 
   /** Must be called when a connection failed or the host is read-only. Moves the host to the end of the search order. */
   failed({ host, port }: PostgresHost): void {
-    const chosen = this.#chosen;
+    const current = this.#current;
     // Another host may be in use by now.
-    if (chosen?.host !== host || chosen.port !== port) return;
-    this.#chosen = undefined;
-    this.#order = [...this.#order.filter((other) => other !== chosen), chosen];
+    if (current?.host !== host || current.port !== port) return;
+    this.#current = undefined;
+    this.#order = [...this.#order.filter((other) => other !== current), current];
   }
 
   async #find(): Promise<PostgresHost> {
@@ -79,7 +79,7 @@ export class PostgresHosts {
       try {
         await Object.assign(client, host).connect();
         await this.check(client);
-        this.#chosen = host;
+        this.#current = host;
         return host;
       } catch (error) {
         faults.set(host, describeJournalError(error));

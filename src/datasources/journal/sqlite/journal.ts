@@ -57,18 +57,18 @@ const SETTLE_AS_UNKNOWN = `UPDATE attempts
  * without statistics from using the other conditions and reading all that the client ever created.
  */
 const FIND_CREATED = `WITH creator AS (SELECT ? AS service, ? AS client, ? AS kind),
-  asked AS MATERIALIZED (
+  input AS MATERIALIZED (
     SELECT key AS place, value ->> 0 AS channel, value ->> 1 AS transaction_id, value ->> 2 AS external_id
     FROM json_each(?))
-  SELECT asked.place, found.* FROM creator CROSS JOIN asked CROSS JOIN attempts AS found
-  WHERE found.seq = CASE WHEN asked.transaction_id IS NOT NULL
+  SELECT input.place, found.* FROM creator CROSS JOIN input CROSS JOIN attempts AS found
+  WHERE found.seq = CASE WHEN input.transaction_id IS NOT NULL
     THEN (SELECT seq FROM attempts AS own
-      WHERE own.transaction_id = asked.transaction_id AND own.client = creator.client
-        AND +own.service = creator.service AND +own.kind = creator.kind AND +own.channel = asked.channel
-        AND (asked.external_id IS NULL OR own.external_id = asked.external_id))
+      WHERE own.transaction_id = input.transaction_id AND own.client = creator.client
+        AND +own.service = creator.service AND +own.kind = creator.kind AND +own.channel = input.channel
+        AND (input.external_id IS NULL OR own.external_id = input.external_id))
     ELSE (SELECT seq FROM attempts AS own
-      WHERE own.external_id = asked.external_id AND own.client = creator.client
-        AND +own.service = creator.service AND +own.kind = creator.kind AND +own.channel = asked.channel
+      WHERE own.external_id = input.external_id AND own.client = creator.client
+        AND +own.service = creator.service AND +own.kind = creator.kind AND +own.channel = input.channel
         AND own.outcome IN ('succeeded', 'unknown')
       ORDER BY seq DESC LIMIT 1)
     END`;

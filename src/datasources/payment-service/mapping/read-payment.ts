@@ -33,28 +33,28 @@ export interface KnownPayment {
 const MAX_URL_LENGTH = 8192;
 
 /** Reads a payment; fields that the response lacks come from `known`, else stay undefined. */
-export function readPayment(answer: WireObject, known: KnownPayment, pollAfter: PollAfter): PaymentResource {
-  const method = isObject(answer['payment_method']) ? answer['payment_method'] : {};
+export function readPayment(json: WireObject, known: KnownPayment, pollAfter: PollAfter): PaymentResource {
+  const method = isObject(json['payment_method']) ? json['payment_method'] : {};
   const type = wireText(method['type']);
-  const room = type === null ? (known.definition ?? paymentMethodByType(null)) : paymentMethodByType(type);
-  const payment = new room.payment(room);
-  const status = String(answer['status']);
+  const definition = type === null ? (known.definition ?? paymentMethodByType(null)) : paymentMethodByType(type);
+  const payment = new definition.payment(definition);
+  const status = String(json['status']);
   Object.assign(payment, {
-    wireType: parseEnumWord(type) ?? room.type,
-    transactionId: String(answer['transaction_id']).toLowerCase(),
+    wireType: parseEnumWord(type) ?? definition.type,
+    transactionId: String(json['transaction_id']).toLowerCase(),
     channel: known.channel,
-    externalId: passThrough(answer['external_id']) ?? known.externalId,
+    externalId: passThrough(json['external_id']) ?? known.externalId,
     status: readWord(PaymentStatus, PaymentStatus.UNKNOWN, status),
     rawStatus: readStatus(status),
-    amount: readAmount(answer['amount']) ?? amountOf(known.amount),
-    redirectUrl: readRedirectUrl(answer['redirect_url']),
-    createDate: readTime(answer['create_date']) ?? undefined,
-    error: readError(answer['error']),
+    amount: readAmount(json['amount']) ?? amountOf(known.amount),
+    redirectUrl: readRedirectUrl(json['redirect_url']),
+    createDate: readTime(json['create_date']) ?? undefined,
+    error: readError(json['error']),
     pollAfter,
   });
   const sent = known.fields ?? {};
   for (const { name, find } of serviceFieldsOf(Object.getPrototypeOf(payment)))
-    Object.assign(payment, { [name]: find(method, answer) ?? find(sent, {}) });
+    Object.assign(payment, { [name]: find(method, json) ?? find(sent, {}) });
   return payment;
 }
 
@@ -88,10 +88,10 @@ export function readError(value: unknown): TransactionError | undefined {
 }
 
 /** Whether a response lacks fields that a lookup has (spec 2.3, 4.4, 4.5). */
-export const isPartial = (answer: WireObject): boolean =>
-  !isObject(answer['payment_method']) ||
-  answer['create_date'] === undefined ||
-  answer['amount'] === undefined;
+export const isPartial = (json: WireObject): boolean =>
+  !isObject(json['payment_method']) ||
+  json['create_date'] === undefined ||
+  json['amount'] === undefined;
 
 /** Fields of all methods that a partial response may lack. */
 const COMMON_FIELDS = ['amount', 'redirectUrl', 'createDate', 'error'];

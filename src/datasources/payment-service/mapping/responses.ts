@@ -36,29 +36,29 @@ function isSameAmount(actual: unknown, expected: ExpectedFields['amount']): bool
 }
 
 /** Whether a response has an id and a status and matches the request. Missing fields match. */
-export function matchesRequest(answer: WireObject, expected: ExpectedFields): boolean {
-  const id = answer['transaction_id'];
-  const status = answer['status'];
+export function matchesRequest(json: WireObject, expected: ExpectedFields): boolean {
+  const id = json['transaction_id'];
+  const status = json['status'];
   return (
     typeof id === 'string' &&
     isUuid(id) &&
     typeof status === 'string' &&
     status !== '' &&
     isSameId(id, expected.transactionId) &&
-    isSameId(answer['channel'], expected.channel) &&
-    isSameText(answer['external_id'], expected.externalId) &&
-    isSameAmount(answer['amount'], expected.amount)
+    isSameId(json['channel'], expected.channel) &&
+    isSameText(json['external_id'], expected.externalId) &&
+    isSameAmount(json['amount'], expected.amount)
   );
 }
 
 /** Redacts a response that matches the request; fields that were compared stay unchanged. */
-function redactResponseFields(answer: WireObject, expected: ExpectedFields): WireObject {
+function redactResponseFields(json: WireObject, expected: ExpectedFields): WireObject {
   const verified = [
     'transaction_id',
     'channel',
     ...(expected.externalId === undefined ? [] : ['external_id']),
   ];
-  return redactResponse(answer, expected, verified);
+  return redactResponse(json, expected, verified);
 }
 
 /** Retry-After in ms; undefined unless it is a number of seconds. */
@@ -111,9 +111,9 @@ export function parseMutationResponse(
 ): MutationOutcome<WireObject> {
   const { status } = raw;
   if (status === 200 || status === 201) {
-    const answer = readJsonObject(raw);
-    return answer && matchesRequest(answer, expected)
-      ? { kind: 'accepted', response: redactResponseFields(answer, expected) }
+    const json = readJsonObject(raw);
+    return json && matchesRequest(json, expected)
+      ? { kind: 'accepted', response: redactResponseFields(json, expected) }
       : { kind: 'unknown' };
   }
   if (status === 401) throw authFailed();
@@ -134,8 +134,8 @@ export interface NotFoundResponse {
 /** Whether a "not found" response is the service's own. That of a proxy proves nothing about transactions. */
 export function isOwnNotFound(raw: RawResponse, { status, fields }: NotFoundResponse): boolean {
   if (raw.status !== status) return false;
-  const answer = readJsonObject(raw);
-  return answer !== undefined && fields.every((name) => Object.hasOwn(answer, name));
+  const json = readJsonObject(raw);
+  return json !== undefined && fields.every((name) => Object.hasOwn(json, name));
 }
 
 /** Reads the response to a lookup; null when there is no such transaction. Throws ServiceErrors. */
@@ -146,8 +146,8 @@ export function readLookupResponse(
 ): WireObject | null {
   const { status } = raw;
   if (status === 200) {
-    const answer = readJsonObject(raw);
-    if (answer && matchesRequest(answer, expected)) return redactResponseFields(answer, expected);
+    const json = readJsonObject(raw);
+    if (json && matchesRequest(json, expected)) return redactResponseFields(json, expected);
     throw invalid();
   }
   if (status === notFoundStatus) return null;
