@@ -26,7 +26,7 @@ describeStores('Two processes on one journal', (harnesses) => {
       serviceUrl: service.url,
       databaseUrl: store.url,
       env: { SERVICE_TIMEOUT_MS: '20000' },
-      isPatient: true,
+      hasSlowJournal: true,
     };
     programs = await Promise.all([Program.start(options), Program.start(options)]);
     // The first request of a process is slow.

@@ -109,12 +109,7 @@ export class Program extends Caller {
     this.#child = child;
   }
 
-  static async start({
-    serviceUrl,
-    databaseUrl,
-    env,
-    hasSlowJournal: isPatient,
-  }: ProgramOptions): Promise<Program> {
+  static async start({ serviceUrl, databaseUrl, env, hasSlowJournal }: ProgramOptions): Promise<Program> {
     const settings = {
       PORT: '0',
       CLIENT_KEYS_FILE: clientKeysFile(),
@@ -128,7 +123,7 @@ export class Program extends Caller {
       ...env,
     };
     const child = run(
-      [process.execPath, ...(isPatient ? START_WITH_SLOW_JOURNAL : START)],
+      [process.execPath, ...(hasSlowJournal ? START_WITH_SLOW_JOURNAL : START)],
       settings,
       CHECKOUT,
     );
