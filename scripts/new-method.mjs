@@ -69,7 +69,7 @@ export const ${camel}: MethodDefinition = {
     description: '${pascal}.',
     payout: ${pascal}Payout,
     input: { field: '${camel}', input: ${pascal}PayoutInput, description: 'To an account at ${pascal}.' },
-    show: (input: ${pascal}PayoutInput) => ({ accountMask: maskAllButLastFour(input.accountNumber) }),
+    publicDetails: (input: ${pascal}PayoutInput) => ({ accountMask: maskAllButLastFour(input.accountNumber) }),
     sandbox: { type: '${type}', required: ['account_number'] },
   },
 };

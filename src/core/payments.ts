@@ -76,9 +76,8 @@ export class PaymentOperations {
       publicDetails: {},
       matcher: matcher.withRedaction(secrets),
       queue: payments.queue,
-      send: ({ id, externalId }, options) => {
-        const callback = callbacks.callbackUrlFor(id, input.callbackUrl, secrets);
-        return payments.create(
+      send: ({ id, externalId }, options) =>
+        payments.create(
           {
             channel: input.channel,
             amount: input.amount,
@@ -87,12 +86,11 @@ export class PaymentOperations {
             externalId,
             definition: method.definition,
             fields: method.fields,
-            callbackUrl: callback.callbackUrl,
-            secrets: callback.secrets,
+            callbackUrl: callbacks.callbackUrlFor(id, input.callbackUrl),
+            secrets,
           },
           options,
-        );
-      },
+        ),
     };
     const result =
       errors.length > 0 ? await createService.replay(plan, errors) : await createService.create(plan);

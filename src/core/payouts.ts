@@ -88,9 +88,8 @@ export class PayoutOperations {
       matcher: matcher.withRedaction(secrets),
       isFree: preflight ? isFree : undefined,
       queue: payouts.queue,
-      send: ({ id, externalId }, options) => {
-        const callback = callbacks.callbackUrlFor(id, input.callbackUrl, secrets);
-        return payouts.create(
+      send: ({ id, externalId }, options) =>
+        payouts.create(
           {
             channel,
             amount,
@@ -100,12 +99,11 @@ export class PayoutOperations {
             type: method.type,
             fields: method.fields,
             publicDetails: method.publicDetails,
-            callbackUrl: callback.callbackUrl,
-            secrets: callback.secrets,
+            callbackUrl: callbacks.callbackUrlFor(id, input.callbackUrl),
+            secrets,
           },
           options,
-        );
-      },
+        ),
     };
     const result =
       errors.length > 0 ? await createService.replay(plan, errors) : await createService.create(plan);

@@ -9,7 +9,7 @@ import { SETTLE_SECONDS, TIMEOUT_MS, stopFaults, injectFaults } from './faults';
 export interface ChaosOptions {
   seed: number;
   store: Store;
-  /** Duration of calls under faults, in ms; longer until `leastCreated` is reached. */
+  /** Duration of calls under faults, in ms; longer until `minCreated` is reached. */
   trafficMs: number;
   /** Minimum number of payments and payouts that the service has to create. */
   minCreated?: number;

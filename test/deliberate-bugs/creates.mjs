@@ -92,8 +92,8 @@ export const bugs = [
     id: 'create-answer-uncompared',
     promise: 'An answer to a create that contradicts the request is not believed.',
     file: 'src/datasources/payment-service/mapping/responses.ts',
-    find: 'return answer && matchesRequest(answer, expected)\n',
-    replace: 'return answer && matchesRequest(answer, {})\n',
+    find: 'return json && matchesRequest(json, expected)\n',
+    replace: 'return json && matchesRequest(json, {})\n',
     tests: ['test/gateway/service-responses.slow.test.ts'],
   },
   {

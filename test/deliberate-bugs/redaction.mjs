@@ -84,7 +84,7 @@ export const bugs = [
     id: 'redact-message-names',
     promise: 'A message of graphql-js repeats nothing that may be a secret.',
     file: 'src/redaction/graphql-message.ts',
-    find: '(place % 2 === 0 ? text : shownName(text))',
+    find: '(place % 2 === 0 ? text : redactName(text))',
     replace: 'text',
     tests: ['test/properties/messages.test.ts'],
   },
@@ -124,9 +124,9 @@ export const bugs = [
   {
     id: 'redact-callback-token',
     promise: 'The token in the address of a callback comes back in no answer.',
-    file: 'src/core/callbacks/callback-handler.ts',
-    find: 'secrets: [...secrets, token]',
-    replace: 'secrets',
+    file: 'src/redaction/service-response.ts',
+    find: '  if (isToken) finds.push(findTokens(isToken));\n',
+    replace: '',
     tests: ['test/callbacks/token-leaks.test.ts'],
   },
   {

@@ -45,15 +45,11 @@ export class CallbackHandler {
     this.#clock = options.session.clock;
   }
 
-  /**
-   * The callback URL to send with a create: the caller's, unchanged, or else this gateway's if PUBLIC_URL is set; and the
-   * values to redact in responses.
-   */
-  callbackUrlFor(attemptId: string, own: string | null | undefined, secrets: readonly string[]) {
+  /** The callback URL to send with a create: the caller's, unchanged, or else this gateway's if PUBLIC_URL is set. */
+  callbackUrlFor(attemptId: string, own: string | null | undefined): string | null | undefined {
     const { publicUrl, tokens } = this.#options;
-    if (publicUrl === null || (own !== null && own !== undefined)) return { callbackUrl: own, secrets };
-    const token = tokens.of(attemptId);
-    return { callbackUrl: `${publicUrl}/callbacks/${token}`, secrets: [...secrets, token] };
+    if (publicUrl === null || (own !== null && own !== undefined)) return own;
+    return `${publicUrl}/callbacks/${tokens.of(attemptId)}`;
   }
 
   /** Schedules a lookup if the token is valid. Returns at once in either case. */
