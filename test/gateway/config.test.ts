@@ -111,7 +111,11 @@ const TAKEN: [Record<string, string>, (config: Config) => unknown, unknown][] = 
   [{ MAX_UNREAD_BYTES: '1048576' }, ({ limits }) => limits.maxUnreadBytes, 1_048_576],
   [{ MAX_UNREAD_BYTES_PER_CALLER: '1048576' }, ({ limits }) => limits.maxUnreadBytesPerCaller, 1_048_576],
   [{ MAX_SUBSCRIPTIONS: '1' }, ({ subscriptions }) => subscriptions.maxSubscriptions, 1],
-  [{ MAX_SUBSCRIPTIONS_PER_CLIENT: '1000000' }, ({ subscriptions }) => subscriptions.maxSubscriptionsPerClient, 1_000_000],
+  [
+    { MAX_SUBSCRIPTIONS_PER_CLIENT: '1000000' },
+    ({ subscriptions }) => subscriptions.maxSubscriptionsPerClient,
+    1_000_000,
+  ],
   [{ OTEL_SERVICE_NAME: 'paygraph', OTEL_TRACES_SAMPLER: 'always_on' }, ({ tracing }) => tracing, null],
   [
     { OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector/otlp/', OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf' },

@@ -56,47 +56,48 @@ async function sentWith(more: Json): Promise<Json | undefined> {
  *   printf '%s' "$TIMESTAMP$DATA" | openssl dgst -sha256 -hmac 'test-secret-key'
  * with the timestamp 1700000000, and with the data that follows.
  */
-const VECTORS: [what: string, request: [query: string, variables: Json], data: string, signature: string][] = [
+const VECTORS: [what: string, request: [query: string, variables: Json], data: string, signature: string][] =
   [
-    'a lookup by external id',
-    [LOOKUP, { c: CHANNEL, e: 'order-1' }],
-    `channel=${CHANNEL}&external_id=order-1`,
-    'c7106bd2707dbf36c373108ce39e6f99c8e97539b41d25d9d7321dbde30b7d3e',
-  ],
-  [
-    'a lookup by transaction id',
-    [LOOKUP, { c: CHANNEL, t: TRANSACTION_ID }],
-    `channel=${CHANNEL}&transaction_id=${TRANSACTION_ID}`,
-    'acab875df259d3531cf0650fc0cbef85b8897d9906b58648c65edb19080cf0b3',
-  ],
-  [
-    'a lookup by an external id of reserved characters',
-    [LOOKUP, { c: CHANNEL, e: 'a b&c=d+e%f#g?h/i' }],
-    `channel=${CHANNEL}&external_id=a%20b%26c%3Dd%2Be%25f%23g%3Fh%2Fi`,
-    '712c5715150fddd5f6bf299297d81a13eb32257820e70c4e73e63215fd124979',
-  ],
-  [
-    'a lookup by an external id of other scripts',
-    [LOOKUP, { c: CHANNEL, e: 'заказ №😀' }],
-    `channel=${CHANNEL}&external_id=%D0%B7%D0%B0%D0%BA%D0%B0%D0%B7%20%E2%84%96%F0%9F%98%80`,
-    '1469e56d20763097330b1a1d88883ea80f286f8f0565e7ce24c234abb38aa54c',
-  ],
-  [
-    'a confirm',
-    [DOCUMENTS.confirmPayment, { input: validCall('confirmPayment', 'upi').input }],
-    `{"id":"${TRANSACTION_ID}","utr":"123456789012"}`,
-    '7edd06b428ddc210fe8530a59b1492c34eaae5b96e348e8ecc2fa8d102ce1f53',
-  ],
-  [
-    'a create with text of other scripts',
     [
-      DOCUMENTS.createPayment,
-      { input: { ...upi, externalId: 'заказ-1 😀', method: { upi: { firstName: 'Żółć "Q"' } } } },
+      'a lookup by external id',
+      [LOOKUP, { c: CHANNEL, e: 'order-1' }],
+      `channel=${CHANNEL}&external_id=order-1`,
+      'c7106bd2707dbf36c373108ce39e6f99c8e97539b41d25d9d7321dbde30b7d3e',
     ],
-    `{"channel":"${CHANNEL}","amount":{"currency":"INR","value":"10.00"},"external_id":"заказ-1 😀","payment_method":{"type":"upi","first_name":"Żółć \\"Q\\""}}`,
-    '020643183e2c6ade0f59d4c4fd726245a2d90017dbad55c58098ee34ecb4dfd1',
-  ],
-];
+    [
+      'a lookup by transaction id',
+      [LOOKUP, { c: CHANNEL, t: TRANSACTION_ID }],
+      `channel=${CHANNEL}&transaction_id=${TRANSACTION_ID}`,
+      'acab875df259d3531cf0650fc0cbef85b8897d9906b58648c65edb19080cf0b3',
+    ],
+    [
+      'a lookup by an external id of reserved characters',
+      [LOOKUP, { c: CHANNEL, e: 'a b&c=d+e%f#g?h/i' }],
+      `channel=${CHANNEL}&external_id=a%20b%26c%3Dd%2Be%25f%23g%3Fh%2Fi`,
+      '712c5715150fddd5f6bf299297d81a13eb32257820e70c4e73e63215fd124979',
+    ],
+    [
+      'a lookup by an external id of other scripts',
+      [LOOKUP, { c: CHANNEL, e: 'заказ №😀' }],
+      `channel=${CHANNEL}&external_id=%D0%B7%D0%B0%D0%BA%D0%B0%D0%B7%20%E2%84%96%F0%9F%98%80`,
+      '1469e56d20763097330b1a1d88883ea80f286f8f0565e7ce24c234abb38aa54c',
+    ],
+    [
+      'a confirm',
+      [DOCUMENTS.confirmPayment, { input: validCall('confirmPayment', 'upi').input }],
+      `{"id":"${TRANSACTION_ID}","utr":"123456789012"}`,
+      '7edd06b428ddc210fe8530a59b1492c34eaae5b96e348e8ecc2fa8d102ce1f53',
+    ],
+    [
+      'a create with text of other scripts',
+      [
+        DOCUMENTS.createPayment,
+        { input: { ...upi, externalId: 'заказ-1 😀', method: { upi: { firstName: 'Żółć "Q"' } } } },
+      ],
+      `{"channel":"${CHANNEL}","amount":{"currency":"INR","value":"10.00"},"external_id":"заказ-1 😀","payment_method":{"type":"upi","first_name":"Żółć \\"Q\\""}}`,
+      '020643183e2c6ade0f59d4c4fd726245a2d90017dbad55c58098ee34ecb4dfd1',
+    ],
+  ];
 
 describe('The signature', () => {
   test.each(VECTORS)(

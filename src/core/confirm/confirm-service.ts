@@ -239,5 +239,7 @@ function compareHistory(
 function hasMovedOn(payment: PaymentResource, request: ConfirmRequest): boolean {
   const state = valueOrNull(payment.state);
   const isKnownState = state !== null && state !== PaymentState.UNKNOWN;
-  return FINISHED.has(payment.status) || (isKnownState && state !== request.definition.confirmation?.confirmsState);
+  return (
+    FINISHED.has(payment.status) || (isKnownState && state !== request.definition.confirmation?.confirmsState)
+  );
 }

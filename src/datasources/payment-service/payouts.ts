@@ -95,7 +95,8 @@ export class PayoutService {
 /** Reads a payout (spec 2.6); fields that the response lacks come from `known`. */
 function readPayout(json: WireObject, known: KnownPayout): PayoutResource {
   const type = wireText(json['method']);
-  const definition = type === null ? (known.definition ?? payoutMethodByType(null)) : payoutMethodByType(type);
+  const definition =
+    type === null ? (known.definition ?? payoutMethodByType(null)) : payoutMethodByType(type);
   const payout = new definition.payout(definition);
   const status = String(json['status']);
   return Object.assign(payout, definition === known.definition ? known.publicDetails : {}, {

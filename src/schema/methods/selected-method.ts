@@ -55,7 +55,10 @@ export function selectedPaymentMethod(method: PaymentMethodInput): SelectedMetho
   const selected = selectedVariant(method);
   const { field, value } = selected;
   const definition = definitionOf(paymentMethods, selected);
-  const request = typeof value === 'string' ? typeOnly(definition.type) : requestOf(definition.type, definition.input, value);
+  const request =
+    typeof value === 'string'
+      ? typeOnly(definition.type)
+      : requestOf(definition.type, definition.input, value);
   return { definition, inputField: field, ...request };
 }
 

@@ -36,7 +36,8 @@ const MAX_URL_LENGTH = 8192;
 export function readPayment(json: WireObject, known: KnownPayment, pollAfter: PollAfter): PaymentResource {
   const method = isObject(json['payment_method']) ? json['payment_method'] : {};
   const type = wireText(method['type']);
-  const definition = type === null ? (known.definition ?? paymentMethodByType(null)) : paymentMethodByType(type);
+  const definition =
+    type === null ? (known.definition ?? paymentMethodByType(null)) : paymentMethodByType(type);
   const payment = new definition.payment(definition);
   const status = String(json['status']);
   Object.assign(payment, {
@@ -89,9 +90,7 @@ export function readError(value: unknown): TransactionError | undefined {
 
 /** Whether a response lacks fields that a lookup has (spec 2.3, 4.4, 4.5). */
 export const isPartial = (json: WireObject): boolean =>
-  !isObject(json['payment_method']) ||
-  json['create_date'] === undefined ||
-  json['amount'] === undefined;
+  !isObject(json['payment_method']) || json['create_date'] === undefined || json['amount'] === undefined;
 
 /** Fields of all methods that a partial response may lack. */
 const COMMON_FIELDS = ['amount', 'redirectUrl', 'createDate', 'error'];
