@@ -37,7 +37,7 @@ const node = (program, options, more, flags = []) => ({
 const floor = {
   name: 'floor',
   what: 'a bare proxy on node:http and undici that signs the call and relays the JSON; no GraphQL',
-  start: (options) => node(here('floor.mjs'), options),
+  start: (options) => node(here('baseline-proxy.mjs'), options),
   requests: {
     one: (id) => lookUp(id),
     hot: (id) => lookUp(id),

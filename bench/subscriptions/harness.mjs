@@ -25,7 +25,7 @@ export async function startCrowd(url, way, lists) {
   for (let from = 0; from < lists.length; from += MOST_CONNECTIONS)
     shares.push(lists.slice(from, from + MOST_CONNECTIONS));
   const parts = await Promise.all(
-    shares.map(async (share) => ({ process: await start(programOf('watchers'), {}), share })),
+    shares.map(async (share) => ({ process: await start(programOf('subscribers'), {}), share })),
   );
   const ask = (question) => Promise.all(parts.map(({ process }) => process.ask(question)));
   return {
