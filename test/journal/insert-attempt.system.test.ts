@@ -154,6 +154,14 @@ describeJournals('Inserting an attempt', (fixture) => {
       await expect(fixture.journal.insertAttempt(third)).resolves.toEqual(RESERVED);
     });
 
+    test('decides on each payout of a batch by its own external id', async () => {
+      const taken = rivals(2) as [NewAttempt, NewAttempt];
+      await begunAs(fixture.journal, 'in_progress', taken[0]);
+      const batch = [newPayout(), taken[1], newPayout(), newPayout()];
+      const responses = await Promise.all(batch.map((attempt) => fixture.journal.insertAttempt(attempt)));
+      expect(responses.map(({ kind }) => kind)).toEqual(['started', 'reserved', 'started', 'started']);
+    });
+
     test('refuses a freed key with an external id that another payout has taken since', async () => {
       const [first, second] = rivals(2) as [NewAttempt, NewAttempt];
       await begunAs(fixture.journal, 'rejected', first);
