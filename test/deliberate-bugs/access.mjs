@@ -134,7 +134,7 @@ export const bugs = [
     file: 'src/http/graphql/graphql-route.ts',
     find: 'if (authenticator.isOpen && !isLoopbackHost(request.headers.host)) throw FORBIDDEN_HOST;',
     replace: '',
-    tests: ['test/auth/page.test.ts', 'test/gateway/http.test.ts'],
+    tests: ['test/http/headers.test.ts'],
   },
   {
     id: 'access-forged-callback',
