@@ -1,6 +1,6 @@
 import { isUuid } from '../shared/uuid';
 
-/** What a caller may do. Every root field of the schema requires a scope. */
+/** Permissions of a caller. Every root field of the schema requires one. */
 export const SCOPES = {
   'payments:read': 'Look payments up and watch them.',
   'payments:read:own': 'The same for payments that this caller created through the gateway.',
@@ -28,7 +28,7 @@ export interface Caller {
   scopes: ReadonlySet<Scope>;
   /** The merchant channels it may act on, in lower case; "*" for all. */
   channels: '*' | ReadonlySet<string>;
-  /** What can be revoked before it expires: the SHA-256 of an API key, or the thumbprint of the key that signed a token. */
+  /** Identifies the credential for revocation: SHA-256 of an API key, or thumbprint of the key that signed a token. */
   credential?: string;
   /** In milliseconds since 1970; null when the credentials do not expire. */
   expiresAt: number | null;

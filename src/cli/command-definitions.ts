@@ -6,7 +6,7 @@ export type ServerName = 'start' | 'sandbox';
 
 type Handler = Parameters<Command['action']>[0];
 
-/** What commands do. The module of a command is loaded when the command runs; the definitions contain its help only. */
+/** Implementations of the commands. A module is loaded when its command runs; the definitions contain only the help. */
 export interface Actions {
   /** Makes the handler of a command that resolves with an exit code. */
   run(command: (context: Context, ...args: Parameters<Handler>) => number | Promise<number>): Handler;

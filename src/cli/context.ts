@@ -1,7 +1,7 @@
 import type { Environment } from '../config/env-reader';
 import type { Terminal } from './terminal';
 
-/** What every command is run with. */
+/** Environment and streams of a command. */
 export interface Context {
   terminal: Terminal;
   /** The environment variables; those of the process where this is undefined. */

@@ -9,7 +9,7 @@ export interface Setting<T> {
   description: string;
   /** Parsed if the variable is not set. */
   default?: string;
-  /** What happens if it is not set and has no default, in words; by default 'none'. */
+  /** Text for the documentation if it is not set and has no default; 'none' if absent. */
   whenUnset?: string;
   parser: Parser<T>;
   /** Whether <NAME>_FILE may name a file with the value. Secret values are never printed. */

@@ -19,7 +19,7 @@ const isName = (text: string): boolean =>
 /** A GraphQL name, redacted when it is none or may hold a secret. */
 export const redactName = (text: string): string => (isName(text) ? text : REDACTED);
 
-/** What graphql-js writes outside quotes. */
+/** Text that graphql-js writes outside quotes. */
 const SENTENCE = /^[A-Za-z0-9 ,.;:()'?@$_{}=[\]!-]*$/;
 
 /** A message with only names in quotes; undefined when it may hold a value outside quotes. */

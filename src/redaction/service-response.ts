@@ -82,7 +82,7 @@ function findSecret(secret: string): Find {
 /** Whether a value is searched for. Other short values occur in texts by chance. */
 const isSecret = (value: string): boolean => /^\d{3,4}$/.test(value) || value.length >= 5;
 
-/** What a response must not contain. */
+/** Values that a response must not contain. */
 export interface SensitiveValues {
   secrets?: readonly string[];
   /** Credentials of the gateway for every channel; the same array until they change. */

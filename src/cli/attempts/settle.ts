@@ -7,7 +7,7 @@ import { auditName, type Operator } from './operator';
 import type { Session } from './session';
 import { isSettledAs, planOne, refuse, type PlannedSettle, type SettleRequest } from './settle-plan';
 
-/** Who settles attempts, and why. */
+/** Operator and reason of outcomes that are recorded by hand. */
 export interface Decision {
   operator: Operator;
   reason: string;

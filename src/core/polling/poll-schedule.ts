@@ -1,6 +1,6 @@
 import type { PollIntervals } from '../../shared/poll-intervals';
 
-/** What a transaction waits for, which determines its poll intervals; `done`: its state is final. */
+/** Party that a transaction waits for, which selects its poll intervals; `done`: its state is final. */
 export type Phase = 'payer' | 'provider' | 'mispaid' | 'done';
 
 const MAX_BACKOFF_MS = 60_000;

@@ -11,7 +11,7 @@ export type Snapshot = PaymentResource | PayoutResource;
 const isIncomplete = (snapshot: Snapshot): boolean =>
   'complete' in snapshot && snapshot.complete !== undefined;
 
-/** Who acts next in a transaction. */
+/** Poll phase of a transaction. */
 export function pollPhase(snapshot: Snapshot): Phase {
   const { status } = snapshot;
   if (status === PaymentStatus.COMPLETED || status === PaymentStatus.FAILED) return 'done';

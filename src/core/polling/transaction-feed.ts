@@ -12,7 +12,7 @@ import { transactionHash, stateHash, type Snapshot } from './snapshot';
 import { TransactionPoller } from './transaction-poller';
 import type { LatestValueIterator } from './latest-value-iterator';
 
-/** What the feeds of payments and of payouts share. */
+/** Options that the feeds of payments and payouts share. */
 export interface PollingOptions {
   settings: PollSettings;
   clock: Clock;

@@ -80,7 +80,7 @@ export const END_CONFIRM: Record<ConfirmResult['outcome'], string> = {
 type StoreSpecific =
   'time' | 'insertAttempt' | 'recordOutcome' | 'endConfirm' | 'purgeStep' | 'checkWrite' | 'close';
 
-/** What both stores do with the same SQL. */
+/** The SQL that both stores share. */
 export abstract class SqlJournal implements Omit<Journal, StoreSpecific> {
   readonly #lists;
 

@@ -13,7 +13,7 @@ import {
 } from './client';
 import { lazyComplete, isPartial, readPayment, type KnownPayment } from './mapping/read-payment';
 
-/** What creates of payments and payouts have in common. */
+/** Fields of a create that payments and payouts share. */
 export interface CreateRequest {
   channel: string;
   amount: { currency: string; value: string };

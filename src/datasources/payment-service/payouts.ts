@@ -23,7 +23,7 @@ export interface PayoutRequest extends CreateRequest {
   publicDetails: object;
 }
 
-/** What the gateway knows about a payout from its request or lookup. */
+/** Facts about a payout that come from its request or lookup key. */
 export interface KnownPayout {
   channel: string;
   externalId?: string;

@@ -1,4 +1,4 @@
-/** What is logged of an unexpected error: class and stack frames, not the message, which may hold anything. */
+/** Log fields of an unexpected error: class and stack frames. The message is left out, as it may contain secrets. */
 export const errorLocation = (cause: unknown): object =>
   cause instanceof Error ? { name: cause.name, frames: framesOf(cause) } : {};
 

@@ -1,6 +1,6 @@
 interface DocumentRule {
   limit: number;
-  /** What is counted; part of the error message. */
+  /** The counted unit; part of the error message. */
   counts: string;
 }
 

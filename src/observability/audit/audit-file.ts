@@ -20,7 +20,7 @@ const MODE = 0o600;
 /** How long a writer waits for the others, in milliseconds. A line takes about 0.1 ms. */
 const LOCK_TIMEOUT_MS = 2000;
 
-/** Who may create the file: anybody, or only the owner of its folder. */
+/** Users that may create the file: any, or only the owner of its folder. */
 export type FileOwner = 'anybody' | 'folder owner';
 
 /** An error with a reason that does not contain the path. */

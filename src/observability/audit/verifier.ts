@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { NO_HASH, hashOf, isCutOff, readLine, type AuditLine } from './line';
 
-/** What is wrong with a line, for scripts. */
+/** Stable codes of the problems of a line. */
 export type FindingCode =
   | 'not_a_line'
   | 'cut_off'
@@ -21,7 +21,7 @@ export interface Finding {
   message: string;
 }
 
-/** What a file contains. */
+/** Content of a file. */
 export interface FileSummary {
   name: string;
   lines: number;

@@ -32,7 +32,7 @@ export class LookupRetries {
       let error = first;
       for (let tries = 1; ; tries += 1) {
         const delay = this.#delayBefore(tries + 1, error);
-        // A timeout of a retry says less than a first error with Retry-After.
+        // The first error is kept if it has Retry-After, since the retry's timeout has none.
         if (delay === undefined || performance.now() + delay >= retryUntil)
           throw isTimeout(error) && hasRetryAfter(first) ? first : error;
         this.#budget -= 1;

@@ -17,7 +17,7 @@ import {
 import { isObject, wireText, type WireObject } from '../../../shared/wire-object';
 import { transactionError, type TransactionError } from '../../../schema/decline';
 
-/** What the gateway knows about a payment from its request or lookup. */
+/** Facts about a payment that come from its request or lookup key. */
 export interface KnownPayment {
   channel: string;
   externalId?: string | null;
